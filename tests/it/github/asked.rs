@@ -10,10 +10,24 @@ pub(super) struct Asked {
     pub(super) method: Method,
     /// Below the API's own path, with its query.
     pub(super) path: String,
+    pub(super) accept: String,
     /// The tag of a conditional request.
     pub(super) tag: Option<String>,
     /// `null` where there is none.
     pub(super) body: Value,
+}
+
+impl Asked {
+    /// The names of its query's parameters.
+    pub(super) fn parameters(&self) -> Vec<String> {
+        let query = self.path.split_once('?').map_or("", |(_, query)| query);
+        query.split('&').filter_map(|one| Some(one.split_once('=')?.0.to_owned())).collect()
+    }
+
+    /// The call that it is.
+    pub(super) fn call(&self) -> Option<PermittedCall> {
+        call(&self.method, &self.path)
+    }
 }
 
 /// A header's text.

@@ -1,7 +1,11 @@
-//! Hob against GitHub itself, as far as that can be had without a network: what GitHub was recorded to answer.
+//! Hob against GitHub itself, as far as that can be had without a network: what GitHub was recorded to answer, GitHub's own
+//! description of what it may be asked.
 
 mod asked;
+mod door;
+mod every_call;
 mod packages;
 mod payloads;
 mod recorded;
 mod replay;
+mod requests;

@@ -191,6 +191,7 @@ async fn answer(State(known): State<Arc<Known>>, request: Request) -> Response {
     let asked = Asked {
         method: parts.method.clone(),
         path,
+        accept: text(&parts.headers, header::ACCEPT).unwrap_or_default(),
         tag: text(&parts.headers, header::IF_NONE_MATCH),
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
