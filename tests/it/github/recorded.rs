@@ -16,7 +16,7 @@ use super::{
 };
 
 /// The scenarios that a test below plays.
-const PLAYED: [&str; 11] = [
+pub(super) const PLAYED: [&str; 11] = [
     "add-labels-to-issue",
     "create-status",
     "errors",

@@ -148,7 +148,7 @@ fn parameters_in(text: &str) -> Vec<String> {
 }
 
 /// The beginnings of the documents of GraphQL that the client's files write, each with its file.
-fn documents() -> Vec<(String, String)> {
+pub(super) fn documents() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (file, text) in client_files() {
         for kind in ["\"query(", "\"mutation("] {
