@@ -4,6 +4,7 @@
 mod agents;
 mod docs;
 mod e2e;
+mod github;
 mod harness;
 mod layering;
 mod local_forge;
@@ -17,7 +18,6 @@ mod model_check;
 mod model_server;
 mod models;
 mod packaging;
-mod payloads;
 mod rehearsal;
 mod sandbox;
 mod workspace;

@@ -65,6 +65,7 @@ pub use labels::Labels;
 pub use lease::HeldLease;
 pub use ledger::{Ledger, LedgerEntry, fresh_nonce};
 pub use open_pulls::OpenPull;
+pub use permitted::{PermittedCall, permitted_calls};
 pub use pulls::{Pull, PullDraft, Pulls};
 use purpose::TokenPermission;
 pub use rates::Rate;

@@ -73,6 +73,13 @@ const WRITES: [(Method, &str, &[&str]); 15] = [
     (Method::POST, "pulls/*/requested_reviewers", &["reviewers", "team_reviewers"]),
 ];
 
+/// Writes below `/repos/OWNER/NAME` whose bodies are looked into as well: only refs of ledgers move, and only issues of Hob's
+/// own are opened and edited.
+const MOVE_REF: (Method, &str, &[&str]) = (Method::PATCH, "git/refs/**", &["sha", "force"]);
+const DELETE_REF: (Method, &str, &[&str]) = (Method::DELETE, "git/refs/**", &[]);
+const OPEN_ISSUE: (Method, &str, &[&str]) = (Method::POST, "issues", &["title", "body"]);
+const EDIT_ISSUE: (Method, &str, &[&str]) = (Method::PATCH, "issues/*", &["body"]);
+
 /// What belongs to an account.
 const OF_ACCOUNTS: [(Method, &str); 7] = [
     (Method::GET, "rate_limit"),
@@ -83,6 +90,29 @@ const OF_ACCOUNTS: [(Method, &str); 7] = [
     (Method::GET, "app/installations"),
     (Method::POST, "app/installations/*/access_tokens"),
 ];
+
+/// A kind of call that Hob makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermittedCall {
+    /// The method.
+    pub method: Method,
+    /// The path below the API's own: `*` is one part of it, and `**` all that follow.
+    pub path: String,
+    /// The members that its body may have.
+    pub members: &'static [&'static str],
+}
+
+/// All kinds of call that Hob makes, GraphQL's one path among them.
+pub fn permitted_calls() -> impl Iterator<Item = PermittedCall> {
+    let below = |path: &str| format!("/repos/*/*/{path}").trim_end_matches('/').to_owned();
+    let reads = READS.into_iter().map(move |path| (Method::GET, below(path), &[][..]));
+    let writes = WRITES.into_iter().chain([MOVE_REF, DELETE_REF, OPEN_ISSUE, EDIT_ISSUE]);
+    let writes = writes.map(move |(method, path, members)| (method, below(path), members));
+    let of_accounts = OF_ACCOUNTS.into_iter().map(|(method, path)| (method, format!("/{path}"), &[][..]));
+    let graphql = [(Method::POST, GRAPHQL.to_owned(), &["query", "variables"][..])];
+    let all = reads.chain(writes).chain(of_accounts).chain(graphql);
+    all.map(|(method, path, members)| PermittedCall { method, path, members })
+}
 
 /// Whether Hob makes this call.
 pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) -> bool {
@@ -115,7 +145,7 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
     if let ["git", "refs", name @ ..] = parts
         && !name.is_empty()
     {
-        let moves = method == Method::PATCH && has_only(body, &["sha", "force"]);
+        let moves = method == Method::PATCH && has_only(body, MOVE_REF.2);
         return (moves || method == Method::DELETE) && is_of_a_ledger(name);
     }
     let begins_with = |mark| body.and_then(|body| body["body"].as_str()).is_some_and(|text| text.starts_with(mark));
@@ -125,9 +155,9 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
             let asks = body.is_some_and(|body| *body == serde_json::json!({ "title": "" }));
             let is_its_title = || body.is_some_and(|body| body["title"] == DASHBOARD_TITLE);
             let opens = || is_dashboard() && is_its_title() || begins_with(SUB_ISSUE_MARK);
-            return method == Method::POST && (asks || has_only(body, &["title", "body"]) && opens());
+            return method == Method::POST && (asks || has_only(body, OPEN_ISSUE.2) && opens());
         }
-        ["issues", _number] => return method == Method::PATCH && has_only(body, &["body"]) && is_dashboard(),
+        ["issues", _number] => return method == Method::PATCH && has_only(body, EDIT_ISSUE.2) && is_dashboard(),
         _ => {}
     }
     let named = body.and_then(|body| body["ref"].as_str()).map(|name| name.split('/').skip(1).collect::<Vec<_>>());

@@ -74,6 +74,31 @@ export class Description {
     return new Set(all.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name));
   }
 
+  /** What is wrong with the text `value` as the parameter `name` of the operation's query. */
+  wrongParameter(operation, name, value) {
+    const all = (operation.operation.parameters ?? []).map((parameter) => this.#resolve(parameter));
+    const known = all.find((parameter) => parameter.in === "query" && parameter.name === name);
+    if (!known) return [`${operation.name} has no parameter ${name}`];
+    const type = this.#resolve(known.schema).type;
+    const read = type === "integer" && /^\d+$/.test(value) ? Number(value) : type === "boolean" ? value === "true" : value;
+    const wrong = this.#check(`${operation.name} ?${name}`, known.schema, read);
+    return wrong.map((sentence) => `${name}: ${sentence}`);
+  }
+
+  /** The names that the members of the operation's body can have. */
+  members(operation) {
+    const content = operation.operation.requestBody && this.#resolve(operation.operation.requestBody).content;
+    const schema = content?.["application/json"]?.schema;
+    const all = schema ? this.#alternatives(schema) : [];
+    return new Set(all.flatMap((one) => Object.keys(one.properties ?? {})));
+  }
+
+  /** Whether the operation has to have a body. */
+  needsBody(operation) {
+    const body = operation.operation.requestBody && this.#resolve(operation.operation.requestBody);
+    return body?.required === true;
+  }
+
   /** What is wrong with `body` as a request. */
   wrongRequest(operation, body) {
     const content = operation.operation.requestBody && this.#resolve(operation.operation.requestBody).content;

@@ -17,7 +17,7 @@ mod view;
 mod virtual_time;
 mod world;
 
-pub(crate) use apps::private_key;
+pub(crate) use apps::{APP, private_key};
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::Gate;
 pub(crate) use inside::Turnstile;

@@ -269,7 +269,12 @@ impl World {
 
     /// A worker whose calls to the API go through a door that loses some.
     pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Arc<Worker> {
-        let forge = client(&door.api_url, "hob", &self.settings, Access::ReadWrite);
+        self.worker_at(&door.api_url, name).await
+    }
+
+    /// A worker whose calls to the API go to another address.
+    pub(crate) async fn worker_at(&self, api_url: &str, name: &str) -> Arc<Worker> {
+        let forge = client(api_url, "hob", &self.settings, Access::ReadWrite);
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
     }
 

@@ -1,0 +1,188 @@
+//! A scenario in which the real client makes every call that it can make, against the embedded forge.
+
+use std::time::Duration;
+
+use github_emulator::{Annotation, Job, JobConclusion, JobStep};
+use hob_domain::{
+    AccountKind, Actor, DASHBOARD_MARK, Drawn, IssueNumber, LabelChange, LabelEventKind, LabelSpec, Login, PullNumber,
+    Reviewers, SUB_ISSUE_MARK, Timestamp,
+};
+use hob_forge::{App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction};
+use http::Method;
+use serde_json::json;
+
+use super::door::Door;
+use crate::harness::{APP, World, claim, private_key, repo, repo_on_forge, run};
+
+/// What the calls are about.
+struct Things {
+    issue: IssueNumber,
+    pull: PullNumber,
+    branch: String,
+    base: BaseBranch,
+}
+
+/// Has a worker do its work, and makes by hand the calls that it had no reason for.
+pub(super) async fn make(world: &World, door: &Door) {
+    let issue = IssueNumber(world.asks("Make done.txt", "").await);
+    let worked = run(&world.worker_at(&door.url, "w1").await).await;
+    assert_eq!(worked.worked, 1, "{:?}", world.failures());
+    let of_issue = world.pull().await;
+    let (pull, branch) = (of_issue["number"].as_u64().unwrap(), of_issue["head"]["ref"].as_str().unwrap().to_owned());
+    let comments = json!([{"path": "done.txt", "line": 1, "side": "RIGHT", "body": "Louder."}]);
+    let review = json!({"event": "COMMENT", "body": "Nearly.", "comments": comments});
+    world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+    world.comments("ann", issue.0, "Thanks.").await;
+
+    let forge = door.client(world, Authentication::Token("token-of-hob".into()));
+    let base = forge.repository().base_branch().await.unwrap();
+    let other = IssueNumber(world.opens("ann", "Other", "", &[]).await);
+    let claimant = world.claimant("w2");
+    let lease = forge.ledger().acquire(other, None, &claimant, &base.tree, claim("Other")).await.unwrap();
+    let things = Things { issue, pull: PullNumber(pull), branch, base };
+    of_the_repository(&forge, &things).await;
+    let fresh = door.client(world, Authentication::Token("token-of-hob".into()));
+    of_issues(&forge, &fresh, &lease, &things).await;
+    of_pulls(world, &forge, &lease, &things).await;
+    of_checks(world, &forge, &lease, &things).await;
+    of_ledgers(&fresh, &lease, &things).await;
+    of_accounts(world, door).await;
+}
+
+async fn of_the_repository(forge: &Forge, things: &Things) {
+    let (repository, base) = (forge.repository(), &things.base);
+    assert!(repository.top_names(&base.sha).await.unwrap().contains(&"README.md".to_owned()));
+    assert_eq!(repository.names(".github", &base.sha).await.unwrap(), ["hob.toml"]);
+    assert!(repository.file("README.md", &base.sha).await.unwrap().is_some());
+    assert!(!repository.file_paths(&base.tree).await.unwrap().is_empty());
+    assert_eq!(repository.changed_paths(&base.sha, &things.branch).await.unwrap(), ["done.txt"]);
+    assert_eq!(repository.branches("hob/").await.unwrap(), [things.branch.as_str()]);
+    let ann = Actor { login: "ann".into(), kind: AccountKind::User };
+    assert!(repository.permission(&ann).await.unwrap().is_some());
+    let label = LabelSpec { name: "fresh".to_owned(), color: "ededed", description: "New." };
+    let missing = forge.labels().missing(&[label]).await.unwrap();
+    forge.labels().create(&missing).await.unwrap();
+    forge.try_issues().await.unwrap();
+    forge.try_pulls().await.unwrap();
+}
+
+async fn of_issues(forge: &Forge, fresh: &Forge, lease: &HeldLease, things: &Things) {
+    let (issues, issue, own) = (forge.issues(), things.issue, Login::from("hob"));
+    assert_eq!(issues.open_with("code").await.unwrap().issues.len(), 1);
+    assert!(issues.get(issue).await.unwrap().is_some());
+    assert!(issues.latest_label_event(issue, LabelEventKind::Labeled, "code").await.unwrap().is_some());
+    issues.editors_since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
+    issues.body_edits_since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
+    assert!(!forge.comments().of(issue).await.unwrap().is_empty());
+    forge.comments().since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
+    let comment = forge.comments().create(lease, "Hello.").await.unwrap();
+    forge.comments().edit(lease, comment, "Hello again.").await.unwrap();
+    forge.comments().react(lease, comment, Reaction::Eyes).await.unwrap();
+    forge.rendered().issue(issue).await.unwrap();
+    forge.rendered().comments(issue).await.unwrap();
+    for change in [LabelChange::Add("fresh".to_owned()), LabelChange::Remove("fresh".to_owned())] {
+        forge.labels().change(lease, &change).await.unwrap();
+    }
+    let split = forge.sub_issues();
+    let body = format!("{SUB_ISSUE_MARK}7 1 1 -->\nPart.");
+    let first = split.open(lease, "First", &body).await.unwrap();
+    let second = split.open(lease, "Second", &body).await.unwrap();
+    assert_eq!(split.opened_by(&own).await.unwrap().len(), 2);
+    // What is there already is refused, and then looked up.
+    for _ in 0..2 {
+        split.adopt(lease, &first).await.unwrap();
+        split.wait_for(lease, second.number, &first).await.unwrap();
+    }
+    // Another client, since one keeps of that list what it looked up above.
+    assert_eq!(fresh.issues().blockers(second.number).await.unwrap(), [first.number]);
+    let board = forge.dashboard();
+    let drawn = Drawn { at: forge.now(), digest: "x".to_owned(), by: None, issue: None, refused: None };
+    let turn = board.turn(&things.base.tree, &drawn).await.unwrap().unwrap();
+    let text = format!("{DASHBOARD_MARK}\nText.");
+    let opened = board.open(&turn, &text).await.unwrap();
+    board.edit(&turn, opened, &text).await.unwrap();
+    assert_eq!(board.find(&own).await.unwrap().map(|issue| issue.number), Some(opened));
+    board.note(&things.base.tree, opened).await.unwrap();
+}
+
+async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Things) {
+    let (pulls, own) = (forge.pulls(), Login::from("hob"));
+    assert!(pulls.open_by(&own).await.unwrap().contains_key(&things.pull));
+    assert!(pulls.get(things.pull).await.unwrap().is_some());
+    assert!(pulls.open_of(&things.branch, Some("main")).await.unwrap().is_some());
+    assert_eq!(pulls.standing(&[things.pull], Some(&own)).await.unwrap().len(), 1);
+    world.pushes("wil", "other", "other.txt", "x").await;
+    let draft = PullDraft {
+        head: "other".to_owned(),
+        base: "main".to_owned(),
+        moves_base: true,
+        title: "Other".to_owned(),
+        body: "Other.".to_owned(),
+        draft: true,
+    };
+    let opened = pulls.publish(lease, None, &draft).await.unwrap();
+    pulls.publish(lease, Some(opened.number), &draft).await.unwrap();
+    pulls.mark_ready(lease, opened.number).await.unwrap();
+    forge.labels().put_on(lease, opened.number, &["code".to_owned()]).await.unwrap();
+    let reviews = forge.reviews(things.pull);
+    assert_eq!(reviews.all().await.unwrap().len(), 1);
+    let first = reviews.remarks().await.unwrap()[0].id;
+    reviews.reply(lease, first, "Done.").await.unwrap();
+    reviews.resolve(lease, &[first]).await.unwrap();
+    reviews.ask(lease, &Reviewers { users: vec!["ann".into()], teams: Vec::new() }).await.unwrap();
+    // The forge has no teams: what matters here is what it was asked.
+    reviews.ask(lease, &Reviewers { users: Vec::new(), teams: vec!["core".to_owned()] }).await.ok();
+}
+
+async fn of_checks(world: &World, forge: &Forge, lease: &HeldLease, things: &Things) {
+    let head = forge.pulls().get(things.pull).await.unwrap().unwrap().head;
+    let annotation =
+        json!({"path": "a", "start_line": 1, "end_line": 1, "annotation_level": "failure", "message": "x"});
+    let job = Job {
+        head_sha: head.to_string(),
+        name: "test".to_owned(),
+        conclusion: Some(JobConclusion::Failure),
+        steps: vec![JobStep::ended("Run", JobConclusion::Failure)],
+        log: Some("2026-01-01T00:00:00.0000000Z FAILED\n".to_owned()),
+        annotations: vec![serde_json::from_value::<Annotation>(annotation).unwrap()],
+        ..Job::default()
+    };
+    let ids = world.forge.create_job(&repo_on_forge(), &job).unwrap();
+    assert_eq!(forge.head_checks(&head).all().await.unwrap().len(), 1);
+    assert_eq!(forge.head_checks(&head).annotations(ids.job).await.unwrap().len(), 1);
+    assert_eq!(forge.failed_job(ids.job).run().await.unwrap(), ids.run);
+    forge.failed_job(ids.job).failure().await.unwrap();
+    forge.workflow_run(ids.run).rerun_failed_jobs(lease).await.unwrap();
+}
+
+async fn of_ledgers(forge: &Forge, lease: &HeldLease, things: &Things) {
+    let ledger = forge.ledger();
+    let tips = ledger.tips().await.unwrap();
+    assert_eq!(tips.issues.len(), 2);
+    ledger.read_ahead(tips.issues.iter().map(|tip| &tip.commit)).await;
+    for tip in &tips.issues {
+        ledger.entry(tip).await.unwrap();
+    }
+    // The issue's older transitions are read one by one.
+    assert!(ledger.history(things.issue).await.unwrap().len() > 1);
+    ledger.renew(lease).await.unwrap();
+    ledger.try_prefix(&things.base).await.unwrap();
+    let (message, parents) = ("Sign this".to_owned(), vec![things.base.sha.clone()]);
+    let new = NewCommit { message, tree: things.base.tree.clone(), parents };
+    // It is signed for an App only.
+    forge.staging(lease.issue()).make_signed(lease, &new).await.unwrap_err();
+    forge.staging(lease.issue()).remove(lease).await.unwrap();
+}
+
+async fn of_accounts(world: &World, door: &Door) {
+    let bot = door.client(world, Authentication::Token("token-of-hob".into()));
+    let own = bot.connection().login().await.unwrap().unwrap();
+    assert!(bot.connection().account_id(&own).await.unwrap().is_some());
+    for found_by in [Some(repo()), None] {
+        let key = AppKey::from_pem(&private_key().into()).unwrap();
+        let app = door.client(world, Authentication::App(Box::new(App::new(APP, key, None, found_by))));
+        assert_eq!(app.connection().token(Duration::ZERO).await.map(drop).map_err(|error| error.to_string()), Ok(()));
+        assert!(app.connection().login().await.unwrap().is_some());
+        assert_eq!(app.connection().installation_repositories().await.unwrap(), [repo()]);
+    }
+}
