@@ -1,6 +1,7 @@
 //! The conditional cache: what was read of `GET` answers with their `ETag`, so that asking again costs no quota.
 //!
-//! One connection has one identity, so the address is the whole key. An answer stays while it is in use, an hour beyond
+//! One connection has one identity, so the address is the whole key; of an address that is read as several types the last one
+//! is kept. An answer stays while it is in use, an hour beyond
 //! its last use: polls read the same addresses in a circle, and a bound that the circle passes would keep none of them.
 //! At the bound in bytes, which only many hundreds of repositories reach, what is in use stays and what comes new is not
 //! kept, so that a part of the circle is still free. Of a body only the fields are kept that Hob reads, a tenth of it,
@@ -30,6 +31,8 @@ const ENTRY: usize = 256;
 /// An answer that can be had again with its tag.
 #[derive(Debug, Clone)]
 pub(super) struct Cached {
+    /// As what it was read.
+    pub(super) kind: &'static str,
     pub(super) etag: String,
     /// The JSON of what was read of it.
     pub(super) body: Vec<u8>,
@@ -41,6 +44,7 @@ pub(super) struct Cached {
 struct Packed {
     /// Its place in the order of use.
     used: u64,
+    kind: &'static str,
     etag: String,
     body: Box<[u8]>,
     links: Links,
@@ -54,7 +58,7 @@ impl Packed {
 
     fn unpacked(&self) -> Option<Cached> {
         let body = decompress_size_prepended(&self.body).ok()?;
-        Some(Cached { etag: self.etag.clone(), body, links: self.links.clone() })
+        Some(Cached { kind: self.kind, etag: self.etag.clone(), body, links: self.links.clone() })
     }
 }
 
@@ -131,7 +135,7 @@ impl Cache {
     pub(super) fn put(&self, path: &str, answer: Cached, now: Timestamp) {
         let body = compress_prepend_size(&answer.body).into_boxed_slice();
         if body.len() <= CAPACITY / 4 {
-            let packed = Packed { used: 0, etag: answer.etag, body, links: answer.links };
+            let packed = Packed { used: 0, kind: answer.kind, etag: answer.etag, body, links: answer.links };
             self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, packed, now);
         }
     }
@@ -152,7 +156,7 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state.to_be_bytes()[0]
         };
-        Cached { etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), links: Links::default() }
+        Cached { kind: "", etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), links: Links::default() }
     }
 
     /// How many of `count` answers were kept, where each is read in its turn and put where it is missing.
@@ -214,7 +218,7 @@ mod tests {
         let list =
             r#"{"user":{"login":"ann","url":"https://api.github.com/users/ann"},"labels":["code"]},"#.repeat(100);
         let links = Links { next: Some("page 2".to_owned()), ..Links::default() };
-        let answer = Cached { etag: "e".to_owned(), body: list.clone().into(), links: links.clone() };
+        let answer = Cached { kind: "", etag: "e".to_owned(), body: list.clone().into(), links: links.clone() };
         cache.put("list", answer, at(0));
         let back = cache.get("list", at(0)).unwrap();
         assert_eq!((back.etag.as_str(), back.body, back.links), ("e", list.clone().into_bytes(), links));

@@ -5,6 +5,7 @@
 //!   A step of the ledger, which has an effect once at most, is tried again as a whole.
 
 use std::{
+    any::type_name,
     collections::BTreeSet,
     sync::{
         Arc, Mutex,
@@ -204,18 +205,24 @@ impl Connection {
         path: &str,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        match self.cache.get(path, self.now()) {
+        match self.cached::<T>(path) {
             Some(known) => decode(&known.body, purpose.what),
             None => self.get(path, purpose).await,
         }
     }
 
     /// Keeps what was learned otherwise of what never changes under its address, for [`get_once`](Self::get_once).
-    pub(super) fn know(&self, path: &str, thing: &impl Serialize) {
+    pub(super) fn know<T: Serialize>(&self, path: &str, thing: &T) {
         if let Ok(body) = serde_json::to_vec(thing) {
             // No tag: such an address is not asked again.
-            self.cache.put(path, Cached { etag: String::new(), body, links: Links::default() }, self.now());
+            let known = Cached { kind: type_name::<T>(), etag: String::new(), body, links: Links::default() };
+            self.cache.put(path, known, self.now());
         }
+    }
+
+    /// What is kept of an address as this type: of another one it has other fields.
+    fn cached<T>(&self, path: &str) -> Option<Cached> {
+        self.cache.get(path, self.now()).filter(|cached| cached.kind == type_name::<T>())
     }
 
     /// Waits for the turn to write.
@@ -251,8 +258,7 @@ impl Connection {
         decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
     }
 
-    /// Reads one answer, again where a failure may pass, and where the list's other pages are. Each path is always read
-    /// as the same type, whose fields are what the cache keeps of the answer.
+    /// Reads one answer, again where a failure may pass, and where the list's other pages are.
     pub(super) async fn read<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
@@ -275,7 +281,7 @@ impl Connection {
         path: &str,
         purpose: Purpose<'_>,
     ) -> Result<(T, Links), ForgeError> {
-        let cached = self.cache.get(path, self.now());
+        let cached = self.cached::<T>(path);
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
         let reply = self.send(Call { etag: tag, ..Call::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
@@ -288,7 +294,8 @@ impl Connection {
         }
         let (read, links): (T, _) = (decode(&reply.body, purpose.what)?, reply.links(self.transport.base_path()));
         if let (Some(etag), Ok(body)) = (reply.text(header::ETAG.as_str()), serde_json::to_vec(&read)) {
-            self.cache.put(path, Cached { etag: etag.to_owned(), body, links: links.clone() }, self.now());
+            let kept = Cached { kind: type_name::<T>(), etag: etag.to_owned(), body, links: links.clone() };
+            self.cache.put(path, kept, self.now());
         }
         Ok((read, links))
     }

@@ -14,7 +14,6 @@ use std::{
 };
 
 use hob_domain::{Full, Nonce, RepositoryRecord, Sha, Timestamp};
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::{
@@ -22,6 +21,7 @@ use crate::{
     TokenPermission::ContentsRead,
     client::KnownRepository,
     fresh_nonce,
+    ledger::CommitWire,
     purpose::Share,
     refs::{Move, move_ref, read_ref, write_commit},
 };
@@ -34,12 +34,6 @@ const SHARED_FOR: Duration = Duration::from_secs(3_600);
 /// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller; or why it
 /// changes nothing.
 pub type RepositoryChange<T, E = Full> = Result<(RepositoryRecord, String, T), E>;
-
-#[derive(Serialize, Deserialize)]
-struct CommitWire {
-    sha: Sha,
-    message: String,
-}
 
 /// The repository's own ledger.
 #[derive(Debug, Clone, Copy)]

@@ -42,7 +42,7 @@ pub(super) async fn make(world: &World, door: &Door) {
     let things = Things { issue, pull: PullNumber(pull), branch, base };
     of_the_repository(&forge, &things).await;
     let fresh = door.client(world, Authentication::Token("token-of-hob".into()));
-    of_issues(&forge, &fresh, &lease, &things).await;
+    of_issues(&forge, &lease, &things).await;
     of_pulls(world, &forge, &lease, &things).await;
     of_checks(world, &forge, &lease, &things).await;
     of_ledgers(&fresh, &lease, &things).await;
@@ -66,7 +66,7 @@ async fn of_the_repository(forge: &Forge, things: &Things) {
     forge.try_pulls().await.unwrap();
 }
 
-async fn of_issues(forge: &Forge, fresh: &Forge, lease: &HeldLease, things: &Things) {
+async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     let (issues, issue, own) = (forge.issues(), things.issue, Login::from("hob"));
     assert_eq!(issues.open_with("code").await.unwrap().issues.len(), 1);
     assert!(issues.get(issue).await.unwrap().is_some());
@@ -93,8 +93,8 @@ async fn of_issues(forge: &Forge, fresh: &Forge, lease: &HeldLease, things: &Thi
         split.adopt(lease, &first).await.unwrap();
         split.wait_for(lease, second.number, &first).await.unwrap();
     }
-    // Another client, since one keeps of that list what it looked up above.
-    assert_eq!(fresh.issues().blockers(second.number).await.unwrap(), [first.number]);
+    // The list that was looked up above, as another type.
+    assert_eq!(issues.blockers(second.number).await.unwrap(), [first.number]);
     let board = forge.dashboard();
     let drawn = Drawn { at: forge.now(), digest: "x".to_owned(), by: None, issue: None, refused: None };
     let turn = board.turn(&things.base.tree, &drawn).await.unwrap().unwrap();
