@@ -29,6 +29,8 @@ pub struct Board<'a> {
     pub planned: &'a [Planned<'a>],
     /// Issues that cannot be read, with title and reason.
     pub unreadable: Vec<(IssueNumber, &'a str, &'a str)>,
+    /// What keeps Hob from the work on the whole repository, a sentence each.
+    pub trouble: Vec<String>,
     /// The repository's own record.
     pub repository: Option<&'a RepositoryRecord>,
     /// The last tick that did not count.
@@ -103,6 +105,9 @@ fn with(board: &Board<'_>, shown: usize) -> String {
          once, if your account has the permission `{}`. What else is written here is lost.\n",
         board.permission
     );
+    for trouble in &board.trouble {
+        text.push_str(&format!("\n**Nothing begins**: {}\n", line(trouble, REASON_MAX)));
+    }
     if let Some(pause) = board.repository.and_then(|record| record.paused.as_ref()) {
         let why =
             if pause.reason.is_empty() { String::new() } else { format!(": {}", line(&pause.reason, REASON_MAX)) };

@@ -62,8 +62,13 @@ impl BaseChoice {
         match (label, earlier) {
             (Some(branch), _) => Self { branch: branch.to_owned(), by: BaseSource::Label },
             (None, Some(earlier)) if earlier.by == BaseSource::Settings => earlier.clone(),
-            (None, _) => Self { branch: settings.to_owned(), by: BaseSource::Settings },
+            (None, _) => Self::of_settings(settings),
         }
+    }
+
+    /// What the settings say.
+    pub fn of_settings(branch: &str) -> Self {
+        Self { branch: branch.to_owned(), by: BaseSource::Settings }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hob_agent::AgentError;
 use hob_config::RepositorySettingsError;
-use hob_domain::{FailureClass, InvalidGlob, IssueNumber};
+use hob_domain::{FailureClass, InvalidGlob, IssueNumber, RepoName};
 use hob_forge::ForgeError;
 use hob_process::ProcessError;
 use hob_workspace::{InvalidBranchName, InvalidServer, WorkspaceError};
@@ -62,6 +62,24 @@ impl WorkError {
                     | ForgeError::Record { .. }
             )
         )
+    }
+
+    /// The name that the repository has now, where the failure is that it was renamed or transferred.
+    pub(super) fn moved_to(&self) -> Option<&RepoName> {
+        match self {
+            Self::Forge(ForgeError::Moved { to, .. }) => to.as_ref(),
+            Self::Shared(error) => error.moved_to(),
+            Self::Forge(_)
+            | Self::Workspace(_)
+            | Self::Agent(_)
+            | Self::Settings(_)
+            | Self::Glob(_)
+            | Self::Server(_)
+            | Self::Branch(_)
+            | Self::Checks(_)
+            | Self::Misconfigured(_)
+            | Self::Panicked(_) => None,
+        }
     }
 
     /// The class of the failure.

@@ -1,8 +1,9 @@
 //! Explanation: what would be done about each issue, or why nothing. It only reads.
 
+use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
-    Action, ApprovalGrant, Blocked, Decision, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery, State,
-    Timestamp, Unblocking, WaitReason, decide, has_label, plan, plan_chosen,
+    Action, ApprovalGrant, Blocked, Decision, Ending, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery,
+    State, Timestamp, Unblocking, WaitReason, decide, has_label, plan, plan_chosen,
 };
 use hob_forge::{ForgeError, Issue};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use crate::{
     decision::{but_for_news, sentence},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
     reconcile::{Response, response},
+    trouble::trigger_is_gone,
 };
 
 /// One issue and what Hob would do about it now.
@@ -135,6 +137,10 @@ async fn explained(
 ) -> Result<Vec<Explained>, WorkError> {
     let mut place = 0;
     let mut explained = Vec::new();
+    let is_unlabeled = |planned: &Planned<'_>| planned.decision == Decision::Act(Action::Finish(Ending::Unlabeled));
+    let trigger = if planned.iter().any(is_unlabeled) { trigger_is_gone(worker).await? } else { None };
+    let is_claim = |planned: &Planned<'_>| planned.decision.is_a_claim();
+    let settings = if planned.iter().any(is_claim) { settings_trouble(worker).await? } else { None };
     for planned in planned {
         let Some(issue) = found.issues.get(&planned.issue.number) else { continue };
         let (mut why, mut counts) = told(worker, &planned.decision, issue, planned.issue).await?;
@@ -153,8 +159,12 @@ async fn explained(
                 Err(error) if error.is_of_one_thing() => Some(format!("it is left alone: {error}")),
                 Err(error) => return Err(error),
             };
+            let hindrance = hindrance.or_else(|| settings.clone());
             counts = hindrance.is_none();
             why = hindrance.unwrap_or(why);
+        }
+        if is_unlabeled(&planned) {
+            why = trigger.clone().unwrap_or(why);
         }
         place += usize::from(counts);
         explained.push(Explained {
@@ -168,6 +178,13 @@ async fn explained(
         });
     }
     Ok(explained)
+}
+
+/// Why no work can begin by the repository's own settings; `None` if they can be used.
+async fn settings_trouble(worker: &Worker) -> Result<Option<String>, WorkError> {
+    let base = worker.forge.repository().base_branch().await?;
+    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
+    Ok(RepositorySettings::parse(&text).err().map(|error| error.to_string()))
 }
 
 /// Why nothing is done about an issue with a state label and without a ledger; none: Hob had it, and would go on.

@@ -55,6 +55,7 @@ mod schedule;
 mod settlement;
 mod spend_journal;
 mod transition;
+mod trouble;
 mod webhook;
 mod worker;
 

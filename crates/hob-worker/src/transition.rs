@@ -130,15 +130,23 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
         Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await?;
     }
     let commented = comment(worker, &held.lease).await;
-    if commented.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. })) {
+    let passes = |told: &Result<(), WorkError>| {
+        told.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. }))
+    };
+    if passes(&commented) {
         return commented;
     }
-    if state == State::Blocked {
-        Box::pin(tell_of_question(worker, &held.lease, &held.base)).await?;
+    // Where nobody may comment, as in a conversation that is locked, the labels still tell.
+    let asked = match state {
+        State::Blocked => Box::pin(tell_of_question(worker, &held.lease, &held.base)).await,
+        State::Ready | State::Assigned | State::InProgress | State::InReview | State::Done => Ok(()),
+    };
+    if passes(&asked) {
+        return asked;
     }
     label(worker, held, state).await?;
     Box::pin(notify(worker, &held.lease, &held.issue.title)).await;
-    commented
+    commented.and(asked)
 }
 
 /// Shows the ledger's state and releases the lease.

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, counters::happened, finished::FinishedLedgers,
     found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races,
-    spend_journal::SpendJournal, webhook::Receiver,
+    spend_journal::SpendJournal, trouble::Trouble, webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -89,6 +89,7 @@ pub struct Worker {
     pub(super) is_ready: AtomicBool,
     pub(super) labelled_by_hand: LabelledByHand,
     pub(super) looked_at: LookedAt,
+    pub(super) trouble: Trouble,
     /// Set when the token turned out not to see the logs of jobs.
     pub(super) logs_are_hidden: AtomicBool,
     pub(super) found_pulls: FoundPulls,
@@ -146,6 +147,7 @@ impl Worker {
             is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
             labelled_by_hand: LabelledByHand::default(),
             looked_at: LookedAt::default(),
+            trouble: Trouble::default(),
             logs_are_hidden: AtomicBool::default(),
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),

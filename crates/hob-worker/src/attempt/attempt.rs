@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use futures_util::future::BoxFuture;
-use hob_domain::{BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition};
+use hob_domain::{BaseChoice, BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition};
 use hob_workspace::WorkspaceError;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -11,7 +11,7 @@ use tracing::Instrument;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        base::{choose_base, no_such_base},
+        base::{base_instead, choose_base, no_such_base},
         branch::{keep_soon, step_aside, update_branch},
         commanded::follow_new,
         end::{AttemptEnd, Attempted, Interrupt},
@@ -108,12 +108,22 @@ async fn work<'a>(
         assigned(worker, held).await?;
     }
     let limits = AttemptLimits { allowance, ends, began };
-    let base = match choose_base(worker, held).await? {
+    let mut base = match choose_base(worker, held).await? {
         Ok(base) => base,
         Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
-    let prepared = through(&held.lease, || Box::pin(prepare(worker, held, (base.clone(), limits))));
-    let mut prepared = match Box::pin(prepared).await {
+    let prepared = |base: &BaseChoice| {
+        let base = base.clone();
+        Box::pin(through(&held.lease, move || Box::pin(prepare(worker, held, (base.clone(), limits)))))
+    };
+    let mut first = prepared(&base).await;
+    if matches!(first, Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })))
+        && let Some(instead) = base_instead(worker, held, &base)
+    {
+        base = instead;
+        first = prepared(&base).await;
+    }
+    let mut prepared = match first {
         Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) if base.by == BaseSource::Label => {
             return Ok(AttemptEnd::Blocked(no_such_base(&base)));
         }

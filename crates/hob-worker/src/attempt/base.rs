@@ -29,11 +29,22 @@ pub(super) async fn choose_base(
             Err(why) => worker.progress(issue.number, &why),
         }
     }
-    let set = match worker.settings.publish.base.as_str() {
-        "" => held.base.name.as_str(),
+    Ok(Ok(BaseChoice::of(named, earlier.as_ref(), set_base(worker, held))))
+}
+
+/// The base that the settings name.
+fn set_base<'a>(worker: &'a Worker, held: &'a HeldIssue) -> &'a str {
+    match worker.settings.publish.base.as_str() {
+        "" => &held.base.name,
         set => set,
-    };
-    Ok(Ok(BaseChoice::of(named, earlier.as_ref(), set)))
+    }
+}
+
+/// The base in place of one that is not there any more: a default branch that was renamed has the issue's work go to its
+/// new name. `None` if nothing else can take its place.
+pub(super) fn base_instead(worker: &Worker, held: &HeldIssue, gone: &BaseChoice) -> Option<BaseChoice> {
+    let set = set_base(worker, held);
+    (gone.by == BaseSource::Settings && gone.branch != set).then(|| BaseChoice::of_settings(set))
 }
 
 /// The reason to ask a person where a label names a branch that is not there.

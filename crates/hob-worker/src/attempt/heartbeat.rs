@@ -1,8 +1,8 @@
 //! The heartbeat: it renews the lease during an attempt, and watches what may interrupt the work: a lost lease, a
 //! request in the ledger, an issue that is closed, unlabeled, or cancelled by a comment.
 
-use hob_domain::Timestamp;
-use hob_forge::{ForgeError, HeldLease};
+use hob_domain::{IssueStatus, Timestamp};
+use hob_forge::{ForgeError, HeldLease, Issue};
 use tokio::time::Instant;
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
         weather::survives,
     },
     transition::HeldIssue,
+    trouble::trigger_is_gone,
 };
 
 /// Renews and watches until something interrupts the work.
@@ -62,9 +63,17 @@ fn survive(worker: &Worker, lease: &HeldLease, error: ForgeError) -> Result<(), 
 }
 
 /// Whether the issue no longer asks for the work. `seen` is when it had last changed.
+/// Whether people no longer want the work: the issue is closed, or somebody took its trigger label off.
+pub(super) async fn is_withdrawn(worker: &Worker, issue: &Issue) -> Result<bool, WorkError> {
+    if worker.still_wanted(issue) {
+        return Ok(false);
+    }
+    Ok(issue.status != IssueStatus::Open || trigger_is_gone(worker).await?.is_none())
+}
+
 async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> Result<Option<Interrupt>, WorkError> {
     let Some(now) = worker.forge.issues().get(held.issue.number).await? else { return Ok(Some(Interrupt::Withdrawn)) };
-    if !worker.still_wanted(&now) {
+    if is_withdrawn(worker, &now).await? {
         return Ok(Some(Interrupt::Withdrawn));
     }
     // What is said on its pull request does not change the issue.

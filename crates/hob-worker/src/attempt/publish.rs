@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use hob_config::DraftRule;
 use hob_domain::{
-    BaseSource, BlockReason, MovedBase, Note, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, count, dollars,
-    pull_body, run_unasked,
+    BaseSource, BlockReason, IssueNumber, MovedBase, Note, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, count,
+    dollars, pull_body, run_unasked,
 };
-use hob_forge::PullDraft;
+use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_workspace::pull_template;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     attempt::{
         branch::{is_reviewed, push},
         end::AttemptEnd,
+        heartbeat::is_withdrawn,
         introduce::introduce,
         job::Job,
         proof::{Proven, tally},
@@ -32,10 +33,10 @@ pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> 
 
 async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     let (number, lease) = (job.number(), &job.held.lease);
-    let mut now = worker.forge.issues().get(number).await?.filter(|issue| worker.still_wanted(issue));
+    let mut now = wanted(worker, number).await?;
     if now.is_none() {
         // Reads can lag, and proven work is not thrown away for one that does.
-        now = worker.forge.issues().get(number).await?.filter(|issue| worker.still_wanted(issue));
+        now = wanted(worker, number).await?;
     }
     match now {
         None => return Ok(AttemptEnd::Withdrawn),
@@ -66,9 +67,20 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })
 }
 
+/// The issue, unless nobody wants the work any more.
+async fn wanted(worker: &Worker, number: IssueNumber) -> Result<Option<Issue>, WorkError> {
+    let Some(issue) = worker.forge.issues().get(number).await? else { return Ok(None) };
+    Ok(if is_withdrawn(worker, &issue).await? { None } else { Some(issue) })
+}
+
 /// The base branch, where it is no longer the one that the checks ran on.
 async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
-    let now = worker.forge.repository().tip(job.base.branch.clone()).await?;
+    let now = match worker.forge.repository().tip(job.base.branch.clone()).await {
+        Ok(now) => now,
+        // It was renamed or deleted meanwhile: what opens the pull request is told so.
+        Err(ForgeError::Moved { .. } | ForgeError::EmptyRepository(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
     let from = job.base_tip.clone();
     Ok((now.sha != from).then_some(MovedBase { name: now.name, from, to: now.sha }))
 }

@@ -24,6 +24,7 @@ use crate::{
         unblock::{Slot, Sought, seek_answer},
     },
     transition::{acquire, acquire_and_end, comment, release, show_and_release},
+    trouble::trigger_is_gone,
 };
 
 /// Observes an issue anew and does what is to be done about it, to the end of one attempt.
@@ -257,6 +258,9 @@ async fn finish(
     ending: Ending,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
+    if ending == Ending::Unlabeled && trigger_is_gone(worker).await?.is_some() {
+        return Ok(Reconciled::Nothing);
+    }
     if ending == Ending::Merged && worker.still_wanted(&observed.issue) {
         acquire_and_end(worker, observed, base, Ending::MergedLeftOpen).await?;
         return Ok(Reconciled::UpToDate);

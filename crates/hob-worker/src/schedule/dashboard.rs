@@ -101,6 +101,7 @@ fn board<'a>(worker: &'a Worker, found: &'a Discovered, planned: &'a [Planned<'a
     Board {
         planned,
         unreadable: unreadable.collect(),
+        trouble: worker.trouble.all(),
         repository: found.snapshot.repository.as_ref(),
         refused: None,
         permission: worker.settings.trust.permission,

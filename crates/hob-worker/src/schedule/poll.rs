@@ -6,7 +6,8 @@ use std::{
 };
 
 use hob_domain::{
-    Action, Decision, FailureClass, Headroom, IssueNumber, IssueView, Planned, Snapshot, State, plan, plan_chosen,
+    Action, Decision, Ending, FailureClass, Headroom, IssueNumber, IssueView, LabelSpec, Planned, Snapshot, State,
+    plan, plan_chosen,
 };
 use hob_forge::BaseBranch;
 use hob_workspace::{Retention, Room};
@@ -18,6 +19,7 @@ use crate::{
     preflight::preflight,
     reconcile::{Reconciled, look_for_answer, reconcile, write_journal},
     schedule::dashboard::keep_dashboard,
+    trouble::trigger_is_gone,
 };
 
 /// The issues that a run is about.
@@ -95,7 +97,17 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         Scope::All => plan(&found.snapshot, &rules, now),
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
     };
-    let Sorted { reconcile, work, looks, due } = sorted(worker, &planned);
+    let Sorted { mut reconcile, mut work, looks, due } = sorted(worker, &planned);
+    let is_unlabeled = |number: &IssueNumber| {
+        let ends = Decision::Act(Action::Finish(Ending::Unlabeled));
+        planned.iter().any(|planned| planned.issue.number == *number && planned.decision == ends)
+    };
+    let mut labels = worker.settings.labels.specs();
+    if reconcile.iter().any(&is_unlabeled) && trigger_is_gone(worker).await?.is_some() {
+        reconcile.retain(|number| !is_unlabeled(number));
+        // Made anew it would be an empty one: it is for people to say what became of it.
+        labels.retain(|label| label.name != worker.settings.labels.trigger);
+    }
     let waiting = planned.iter().filter_map(waiting).collect();
     let ready = work.len();
     worker.emit(&WorkEvent::Polled { issues: planned.len(), ready, waiting });
@@ -115,6 +127,9 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
     }
     prune(worker, &found.snapshot).await;
     let base = Arc::new(worker.forge.repository().base_branch().await?);
+    if worker.trouble.of_settings(&base.sha).is_some() {
+        work.clear();
+    }
     write_journal(worker, &journaled, &base).await;
     let mut reconciled = RunSummary::default();
     for number in reconcile {
@@ -124,13 +139,13 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         reconciled.add(&told(worker, number, Box::pin(self::reconcile(worker, number, &base)).await));
     }
     if !work.is_empty() || !looks.is_empty() {
-        create_missing_labels(worker).await?;
+        create_missing_labels(worker, &labels).await?;
     }
     Ok(Some(Poll { reconciled, work, looks, base: Some(base), due }))
 }
 
-async fn create_missing_labels(worker: &Worker) -> Result<(), WorkError> {
-    let missing = worker.forge.labels().missing(&worker.settings.labels.specs()).await?;
+async fn create_missing_labels(worker: &Worker, wanted: &[LabelSpec]) -> Result<(), WorkError> {
+    let missing = worker.forge.labels().missing(wanted).await?;
     if !missing.is_empty() {
         // Writes are spaced: without a word there would be seconds of silence.
         let labels = missing.iter().map(|label| label.name.clone()).collect();

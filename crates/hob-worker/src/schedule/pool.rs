@@ -93,6 +93,7 @@ impl WorkerPool {
         let cancel = self.cancel.clone();
         let mut scheduler = Scheduler::new(&self.connection, &self.settings, cancel, (limits, mode), source);
         if let Repositories::Named(names) = &self.repositories {
+            scheduler.follows(&self.factory);
             for name in names {
                 scheduler.add(Arc::new(Worker::new((self.factory)(name.clone())).await?));
             }

@@ -34,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::{
-    RunLimits, RunSummary, WorkError, WorkEvent, Worker,
+    RunLimits, RunSummary, WorkError, WorkEvent, Worker, WorkerFactory,
     reconcile::Reconciled,
     schedule::{
         poll::{Poll, Scope, Work, look, poll, take_up},
@@ -87,6 +87,8 @@ pub(super) struct Scheduler {
     /// What became of each issue, where the scope is some issues alone.
     results: Vec<(IssueNumber, Result<Reconciled, WorkError>)>,
     source: Option<RepositorySource>,
+    /// What makes the worker of a repository that was renamed.
+    factory: Option<Arc<WorkerFactory>>,
     source_due: Option<Instant>,
     /// Whose turn it was last.
     served: Option<RepoName>,
@@ -126,6 +128,7 @@ impl Scheduler {
             mode,
             scope: Scope::All,
             results: Vec::new(),
+            factory: None,
             source_due: source.is_some().then_some(begun),
             source,
             served: None,
@@ -138,6 +141,11 @@ impl Scheduler {
             writes_due: None,
             ends: limits.max_runtime.map(|time| begun + time.min(FAR * 365)),
         }
+    }
+
+    /// Follows repositories that are renamed or transferred, with workers that this makes.
+    pub(super) fn follows(&mut self, factory: &Arc<WorkerFactory>) {
+        self.factory = Some(Arc::clone(factory));
     }
 
     /// Gives a repository its queue.
@@ -340,7 +348,8 @@ impl Scheduler {
                 }
             }
             Completed::Source(changes) => {
-                self.source_due = (self.mode == Mode::Forever).then(|| Instant::now() + self.poll.max_interval);
+                let asks_again = self.mode == Mode::Forever && self.source.is_some();
+                self.source_due = asks_again.then(|| Instant::now() + self.poll.max_interval);
                 match changes {
                     Ok(changes) => self.regroup(changes),
                     Err(error) => {
@@ -376,6 +385,13 @@ impl Scheduler {
             Ok(None) => FAR,
             Err(error) => {
                 let is_once = self.mode == Mode::Once;
+                if self.follow(repo, &error) {
+                    if let Some(queue) = self.queues.get_mut(repo) {
+                        queue.poll = PollState::Never;
+                    }
+                    return;
+                }
+                let Some(queue) = self.queues.get_mut(repo) else { return };
                 if error.class() == FailureClass::Misconfigured && queue.last_poll == LastPoll::None && is_once {
                     queue.poll = PollState::Never;
                     let error = self.give_up(repo, error);
@@ -402,9 +418,30 @@ impl Scheduler {
         };
     }
 
+    /// Goes on with a repository under its new name, where an error says that it has one; whether it does.
+    fn follow(&mut self, repo: &RepoName, error: &WorkError) -> bool {
+        let (Some(factory), Some(to)) = (&self.factory, error.moved_to().cloned()) else { return false };
+        if self.queues.contains_key(&to) {
+            return false;
+        }
+        tracing::warn!(%repo, to = %to, "the repository {repo} is `{to}` now, and worked on by that name");
+        let mut all: BTreeSet<_> = self.queues.keys().filter(|known| *known != repo).cloned().collect();
+        all.insert(to.clone());
+        let factory = Arc::clone(factory);
+        let made = async move {
+            let new = vec![Arc::new(Worker::new(factory(to)).await?)];
+            Ok(RepositoryChanges { all, new })
+        };
+        self.tasks.spawn(unwound(made).map(Completed::Source));
+        true
+    }
+
     /// Takes in that work in a repository found what only an operator or a maintainer can mend. A run that goes on looks again
     /// soon; one that polls once works no more on the repository, where the next issue would only find the same.
     fn lacks(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
+        if self.follow(repo, &error) {
+            return error;
+        }
         if self.mode == Mode::Once {
             return self.give_up(repo, error);
         }
@@ -436,7 +473,7 @@ impl Scheduler {
     fn regroup(&mut self, changes: RepositoryChanges) {
         for (repo, queue) in &mut self.queues {
             if !changes.all.contains(repo) {
-                tracing::info!(%repo, "{repo} is no longer in the installation");
+                tracing::info!(%repo, "{repo} is no longer there by that name");
                 queue.retire();
             }
         }

@@ -1,0 +1,75 @@
+//! What keeps Hob from the work on a repository and only its maintainers can mend, as this worker found it last: it is told
+//! where they look, and nothing begins meanwhile.
+
+use std::sync::{Mutex, PoisonError};
+
+use hob_domain::Sha;
+
+use crate::{WorkError, Worker};
+
+/// The repository's troubles.
+#[derive(Debug, Default)]
+pub(super) struct Trouble(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// The tip of the base branch at which `.github/hob.toml` cannot be used, and why.
+    settings: Option<(Sha, String)>,
+    /// Why the trigger label cannot be relied on.
+    trigger: Option<String>,
+}
+
+impl Trouble {
+    /// Notes that the repository's settings cannot be used at this tip.
+    pub(super) fn note_settings(&self, tip: &Sha, why: String) {
+        self.known().settings = Some((tip.clone(), why));
+    }
+
+    /// Why nothing can begin at this tip; `None` if nothing is known against it.
+    pub(super) fn of_settings(&self, tip: &Sha) -> Option<String> {
+        let mut known = self.known();
+        // Whoever mends the file moves the branch.
+        if known.settings.as_ref().is_some_and(|(broken, _)| broken != tip) {
+            known.settings = None;
+        }
+        known.settings.as_ref().map(|(_, why)| why.clone())
+    }
+
+    /// Notes how it is about the trigger label; whether that is news.
+    fn note_trigger(&self, why: Option<String>) -> bool {
+        let mut known = self.known();
+        let is_news = known.trigger != why;
+        known.trigger = why;
+        is_news
+    }
+
+    /// All of it, a sentence each.
+    pub(super) fn all(&self) -> Vec<String> {
+        let known = self.known();
+        known.settings.iter().map(|(_, why)| why.clone()).chain(known.trigger.clone()).collect()
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why the absence of the trigger label means nothing: the repository has no such label any more. A label that was renamed
+/// takes its new name on every issue at once, and one that was deleted is off all of them: nobody meant to end each work.
+pub(super) async fn trigger_is_gone(worker: &Worker) -> Result<Option<String>, WorkError> {
+    let label = &worker.settings.labels.trigger;
+    let specs = worker.settings.labels.specs();
+    let missing = worker.forge.labels().missing(&specs).await?;
+    let gone = missing.iter().any(|spec| spec.name == *label).then(|| {
+        format!(
+            "the repository has no label `{label}` any more, so no work is ended for want of it: rename the label back, or set \
+             `labels.trigger` to its new name"
+        )
+    });
+    if worker.trouble.note_trigger(gone.clone())
+        && let Some(why) = &gone
+    {
+        worker.emit(&crate::WorkEvent::Failed { issue: None, reason: why.clone() });
+    }
+    Ok(gone)
+}
