@@ -231,7 +231,7 @@ pub(super) struct AgentRunArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum ForgeCommand {
     /// Serve a GitHub-compatible forge until interrupted.
-    Serve(super::forge_serve::Args),
+    Serve(Box<super::forge_serve::Args>),
     /// Print the implemented endpoints as a JSON list.
     #[command(hide = true)]
     Routes,

@@ -151,7 +151,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
             Some(EvalCommand::Routing(args)) => eval::routing(&shared, &args).await,
             Some(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         },
-        Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(args).await,
+        Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(*args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
         Command::Version | Command::Completions(_) | Command::Man(_) => Ok(()),
     }

@@ -9,7 +9,7 @@
 //! A push whose body is compressed is refused: git compresses fetches only. A compressed fetch goes to `git http-backend`,
 //! which can unpack it and costs two more processes.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -31,6 +31,8 @@ use super::{
     envelope::sign_in,
     forge::{Forge, LoggedRequest},
     git::{Command, RefMove, feed, packet, parse_commands, program, refuse, spawn},
+    large_files::hooks,
+    moods::Mood,
     permission::Needed,
     ref_moves::moved,
     refusal::Refusal,
@@ -188,13 +190,14 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
         return Ok(result(body));
     }
     let mut service = direct(forge, target, Service::Receive, headers, &[]);
+    let mut settings = Vec::new();
     if only_forward(forge, target, &commands) {
-        service.envs([
-            ("GIT_CONFIG_COUNT", "1"),
-            ("GIT_CONFIG_KEY_0", "receive.denyNonFastForwards"),
-            ("GIT_CONFIG_VALUE_0", "true"),
-        ]);
+        settings.push(("receive.denyNonFastForwards", "true".into()));
     }
+    if forge.temper.is(Mood::LargeFiles) {
+        settings.push(("core.hooksPath", hooks(forge.git.folder())?.into_os_string()));
+    }
+    set(&mut service, settings);
     let mut child = spawn(service)?;
     let input = File::open(spooled).await?;
     feed(&mut child, input);
@@ -219,6 +222,14 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
         return Ok(refusal.into_response());
     }
     Ok(result(output))
+}
+
+/// Sets what holds for one run of git.
+fn set(program: &mut process::Command, settings: Vec<(&str, OsString)>) {
+    program.env("GIT_CONFIG_COUNT", settings.len().to_string());
+    for (index, (key, value)) in settings.into_iter().enumerate() {
+        program.env(format!("GIT_CONFIG_KEY_{index}"), key).env(format!("GIT_CONFIG_VALUE_{index}"), value);
+    }
 }
 
 /// What a push led to, in git's words.

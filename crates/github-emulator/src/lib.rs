@@ -41,6 +41,7 @@ mod graphql;
 mod job;
 mod job_log;
 mod job_making;
+mod large_files;
 mod markdown;
 mod measure;
 mod media;

@@ -49,11 +49,14 @@ pub enum Mood {
     /// The secondary limits, with a `retry-after` or, drawn, without one: 900 points a minute of REST, 2,000 of GraphQL, 80 writes of content a minute and 500 an hour,
     /// 100 requests at once. <https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api>
     Points,
+    /// A push with a file of more than 100 MiB is refused.
+    /// <https://docs.github.com/repositories/working-with-files/managing-large-files/about-large-files-on-github>
+    LargeFiles,
 }
 
 impl Mood {
     /// Every mood.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TokenPermissions,
         Self::RefRaces,
         Self::RefRefusals,
@@ -65,6 +68,7 @@ impl Mood {
         Self::HiddenChecks,
         Self::Tags,
         Self::Points,
+        Self::LargeFiles,
     ];
 
     /// Its name on the command line.
@@ -81,6 +85,7 @@ impl Mood {
             Self::HiddenChecks => "hidden-checks",
             Self::Tags => "tags",
             Self::Points => "points",
+            Self::LargeFiles => "large-files",
         }
     }
 }

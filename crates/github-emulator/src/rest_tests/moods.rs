@@ -133,3 +133,40 @@ async fn a_tag_belongs_to_the_token() {
     fixture.forge.set_moods(Moods::default());
     assert_eq!(tag("tw").await, tag("second").await);
 }
+
+/// Runs git in `folder`; whether it succeeded, and what it said.
+fn git(folder: &std::path::Path, args: &[&str]) -> (bool, String) {
+    #[expect(clippy::disallowed_methods, reason = "this crate depends on no other crate of the workspace")]
+    let mut git = std::process::Command::new("git");
+    git.current_dir(folder).args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(args);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
+    let done = git.output().unwrap();
+    (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[tokio::test]
+async fn a_push_of_a_large_file_is_declined_and_a_small_one_is_let_in() {
+    let fixture = moody("large-files").await;
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("{}/ada/site.git", fixture.forge.server_url()).replace("http://", "http://wil:tw@");
+    let push = async |name: &str, length: u64| {
+        let (file, branch) = (folder.path().join(name), format!("HEAD:refs/heads/{name}"));
+        std::fs::File::create(&file).unwrap().set_len(length).unwrap();
+        let (folder, name, url) = (folder.path().to_owned(), name.to_owned(), url.clone());
+        let run = move || {
+            assert!(git(&folder, &["init", "-q"]).0 && git(&folder, &["add", &name]).0);
+            assert!(git(&folder, &["commit", "-q", "-m", "Add"]).0);
+            git(&folder, &["push", "-q", &url, &branch])
+        };
+        tokio::task::spawn_blocking(run).await.unwrap()
+    };
+    let (pushed, said) = push("small", 100 << 20).await;
+    assert!(pushed, "{said}");
+    let (pushed, said) = push("large", (100 << 20) + (1 << 19)).await;
+    assert!(!pushed && said.contains("(pre-receive hook declined)"), "{said}");
+    let sentence = "remote: error: File large is 100.50 MB; this exceeds GitHub's file size limit of 100.00 MB";
+    assert!(said.contains(sentence) && said.contains("remote: error: GH001: Large files detected."), "{said}");
+    assert_eq!(fixture.answer("tw", &format!("GET {SITE}/git/ref/heads/large"), Value::Null).await.0, 404);
+    fixture.forge.set_moods(Moods::default());
+    assert!(push("larger", 1).await.0, "the large file is in the history that is pushed");
+}
