@@ -57,6 +57,11 @@ pub(super) async fn pull_facts(
     let found = match known(worker, followed).await {
         Some(found) => Some(found),
         None => match ask(worker, &[followed.pull]).await {
+            // A query may take the forge too long that has each of its lists at once.
+            Err(WorkError::Forge(error @ (ForgeError::Server { .. } | ForgeError::TimedOut { .. }))) => {
+                tracing::debug!(%error, "the lists of the pull request are read: {error}");
+                None
+            }
             Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "the lists of the pull request are read: {error}");

@@ -147,7 +147,7 @@ async fn every_command_counts_on_the_issue_and_on_its_pull_request() {
 }
 
 #[tokio::test]
-async fn quotes_code_edits_and_strangers_command_nothing() {
+async fn quotes_code_and_strangers_command_nothing_and_an_edit_is_told_so() {
     let (world, issue) = in_review().await;
     let pull = pull_of(&world).await;
     let before = world.writes().len();
@@ -169,9 +169,15 @@ async fn quotes_code_edits_and_strangers_command_nothing() {
         world.call("wil", Method::PATCH, &format!("/issues/comments/{id}"), json!({"body": "/hob cancel"})).await;
     }
     world.run().await;
-    assert_eq!(world.writes().len(), before);
-    assert_eq!(receipts(&world, issue).await, (vec![], vec![]));
-    assert_eq!(receipts(&world, pull).await, (vec![], vec![]));
+    let after = world.writes().len();
+    assert!(after > before);
+    for on in [issue, pull] {
+        let (replies, reactions) = receipts(&world, on).await;
+        assert_eq!(reactions, ["confused"]);
+        assert!(replies.len() == 1 && replies[0].contains("was edited after it was written"), "{replies:?}");
+    }
+    world.run().await;
+    assert_eq!(world.writes().len(), after);
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     world.finish().await;
 }

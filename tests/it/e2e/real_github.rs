@@ -106,7 +106,7 @@ async fn race() {
         .inside(&turnstile)
         .set("limits.jobs", "2")
         .set("limits.issues_per_hour", "1000")
-        .set("limits.day_usd", "100000")
+        .set("limits.usd_per_day", "100000")
         .start()
         .await;
     let many = issues_of_a_race();
@@ -267,19 +267,22 @@ async fn a_pull_request_whose_head_is_too_young_opens_all_the_same() {
     }
 }
 
-/// Section 1.3: an edit history that is null is none where nobody edited, and a list of checks that is null in part.
-#[tokio::test]
-async fn what_graphql_may_leave_null_stops_no_claim() {
-    let world = World::fixing().start().await;
-    let issue = world.asks("Make done.txt", "").await;
-    world.forge.set_moods(Moods::of([Mood::Queries, Mood::HiddenChecks], 9).with_percent(60));
-    for _ in 0..6 {
-        world.run().await;
-        world.forge.advance(Duration::from_secs(120));
-    }
-    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
-    world.forge.set_moods(Moods::default());
-    world.finish().await;
+/// Section 1.3: an edit history that is null is none where nobody edited; and timeouts, limits and parts that are hidden.
+#[test]
+fn what_graphql_may_leave_null_or_refuse_stops_no_claim() {
+    in_virtual_time(Box::pin(async {
+        let turnstile = std::sync::Arc::new(Turnstile::default());
+        let world = World::fixing().inside(&turnstile).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.forge.set_moods(Moods::of([Mood::Queries, Mood::HiddenChecks], 9).with_percent(40));
+        for _ in 0..4 {
+            world.run().await;
+            world.forge.advance(Duration::from_secs(120));
+        }
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        world.forge.set_moods(Moods::default());
+        world.finish_after_faults().await;
+    }));
 }
 
 /// Section 1.3: a locked conversation is that issue's matter.
@@ -304,6 +307,10 @@ async fn a_locked_issue_stops_no_other() {
         world.failures()
     );
     world.forge.heal();
+    // Once it is unlocked, an answer brings its comment, too.
+    world.comments("ann", locked, "/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(locked).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish_after_faults().await;
 }
 
@@ -381,7 +388,7 @@ async fn seconds_of_refusals_in_the_middle_of_an_attempt_cost_nothing() {
         assert_eq!(world.labels(issue).await, ["code", "in-review"], "{status}: {:?}", world.failures());
         assert_eq!((world.briefs(issue).len(), world.record(issue).await.unwrap().generation.0), (1, 1), "{status}");
         world.forge.heal();
-        world.finish().await;
+        world.finish_after_faults().await;
     }
 }
 
