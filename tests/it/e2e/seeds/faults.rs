@@ -1,6 +1,6 @@
-//! The forge's bad days: which faults the calls of a pass meet.
+//! The forge's bad days: which faults the calls of a pass meet, and in which moods the forge is.
 
-use github_emulator::{Fault, What, When};
+use github_emulator::{Fault, Mood, Moods, What, When};
 
 use super::draw::Draw;
 
@@ -44,4 +44,11 @@ pub(super) fn faults(draw: Draw, pass: u64) -> Vec<Fault> {
         Fault { method, path, login: Some("hob".into()), when, what }
     };
     kinds.into_iter().map(fault).collect()
+}
+
+/// The moods of one pass: about half of them, each with a chance of its own that is drawn for all.
+pub(super) fn moods(draw: Draw, pass: u64) -> Moods {
+    let on = Mood::ALL.into_iter().filter(|mood| draw.below(2, &format!("{pass}: mood {}", mood.name())) == 0);
+    let percent = draw.one(&[2, 5, 20], &format!("{pass}: percent of moods"));
+    Moods::of(on, draw.below(u64::MAX, &format!("{pass}: seed of moods"))).with_percent(percent)
 }

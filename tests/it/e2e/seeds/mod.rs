@@ -1,4 +1,4 @@
-//! Seeded random faults: the forge fails at random, workers come, go and die, people act in the middle of it; and once
+//! Seeded random faults and moods: the forge fails at random and behaves as the real one does on a bad day, workers come, go and die, people act in the middle of it; and once
 //! the forge is well again each issue is where it belongs, with one pull request, one comment and its bill, and nothing
 //! is held or stuck.
 //!
@@ -20,12 +20,13 @@ use std::{
 
 use chrono::Timelike;
 use futures_util::FutureExt;
+use github_emulator::Moods;
 use hob_domain::State;
 use hob_worker::{RunLimits, RunSummary, Worker};
 
 use self::{
     draw::Draw,
-    faults::faults,
+    faults::{faults, moods},
     lives::{Life, SCRIPT, SETTINGS, TOKENS_A_RUN},
 };
 use crate::harness::{Turnstile, World, in_virtual_time};
@@ -106,6 +107,8 @@ impl Stage {
             Some(life) => life.moment.1,
             None => self.draw.count(60, &format!("{pass}: moment of death")),
         };
+        let moods = moods(self.draw, pass);
+        self.world.forge.set_moods(moods.clone());
         let stopped = self.turnstile.stop_after(if dies || life.is_some() { after } else { usize::MAX / 2 });
         {
             let mut run = Box::pin(hob_worker::run_once(&worker, RunLimits::default()));
@@ -119,7 +122,10 @@ impl Stage {
                 return None;
             }
             if let Some(life) = life.as_mut() {
+                // What people do is to happen: the moods are for Hob.
+                self.world.forge.set_moods(Moods::default());
                 life.act(&self.world).await;
+                self.world.forge.set_moods(moods);
             }
             if let Some(go) = reached {
                 go.send(()).ok();
@@ -128,6 +134,12 @@ impl Stage {
         }
         self.turnstile.open();
         Some(worker)
+    }
+
+    /// Between two passes the forge is itself.
+    fn is_calm(&self) {
+        self.world.forge.heal();
+        self.world.forge.set_moods(Moods::default());
     }
 
     async fn is_over(&self, lives: &[Life]) -> bool {
@@ -234,7 +246,7 @@ async fn survives(seed: u64, line: Line) -> u64 {
             stage.world.forge.inject(fault);
         }
         before = stage.pass(pass, worker, &mut lives).await.map(|worker| (name, worker));
-        stage.world.forge.heal();
+        stage.is_calm();
         for life in &lives {
             life.answer(&stage.world).await;
         }
