@@ -333,7 +333,7 @@ impl Issues<'_> {
     }
 
     /// The latest event that put a label on the issue or took it off, by its id, and is of this kind; `None` if there is none,
-    /// or the latest is of the other kind: events may lag behind the labels (`docs/github.md`, `events.lag`).
+    /// or the latest is of the other kind: events may lag behind the labels (`docs/github.md`, `event.lag`).
     ///
     /// # Errors
     /// [`ForgeError::TooLong`] when it is not among the newest events that are read: an older one proves nothing.

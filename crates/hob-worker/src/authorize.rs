@@ -39,7 +39,7 @@ impl LabelHistory {
 }
 
 /// How long an issue's events may lag behind its labels. No recording shows how long they do (`docs/github.md`,
-/// `events.lag`), so it is far more than other lags.
+/// `event.lag`), so it is far more than other lags.
 const EVENTS_LAG: Duration = Duration::from_secs(300);
 /// The pauses after which events that lag are looked for once more.
 const EVENTS_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use github_emulator::{Annotation, Job, JobConclusion, JobStep};
+use github_emulator::{Annotation, Job, JobConclusion, JobStep, Mood, Moods};
 use hob_domain::{
     AccountKind, Actor, DASHBOARD_MARK, Drawn, IssueNumber, LabelChange, LabelEventKind, LabelSpec, Login, PullNumber,
     Reviewers, SUB_ISSUE_MARK, Timestamp,
@@ -43,6 +43,13 @@ pub(super) async fn make(world: &World, door: &Door) {
     of_the_repository(&forge, &things).await;
     let fresh = door.client(world, Authentication::Token("token-of-hob".into()));
     of_issues(&forge, &lease, &things).await;
+    // Only of a comment whose times differ it is asked whether somebody edited it.
+    world.forge.advance(Duration::from_secs(2));
+    world.forge.set_moods(Moods::of([Mood::Touched], 1).with_percent(100));
+    for comment in forge.comments().of(issue).await.unwrap() {
+        forge.comments().is_edited(&comment).await.unwrap();
+    }
+    world.forge.set_moods(Moods::default());
     of_pulls(world, &forge, &lease, &things).await;
     of_checks(world, &forge, &lease, &things).await;
     of_ledgers(&fresh, &lease, &things).await;

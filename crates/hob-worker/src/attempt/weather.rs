@@ -3,7 +3,7 @@
 //!
 //! # Assumptions
 //! The lease was acquired with the same token, so a refusal a little later is doubted: GitHub's incidents, the renewal of a
-//! token and a restart of a server all answer 401, 403 or 404 for seconds (`docs/github.md`, `weather`).
+//! token and a restart of a server all answer 401, 403 or 404 for seconds.
 
 use std::time::Duration;
 

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use github_emulator::{Mood, Moods};
 use hob_domain::{OWN_MARK, Record, State, status_body};
 use http::Method;
 use serde_json::json;
@@ -53,6 +54,10 @@ pub(super) enum Scenario {
     /// The issue is split into two, once somebody approved that.
     Split,
 }
+
+/// The moods of the forge that refuse nobody but Hob: what people do in a life is to happen.
+const MOODS: [Mood; 6] =
+    [Mood::TokenPermissions, Mood::RefRaces, Mood::RefRefusals, Mood::Touched, Mood::HiddenChecks, Mood::Tags];
 
 /// How long a late write takes: long enough for the next worker to have looked.
 const LATE: Duration = Duration::from_millis(40);
@@ -157,7 +162,9 @@ impl Scenario {
         // Some of them hear of it elsewhere, too.
         let builder = if self.events().is_empty() { builder } else { builder.notified() };
         let builder: Builder = builder.inside(turnstile);
-        builder.start().await
+        let world = builder.start().await;
+        world.forge.set_moods(Moods::of(MOODS, 11).with_percent(10));
+        world
     }
 
     /// The notifications of its life, for the scenarios whose workers send any.
