@@ -533,6 +533,53 @@ async fn a_question_is_answered_while_all_jobs_are_busy() {
     world.finish().await;
 }
 
+/// Many that wait keep a fresh issue from nobody: with a tenth of a second for each request, the looks at the blocked ones take
+/// longer than the polls are apart.
+#[test]
+fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
+    const WAITING: u64 = 24;
+    in_virtual_time(Box::pin(async {
+        let turnstile = std::sync::Arc::new(Turnstile::default());
+        let script = format!(
+            r#"if [ $HOB_ISSUE -le {WAITING} ]; then echo '{{"outcome":"question","question":"Which?"}}'; else echo done > done.txt; fi"#
+        );
+        let builder = World::with_agent(&script).inside(&turnstile).set("limits.issues_per_hour", "1000");
+        let world = builder.set("limits.usd_per_day", "100000").set("poll.interval", "2s").start().await;
+        for n in 0..WAITING {
+            world.asks(&format!("Ask {n}"), "").await;
+        }
+        world.run().await;
+        assert_eq!(world.labels(WAITING).await, ["blocked", "code"]);
+        let slow = |method: &str| Fault {
+            method: Some(method.to_owned()),
+            path: "/repos/acme/site/**".to_owned(),
+            login: Some("hob".into()),
+            when: When::Always,
+            what: What::Delay(100),
+        };
+        for method in ["GET", "POST", "PATCH", "DELETE"] {
+            world.forge.inject(slow(method));
+        }
+        let cancel = tokio_util::sync::CancellationToken::new();
+        let settings = world.settings.clone();
+        let worker = world.worker_until("daemon", settings, hob_forge::Access::ReadWrite, cancel.clone()).await;
+        let claimed = async {
+            tokio::time::sleep(SECOND * 5).await;
+            let fresh = world.asks("Make done.txt", "").await;
+            let asked = tokio::time::Instant::now();
+            while world.record(fresh).await.is_none() {
+                assert!(asked.elapsed() < SECOND * 10, "not claimed after {:?}", asked.elapsed());
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            tokio::time::sleep(SECOND * 20).await;
+            assert_eq!(world.labels(fresh).await, ["code", "in-review"], "{:?}", world.failures());
+            cancel.cancel();
+        };
+        tokio::join!(hob_worker::run_forever(&worker, RunLimits::default()), claimed);
+        world.finish().await;
+    }));
+}
+
 /// A quota of writes that ends in the middle of an attempt: the agent is kept, and the pull request opens.
 #[test]
 fn a_quota_of_writes_that_ends_in_an_attempt_costs_no_work() {
