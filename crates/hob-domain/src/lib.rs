@@ -48,6 +48,8 @@ mod profile_brief;
 mod project;
 mod pull_report;
 mod pull_template;
+mod push_refused;
+mod push_rules;
 mod question;
 mod record;
 mod redaction;
@@ -135,6 +137,8 @@ pub use profile_brief::profile_brief;
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
 pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};
+pub use push_refused::{branch_in_the_way, folders_of, refused_push_advice};
+pub use push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs};
 pub use question::{question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,

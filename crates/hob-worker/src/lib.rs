@@ -45,6 +45,7 @@ pub mod onboard;
 pub mod preflight;
 mod profiles;
 mod pull_facts;
+mod push_rules;
 mod races;
 mod receipts;
 mod reconcile;

@@ -51,6 +51,7 @@ mod proof;
 mod publishing;
 mod reading;
 mod ready;
+mod refused_pushes;
 mod review;
 mod routed_commands;
 mod routing;
