@@ -32,6 +32,7 @@ mod image;
 mod inert;
 pub mod investigation;
 mod job_log;
+mod label_fights;
 mod labels;
 mod lease;
 mod markup;
@@ -117,6 +118,7 @@ pub use ids::{
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use inert::{inert, inert_line};
 pub use job_log::failing_part;
+pub use label_fights::{LabelFight, LabelFights, OthersDo};
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use markup::count;

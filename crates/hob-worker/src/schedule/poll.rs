@@ -160,6 +160,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
                 | Action::Obey(_)
                 | Action::Finish(_)
                 | Action::RepairLabels(_)
+                | Action::GiveUpLabels(_)
                 | Action::ShowState,
             ) => sorted.reconcile.push(planned.issue.number),
             Decision::Wait(reason) => {
