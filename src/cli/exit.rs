@@ -94,7 +94,11 @@ fn of_work(error: &WorkError) -> Exit {
         WorkError::Shared(error) => of_work(error),
         WorkError::Forge(error) => of_forge(error),
         WorkError::Workspace(error) if error.class() == FailureClass::Misconfigured => Exit::Unhealthy,
-        WorkError::Workspace(_) | WorkError::Branch(_) | WorkError::Checks(_) | WorkError::Panicked(_) => Exit::Failure,
+        WorkError::Workspace(_)
+        | WorkError::Branch(_)
+        | WorkError::InTheWay(_)
+        | WorkError::Checks(_)
+        | WorkError::Panicked(_) => Exit::Failure,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     BudgetAdvice, Conflict, CostLimit, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation,
     WorkPlan, count,
     markup::{code_span, sentence},
-    title,
+    refused_push_advice, title,
 };
 
 /// Policy violations that a blocked issue lists.
@@ -284,7 +284,12 @@ impl BlockReason {
                 let list = violations.iter().take(VIOLATIONS_SHOWN).map(|violation| format!("\n- {violation}"));
                 format!("The change breaks rules and was not pushed:\n{}", list.collect::<String>())
             }
-            Self::PushRefused { failure } | Self::SetUpNeeded { failure } => sentence(&capitalized(failure)),
+            Self::PushRefused { failure } => {
+                let refused = sentence(&capitalized(failure));
+                let advice = refused_push_advice(failure);
+                advice.map_or(refused.clone(), |advice| format!("{refused}\n\n{}", sentence(&capitalized(&advice))))
+            }
+            Self::SetUpNeeded { failure } => sentence(&capitalized(failure)),
             Self::LedgerLost => "The ledger of this issue was deleted, and with it the reason why it is blocked and \
                                  what it has cost so far."
                 .to_owned(),
@@ -449,6 +454,17 @@ pub(super) mod tests {
 
     fn spend(seconds: u64) -> Spend {
         Spend { wall_seconds: seconds, ..Spend::default() }
+    }
+
+    #[test]
+    fn a_refused_push_names_the_setting_that_helps_on_a_line_of_its_own() {
+        let failure =
+            "the server refused the push to `hob/1-x`: remote: - Commits must have verified signatures.".to_owned();
+        let text = BlockReason::PushRefused { failure: failure.clone() }.blocked(Timestamp::UNIX_EPOCH).text;
+        let (said, advice) = text.split_once("\n\n").unwrap();
+        assert_eq!(said, capitalized(&failure));
+        assert!(advice.starts_with("A rule asks for signed commits: set `publish.signing`"), "{advice}");
+        assert!(advice.ends_with('.'), "{advice}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckNotes, CheckTally, ChosenAgent, EventAnswer, HandOverLog,
     HouseLog, Login, PassedOn, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent,
     ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
-    dollars, events_in_words, failing, no_verdict,
+    dollars, events_in_words, failing, label_fights::names_of, no_verdict,
 };
 
 impl Transition {
@@ -69,6 +69,7 @@ impl Transition {
             }
             Self::Follow { receipt, then } => {
                 record.commands.take(receipt);
+                record.label_fights.begin_anew();
                 then.change(record, now)
             }
             Self::ChooseAgent(agent) => choose_agent(record, agent),
@@ -87,6 +88,14 @@ impl Transition {
             Self::Finish(ending) => {
                 (record.request, record.retry_after) = (None, None);
                 format!("finished: {ending}")
+            }
+            Self::RepairLabels(changes) => {
+                record.label_fights.repaired(&changes, now);
+                format!("repaired the labels: {}", names_of(&changes))
+            }
+            Self::GiveUpLabels(changes) => {
+                record.label_fights.give_up(&changes, now);
+                format!("no longer repairs the labels, which others change back each time: {}", names_of(&changes))
             }
             Self::Reconcile { what } => what,
             Self::NoteChecks(notes) => note_checks(record, notes),

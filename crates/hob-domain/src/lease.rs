@@ -21,8 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, Nonce, PlanLog, RECORD_VERSION, Record,
-    ReviewLog, Spend, State, Timestamp, WorkerId,
+    CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, LabelFights, Nonce, PlanLog, RECORD_VERSION,
+    Record, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -140,6 +140,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         plan: PlanLog::default(),
         approved: Vec::new(),
         answer: None,
+        label_fights: LabelFights::default(),
         refused: None,
         branch: None,
         pushed: false,

@@ -32,6 +32,7 @@ mod image;
 mod inert;
 pub mod investigation;
 mod job_log;
+mod label_fights;
 mod labels;
 mod lease;
 mod markup;
@@ -48,6 +49,8 @@ mod profile_brief;
 mod project;
 mod pull_report;
 mod pull_template;
+mod push_refused;
+mod push_rules;
 mod question;
 mod record;
 mod redaction;
@@ -115,6 +118,7 @@ pub use ids::{
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use inert::{inert, inert_line};
 pub use job_log::failing_part;
+pub use label_fights::{LabelFight, LabelFights, OthersDo};
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use markup::count;
@@ -135,6 +139,8 @@ pub use profile_brief::profile_brief;
 pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, failed_checks, pull_body};
 pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};
+pub use push_refused::{branch_in_the_way, folders_of, refused_push_advice};
+pub use push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs};
 pub use question::{question_body, question_mark};
 pub use record::{
     Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,

@@ -56,6 +56,8 @@ pub enum Action {
     Finish(Ending),
     /// Make the labels say what the ledger says.
     RepairLabels(Vec<LabelChange>),
+    /// Others undid these repairs each time: say so, and leave the labels.
+    GiveUpLabels(Vec<LabelChange>),
     /// Its worker died after the last transition and before it let go: show what the ledger says.
     ShowState,
 }
@@ -178,6 +180,7 @@ impl Room {
             | Action::Obey(_)
             | Action::Finish(_)
             | Action::RepairLabels(_)
+            | Action::GiveUpLabels(_)
             | Action::ShowState => return Ok(()),
         }
         self.day.clone().map_err(WaitReason::Full)?;
@@ -228,7 +231,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
         },
         State::InReview => in_review(issue, record, rules, now),
         State::Blocked => blocked(issue, record),
-        State::Done => asked_again(issue, record, rules),
+        State::Done => asked_again(issue, record, rules, now),
     }
 }
 
@@ -245,18 +248,23 @@ fn unclaimed(issue: &IssueView, rules: &PlanRules) -> Decision {
     if !rules.labels.states_on(&issue.labels).is_empty() {
         return Decision::Act(Action::Rebuild);
     }
+    claimable(issue, rules)
+}
+
+fn claimable(issue: &IssueView, rules: &PlanRules) -> Decision {
     not_before(issue, rules).map_or(Decision::Act(Action::Claim), Decision::Wait)
 }
 
 /// The trigger label stands on an open issue whose ledger is at its end: it was asked for anew.
-fn asked_again(issue: &IssueView, record: &Record, rules: &PlanRules) -> Decision {
+fn asked_again(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     if left_behind(record) {
         return Decision::Act(Action::ShowState);
     }
     if let Some((number, PullStatus::Open)) = issue.pull {
         return Decision::Act(Action::ReturnToReview(number));
     }
-    repaired(issue, record, rules).unwrap_or_else(|| unclaimed(issue, rules))
+    // A state label that others insist on says nothing about an issue that has a ledger.
+    repaired(issue, record, rules, now).unwrap_or_else(|| claimable(issue, rules))
 }
 
 fn ended(issue: &IssueView, record: &Record) -> Decision {
@@ -281,7 +289,7 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
             return Decision::Act(Action::SeekCommand);
         }
         let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
-        return repaired(issue, record, rules).unwrap_or(paused);
+        return repaired(issue, record, rules, now).unwrap_or(paused);
     }
     let waits = match (&record.refused, record.retry_after) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
@@ -297,7 +305,7 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
             None => return Decision::Act(Action::Claim),
         },
     };
-    repaired(issue, record, rules).unwrap_or(Decision::Wait(waits))
+    repaired(issue, record, rules, now).unwrap_or(Decision::Wait(waits))
 }
 
 fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
@@ -319,7 +327,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
                 record.house.checks_to_tell(&record.review, facts, &rules.review, (record.renewed_at, now))
             };
-            match repaired(issue, record, rules) {
+            match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
                 // Whoever does it looks for a command first.
                 None => match work() {
@@ -354,12 +362,21 @@ fn has_news(issue: &IssueView, record: &Record) -> bool {
     has_new_comment || issue.updated_at > record.renewed_at || issue.has_command_on_pull
 }
 
-fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules) -> Option<Decision> {
-    let changes = rules.labels.changes(&issue.labels, record.state);
-    if changes.is_empty() {
-        return left_behind(record).then_some(Decision::Act(Action::ShowState));
+/// What shows the ledger's state again; none: all is shown, but for what was given up.
+fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Option<Decision> {
+    // Nobody changed labels that a dead worker never put on: that counts for no fight over them.
+    if left_behind(record) {
+        return Some(Decision::Act(Action::ShowState));
     }
-    Some(Decision::Act(Action::RepairLabels(changes)))
+    let fights = &record.label_fights;
+    let changes = rules.labels.changes(&issue.labels, record.state);
+    let open = changes.into_iter().filter(|change| !fights.is_given_up(change, now));
+    let (lost, to_make): (Vec<_>, Vec<_>) = open.partition(|change| fights.is_lost(change, now));
+    match (to_make.is_empty(), lost.is_empty()) {
+        (false, _) => Some(Decision::Act(Action::RepairLabels(to_make))),
+        (true, false) => Some(Decision::Act(Action::GiveUpLabels(lost))),
+        (true, true) => None,
+    }
 }
 
 /// Whether the last holder of a lease that is over never let it go: what it had to show may not be shown.
@@ -371,8 +388,9 @@ fn left_behind(record: &Record) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        Allowance, Blocked, Budget, Claimant, Control, Holder, Nonce, Pause, Refusal, RepositoryRecord, Reservation,
-        Spend, WorkerId, acquire, labels::tests::names, released, reserve,
+        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Holder, Nonce, Pause, Receipt,
+        Refusal, RepositoryRecord, Reservation, Spend, Transition, WorkerId, acquire, apply, labels::tests::names,
+        released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -533,6 +551,78 @@ mod tests {
         let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
         let repair = Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]);
         assert_eq!(decided(view(&["code", "assigned"], Some(waiting))), Decision::Act(repair));
+    }
+
+    /// An issue in review whose label was repaired so often within the last hour, and was given up then or not.
+    fn fought(repairs: u32, gives_up: bool) -> Record {
+        let add = vec![LabelChange::Add("in-review".to_owned())];
+        let mut record = Record { pull_request: Some(PullNumber(9)), ..record(State::InReview) };
+        for n in 0..repairs {
+            let at = at(NOW - 3_600 + i64::from(n));
+            record =
+                released(&apply(&record, Transition::RepairLabels(add.clone()), at).unwrap().0, Nonce::from("m"), at);
+        }
+        if gives_up {
+            record = apply(&record, Transition::GiveUpLabels(add), at(NOW - 60)).unwrap().0;
+        }
+        Record { renewed_at: at(NOW - 60), ..record }
+    }
+
+    #[test]
+    fn a_label_that_others_take_off_each_time_is_given_up_and_left_alone_for_a_day() {
+        let add = || vec![LabelChange::Add("in-review".to_owned())];
+        let waits = Decision::Wait(WaitReason::InReview(PullNumber(9)));
+        let repair = Decision::Act(Action::RepairLabels(add()));
+        let both = vec![LabelChange::Add("in-review".to_owned()), LabelChange::Remove("assigned".to_owned())];
+        let stale = Decision::Act(Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]));
+        let day = 24 * 3_600;
+        for (name, labels, record, now, decision) in [
+            ("first", &["code"][..], fought(0, false), NOW, repair.clone()),
+            ("third", &["code"], fought(2, false), NOW, repair.clone()),
+            ("fourth", &["code"], fought(3, false), NOW, Decision::Act(Action::GiveUpLabels(add()))),
+            ("it stays on", &["code", "in-review"], fought(3, false), NOW, waits.clone()),
+            ("given up", &["code"], fought(3, true), NOW, waits.clone()),
+            ("given up, and on again", &["code", "in-review"], fought(3, true), NOW, waits),
+            ("given up, and another label is wrong", &["code", "assigned"], fought(3, true), NOW, stale.clone()),
+            ("two are wrong", &["code", "assigned"], fought(0, false), NOW, Decision::Act(Action::RepairLabels(both))),
+            ("one is lost, and one is wrong", &["code", "assigned"], fought(3, false), NOW, stale),
+            ("a day later", &["code"], fought(3, true), NOW - 60 + day, repair.clone()),
+            ("three times, but a day ago", &["code"], fought(3, false), NOW - 3_600 + day, repair),
+        ] {
+            assert_eq!(decide(&view(labels, Some(record)), &rules(), at(now)), decision, "{name}");
+        }
+    }
+
+    /// The removal of `blocked` unblocks, and the label of another state means nothing to an issue that is asked for anew.
+    #[test]
+    fn a_label_that_was_given_up_is_not_mistaken_for_something_that_a_person_meant() {
+        let blocked = Record { label_fights: fought(3, true).label_fights, ..record(State::Blocked) };
+        assert_eq!(decided(view(&["code"], Some(blocked))), Decision::Act(Action::SeekAnswer));
+        let remove = vec![LabelChange::Remove("in-review".to_owned())];
+        let mut done = record(State::Done);
+        for _ in 0..3 {
+            done = apply(&done, Transition::RepairLabels(remove.clone()), at(NOW - 9)).unwrap().0;
+        }
+        let told = apply(&done, Transition::GiveUpLabels(remove.clone()), at(NOW - 8)).unwrap().0;
+        assert_eq!(decided(view(&["code", "in-review"], Some(done))), Decision::Act(Action::GiveUpLabels(remove)));
+        assert_eq!(decided(view(&["code", "in-review"], Some(told))), Decision::Act(Action::Claim));
+    }
+
+    #[test]
+    fn a_new_state_and_a_persons_word_let_labels_be_repaired_again() {
+        let given_up = fought(3, true);
+        let receipt = Receipt { comment: CommentId(3), pull: None, verdict: CommandVerdict::Followed, says: None };
+        for (name, then) in [
+            ("state", Transition::Reject(PullNumber(9))),
+            (
+                "command",
+                Transition::Follow { receipt, then: Box::new(Transition::Reconcile { what: "replied".to_owned() }) },
+            ),
+        ] {
+            assert!(apply(&given_up, then, at(NOW)).unwrap().0.label_fights.is_empty(), "{name}");
+        }
+        let kept = apply(&given_up, Transition::Reconcile { what: "shown".to_owned() }, at(NOW)).unwrap().0;
+        assert!(!kept.label_fights.is_empty());
     }
 
     fn numbered(number: u64, labels: &[&str], created: i64) -> IssueView {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ActionMark, BlockKind, Blocked, Checklist, CommandLog, CommentId, Entered, EventId, Generation, HandOverLog,
-    HouseLog, IssueNumber, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RouteChoice, RunId, Sha, Spend,
-    State, Timestamp, WorkerId,
+    HouseLog, IssueNumber, LabelFights, Login, Nonce, PlanLog, Proposed, PullNumber, ReviewLog, RouteChoice, RunId,
+    Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -191,6 +191,9 @@ pub struct Record {
     /// What a person said last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
+    /// The labels that were repaired in the present state.
+    #[serde(default, skip_serializing_if = "LabelFights::is_empty")]
+    pub label_fights: LabelFights,
     /// Why the trigger was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
@@ -364,8 +367,8 @@ fn is_zero(number: &u32) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        BlockReason, DayShare, Impact, RepositoryRecord, checklist::tests::checklist, lease::tests::record_at,
-        work_plan::tests::plan,
+        BlockReason, DayShare, Impact, LabelChange, RepositoryRecord, checklist::tests::checklist,
+        label_fights::tests::given_up, lease::tests::record_at, work_plan::tests::plan,
     };
 
     /// Every commit message of the ledgers of one rehearsal, as version 0.1.0 of 2026-11-22 wrote them.
@@ -428,6 +431,7 @@ mod tests {
                 event: Some(EventId(3)),
             }),
             refused: Some(Refusal { event: Some(EventId(4)), actor: Some(ann()), reason: text(), at }),
+            label_fights: given_up(&LabelChange::Add(text()), at),
             branch: Some(text()),
             pushed: true,
             base_sha: Some(Sha(text())),
@@ -451,7 +455,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","generation":1,"notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"report":8}
+        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","generation":1,"notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","quota_pauses":3,"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"report":8}
         "#);
     }
 

@@ -88,6 +88,9 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         );
         line(&mut text, &format!("\n{says}"));
     }
+    for fight in record.label_fights.sentences() {
+        line(&mut text, &format!("\n{fight}"));
+    }
     let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
     for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
         line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));

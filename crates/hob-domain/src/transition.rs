@@ -11,9 +11,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, HandOverLog, Introduced, Login, NotifyEvent, PassedOn, Pause, PullNumber, Receipt, Record,
-    Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp,
-    Trigger, WorkerId,
+    Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, PassedOn, Pause, PullNumber,
+    Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend,
+    State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -155,6 +155,10 @@ pub enum Transition {
     Finish(Ending),
     /// People are told of checks on the head for which nothing begins.
     NoteChecks(CheckNotes),
+    /// The labels say what the ledger says again.
+    RepairLabels(Vec<LabelChange>),
+    /// Others undid these repairs of labels each time: they are not made again for a day.
+    GiveUpLabels(Vec<LabelChange>),
     /// Nothing changes but the holder: comment and labels are brought up to date under the lease.
     Reconcile {
         /// What is brought up to date.
@@ -272,6 +276,7 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     next.state = state;
     next.plan.under_way &= state == State::InProgress;
     if state != record.state {
+        next.label_fights.begin_anew();
         let generation = next.generation;
         next.entered = NotifyEvent::of(state).map(|_| Entered { at: now, generation, notified: false });
     }
@@ -368,6 +373,8 @@ impl Transition {
             Self::ReturnToReview(_) => "return to review",
             Self::Rebuild(_) => "rebuild",
             Self::Finish(_) => "finish",
+            Self::RepairLabels(_) => "repair labels",
+            Self::GiveUpLabels(_) => "give up labels",
             Self::Reconcile { .. } => "reconcile",
             Self::NoteChecks(_) => "note checks",
         }
@@ -409,7 +416,11 @@ impl Transition {
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
             Self::Rebuild(traces) => (record.generation.0 <= 1 && state == Ready).then_some(traces.state()),
             Self::Finish(_) => (state != Done).then_some(Done),
-            Self::AddSpend(_) | Self::Request(_) | Self::Reconcile { .. } => Some(state),
+            Self::AddSpend(_)
+            | Self::Request(_)
+            | Self::RepairLabels(_)
+            | Self::GiveUpLabels(_)
+            | Self::Reconcile { .. } => Some(state),
         }
     }
 }
@@ -528,6 +539,8 @@ mod tests {
             (Transition::Rebuild(traces(false, true)), to(&[Ready], Blocked)),
             (Transition::Rebuild(traces(true, true)), to(&[Ready], InReview)),
             (Transition::Finish(Ending::Closed), to(&[Ready, Assigned, InProgress, InReview, Blocked], Done)),
+            (Transition::RepairLabels(vec![LabelChange::Add("in-review".to_owned())]), same(&State::ALL)),
+            (Transition::GiveUpLabels(vec![LabelChange::Add("in-review".to_owned())]), same(&State::ALL)),
             (Transition::Reconcile { what: failure() }, same(&State::ALL)),
             // What depends on more than the state: see the tests below.
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
@@ -577,6 +590,7 @@ mod tests {
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed
         follow | bob asked to try again now
+        give up labels | no longer repairs the labels, which others change back each time: in-review
         hand over | `dns` handed over to `cloud`: needs a cloud
         note checks | the check `lint` fails on the base, too
         pause | paused by ann
@@ -587,6 +601,7 @@ mod tests {
         record spend | the agent spent 0 s
         refuse | refused: no
         reject | the pull request 9 was closed without a merge
+        repair labels | repaired the labels: in-review
         request | ann asked to pause the work
         requeue | requeued: no
         rerun | failed jobs run once more: the check `test` failed

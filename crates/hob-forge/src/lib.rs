@@ -8,6 +8,7 @@
 mod account;
 mod app_key;
 mod authentication;
+mod branch_rules;
 mod cache;
 mod client;
 mod clock;

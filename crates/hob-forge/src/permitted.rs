@@ -22,7 +22,7 @@ pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 29] = [
+const READS: [&str; 30] = [
     "",
     "actions/jobs/*",
     "actions/jobs/*/logs",
@@ -52,6 +52,7 @@ const READS: [&str; 29] = [
     "pulls/*",
     "pulls/*/comments",
     "pulls/*/reviews",
+    "rules/branches/*",
 ];
 
 /// Writes below `/repos/OWNER/NAME`, and the members that their bodies may have.

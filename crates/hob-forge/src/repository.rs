@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{Actor, Permission, RepoName, Sha};
+use hob_domain::{Actor, Permission, RepoName, Sha, folders_of};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -242,6 +242,23 @@ impl Repository<'_> {
             self.forge.get_all(&path, ContentsRead.to("list the branches"), "delete old branches").await?;
         let named = |found: RefWire| Some((found.name.strip_prefix("refs/heads/")?.to_owned(), found.object.sha));
         Ok(found.into_iter().filter_map(named).collect())
+    }
+
+    /// The branch that leaves no room for branches whose names begin with `prefix`; none where there is no such branch.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn in_the_way_of<'a>(self, prefix: &'a str) -> Result<Option<&'a str>, ForgeError> {
+        for folder in folders_of(prefix) {
+            let name = folder.split('/').map(encoded).collect::<Vec<_>>().join("/");
+            let path = self.forge.path(&format!("/git/ref/heads/{name}"));
+            match self.forge.get::<RefWire>(&path, ContentsRead.to("look for a branch")).await {
+                Ok(_) => return Ok(Some(folder)),
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 
     /// The names in the top folder of a commit; GitHub shows 1,000.

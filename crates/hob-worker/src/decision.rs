@@ -20,6 +20,9 @@ pub(super) fn sentence(action: &Action) -> &'static str {
         Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
         Action::Finish(_) => "its work is at an end: the ledger would be closed",
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
+        Action::GiveUpLabels(_) => {
+            "others change its labels back each time: its comment would say so, and the labels stay"
+        }
         Action::ShowState => "its worker died before it showed where the issue stands: labels and comment would follow",
     }
 }

@@ -33,6 +33,9 @@ pub enum WorkError {
     /// A branch name that git would refuse.
     #[error(transparent)]
     Branch(#[from] InvalidBranchName),
+    /// A branch that leaves no room for those of Hob.
+    #[error("{0}")]
+    InTheWay(String),
     /// The shell of the checks could not be run.
     #[error("the checks could not be run: {0}")]
     Checks(#[source] ProcessError),
@@ -76,6 +79,7 @@ impl WorkError {
             | Self::Glob(_)
             | Self::Server(_)
             | Self::Branch(_)
+            | Self::InTheWay(_)
             | Self::Checks(_)
             | Self::Misconfigured(_)
             | Self::Panicked(_) => None,
@@ -93,7 +97,7 @@ impl WorkError {
             Self::Misconfigured(_) | Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Checks(_) => {
                 FailureClass::Misconfigured
             }
-            Self::Branch(_) => FailureClass::NeedsHuman,
+            Self::Branch(_) | Self::InTheWay(_) => FailureClass::NeedsHuman,
         }
     }
 }

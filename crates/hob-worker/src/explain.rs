@@ -14,7 +14,7 @@ use crate::{
     decision::{but_for_news, sentence},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
     reconcile::{Response, response},
-    trouble::trigger_is_gone,
+    trigger::trigger_is_gone,
 };
 
 /// One issue and what Hob would do about it now.

@@ -14,6 +14,7 @@ use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent, counts_money, without_profile},
     profiles::profile_names,
+    push_rules::{RulesFound, in_the_way, refusing_rules},
     sandbox::try_sandbox,
 };
 
@@ -47,6 +48,8 @@ pub struct Finding {
 #[derive(Debug, Default)]
 struct Findings {
     all: Vec<Finding>,
+    /// Whether the repository is there, and has a base branch.
+    has_base: bool,
     /// The base, where checks run without a network and nothing is set up for them.
     unprepared: Option<Sha>,
     error: Option<WorkError>,
@@ -94,9 +97,22 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
             findings.add(Health::Note, "set-up", says);
         }
     }
+    if findings.has_base {
+        rules_of_branches(worker, &mut findings).await?;
+    }
     routing(worker, &mut findings).await?;
     servers(worker, &mut findings).await;
     Ok(findings.all)
+}
+
+/// The rules that would refuse a push of Hob's. The forge does not say whom they let pass, so they stop no work.
+async fn rules_of_branches(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
+    let RulesFound { branch, objections } = refusing_rules(worker).await?;
+    if objections.is_empty() {
+        findings.add(Health::Ok, "branches", format!("no rule refuses pushes to branches such as `{branch}`"));
+    }
+    objections.into_iter().for_each(|says| findings.add(Health::Note, "branches", says));
+    Ok(())
 }
 
 /// Whether profiles failed to load so often that routing is off.
@@ -134,7 +150,7 @@ async fn servers(worker: &Worker, findings: &mut Findings) {
 /// # Errors
 /// The one error that says what is missing, or [`WorkError::Misconfigured`] with all that is.
 pub(super) async fn preflight(worker: &Worker) -> Result<(), WorkError> {
-    let Findings { all, error, unprepared: _ } = look(worker).await?;
+    let Findings { all, error, has_base: _, unprepared: _ } = look(worker).await?;
     let bad = all.into_iter().filter(|finding| finding.health == Health::Bad);
     let bad: Vec<String> = bad.map(|finding| format!("{}: {}", finding.about, finding.says)).collect();
     match (bad.as_slice(), error) {
@@ -162,6 +178,10 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     let Some(base) = findings.look("base branch", base, |base| format!("at {}", base.sha.short()))? else {
         return Ok(findings);
     };
+    findings.has_base = true;
+    if let Some(says) = in_the_way(worker).await? {
+        findings.add(Health::Bad, "branches", says);
+    }
     if has_git {
         let reached = async { Ok(worker.workspace.reach(&worker.remote().await?).await?) };
         findings.look("git server", reached.await, |()| "git can read the repository".to_owned())?;

@@ -157,7 +157,11 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
 
 /// Makes the labels say `state`.
 pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Result<(), WorkError> {
+    let fights = held.lease.record().label_fights;
     for change in held.labels.changes(&worker.settings.labels, state) {
+        if fights.is_given_up(&change, worker.forge.now()) {
+            continue;
+        }
         worker.forge.labels().change(&held.lease, &change).await?;
         held.labels.apply(change, &worker.settings.labels);
     }

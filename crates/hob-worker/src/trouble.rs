@@ -5,8 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use hob_domain::Sha;
 
-use crate::{WorkError, Worker};
-
 /// The repository's troubles.
 #[derive(Debug, Default)]
 pub(super) struct Trouble(Mutex<Known>);
@@ -36,7 +34,7 @@ impl Trouble {
     }
 
     /// Notes how it is about the trigger label; whether that is news.
-    fn note_trigger(&self, why: Option<String>) -> bool {
+    pub(super) fn note_trigger(&self, why: Option<String>) -> bool {
         let mut known = self.known();
         let is_news = known.trigger != why;
         known.trigger = why;
@@ -52,24 +50,4 @@ impl Trouble {
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Why the absence of the trigger label means nothing: the repository has no such label any more. A label that was renamed
-/// takes its new name on every issue at once, and one that was deleted is off all of them: nobody meant to end each work.
-pub(super) async fn trigger_is_gone(worker: &Worker) -> Result<Option<String>, WorkError> {
-    let label = &worker.settings.labels.trigger;
-    let specs = worker.settings.labels.specs();
-    let missing = worker.forge.labels().missing(&specs).await?;
-    let gone = missing.iter().any(|spec| spec.name == *label).then(|| {
-        format!(
-            "the repository has no label `{label}` any more, so no work is ended for want of it: rename the label back, or set \
-             `labels.trigger` to its new name"
-        )
-    });
-    if worker.trouble.note_trigger(gone.clone())
-        && let Some(why) = &gone
-    {
-        worker.emit(&crate::WorkEvent::Failed { issue: None, reason: why.clone() });
-    }
-    Ok(gone)
 }

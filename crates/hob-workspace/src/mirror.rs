@@ -172,6 +172,37 @@ pub(super) async fn tip(place: &Path, branch: &BranchName) -> Result<Option<Sha>
     .await
 }
 
+/// Whether any branch whose name begins with `prefix` was there at the last fetch.
+pub(super) async fn has_any(place: &Path, prefix: &str) -> Result<bool, WorkspaceError> {
+    let (place, prefix) = (place.to_owned(), tracking(prefix));
+    blocking("read the mirror", move || {
+        let packed = read_where_there(&place.join("packed-refs"))?.unwrap_or_default();
+        let is_packed =
+            packed.lines().filter_map(|line| line.split_once(' ')).any(|(_, name)| name.starts_with(&prefix));
+        let folder = prefix.rsplit_once('/').map_or("", |(folder, _)| folder);
+        Ok(is_packed || has_file(&place, folder, &prefix)?)
+    })
+    .await
+}
+
+/// Whether a file is at or below `folder` of `place` whose path begins with `prefix`.
+fn has_file(place: &Path, folder: &str, prefix: &str) -> Result<bool, WorkspaceError> {
+    let path = place.join(folder);
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(false),
+        Err(error) => return Err(disk("read", path)(error)),
+    };
+    for entry in entries.flatten() {
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder && name.starts_with(prefix) || is_folder && has_file(place, &name, prefix)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 fn read_where_there(path: &Path) -> Result<Option<String>, WorkspaceError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),

@@ -88,6 +88,11 @@ pub(super) async fn push_ref(
         .args([&route.url(), &format!("{head}:{full}")]);
     let finished = program.run(&CancellationToken::new()).await?;
     match reading(&finished.stdout.text(), &full) {
+        // It stays so: to wait for the other writer, as after a lost lease, helps nothing.
+        Some(Reading::Stale) if is_in_the_way(&finished.stderr.text()) => {
+            let reason = route.scrubbed(&crate::git::said(&finished));
+            Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
+        }
         Some(Reading::Done) if finished.exit.is_success() => Ok(()),
         Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
         Some(Reading::Refused(reason)) => {
@@ -118,6 +123,7 @@ fn reading(output: &str, full: &str) -> Option<Reading> {
         }
         match flag {
             " " | "+" | "*" | "=" => Some(Reading::Done),
+            "!" if is_in_the_way(summary) => Some(Reading::Refused(summary.to_owned())),
             "!" if summary.contains("(stale info)") || summary.contains("(fetch first)") => Some(Reading::Stale),
             // The server's own compare-and-set: somebody was faster between its advertisement and our update.
             "!" if summary.contains("failed to update ref")
@@ -135,6 +141,11 @@ fn reading(output: &str, full: &str) -> Option<Reading> {
     })
 }
 
+/// Whether the server says that the name of another branch leaves no room for this one, as git itself and as GitHub do.
+fn is_in_the_way(said: &str) -> bool {
+    said.contains("exists; cannot create") || said.contains("refname conflict")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +160,14 @@ mod tests {
             (
                 "!\tabc:refs/heads/b\t[remote rejected] (hook declined)",
                 Some(Reading::Refused("[remote rejected] (hook declined)".into())),
+            ),
+            (
+                "!\tabc:refs/heads/b\t[remote rejected] (cannot lock ref 'refs/heads/b': 'refs/heads/b/c' exists; cannot create \
+                 'refs/heads/b')",
+                Some(Reading::Refused(
+                    "[remote rejected] (cannot lock ref 'refs/heads/b': 'refs/heads/b/c' exists; cannot create 'refs/heads/b')"
+                        .into(),
+                )),
             ),
             ("!\tabc:refs/heads/b\t[remote failure] (remote failed to report status)", None),
             ("!\tabc:refs/heads/b\t[remote rejected] (unpacker error)", None),

@@ -92,6 +92,14 @@ impl Workspace {
         mirror::tip(&mirror_folder(&self.root, remote.repo()), branch).await
     }
 
+    /// Whether any of Hob's own branches was on the server at the last fetch.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when the mirror cannot be read.
+    pub async fn has_own_branches(&self, remote: &Remote) -> Result<bool, WorkspaceError> {
+        mirror::has_any(&mirror_folder(&self.root, remote.repo()), &self.git.settings().branch_prefix).await
+    }
+
     /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch where it holds work of its
     /// own, else from `base`.
     ///

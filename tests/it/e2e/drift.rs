@@ -41,6 +41,69 @@ async fn a_missing_state_label_comes_back() {
     world.finish().await;
 }
 
+/// Another program takes the label off again and again.
+#[tokio::test]
+async fn a_label_that_others_take_off_each_time_is_put_on_three_times_and_then_left_with_one_sentence() {
+    let (world, issue, pull) = in_review().await;
+    let says = "Another program or person takes the label `in-review` off each time: Hob no longer puts it on.";
+    for _ in 0..3 {
+        world.labels_off("tess", issue, "in-review").await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+        assert!(!world.status(issue).await.contains("Another program"), "{}", world.status(issue).await);
+    }
+    world.labels_off("tess", issue, "in-review").await;
+    for _ in 0..3 {
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code"], "{:?}", world.failures());
+        assert_eq!(world.status(issue).await.matches(says).count(), 1, "{}", world.status(issue).await);
+    }
+    let history = world.history(issue).await;
+    let gave_up = history.iter().filter(|line| line.contains("change back each time: in-review")).count();
+    let repaired = history.iter().filter(|line| line.contains("repaired the labels: in-review")).count();
+    assert_eq!((repaired, gave_up, world.said(issue).await.len()), (3, 1, 1), "{history:?}");
+    assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
+
+    // A label that nobody fights over is repaired nevertheless, and a day later this one is, too.
+    world.labels_on("tess", issue, "assigned").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code"]);
+    world.forge.advance(std::time::Duration::from_secs(25 * 3_600));
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert!(!world.status(issue).await.contains("Another program"), "{}", world.status(issue).await);
+    // The pull request was followed all along.
+    world.labels_off("tess", issue, "in-review").await;
+    world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.finish().await;
+}
+
+/// The state changes: its label is Hob's to put on again.
+#[tokio::test]
+async fn a_label_that_was_given_up_does_not_hold_up_what_people_say() {
+    let (world, issue, pull) = in_review().await;
+    for _ in 0..4 {
+        world.labels_off("tess", issue, "in-review").await;
+        world.run().await;
+    }
+    assert_eq!(world.labels(issue).await, ["code"]);
+    world.edits("ann", pull, json!({"state": "closed"})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    // What Hob itself does with a label is no fight, however often.
+    for n in 1..=4 {
+        world.edits("ann", pull, json!({"state": "open"})).await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{n}: {:?}", world.failures());
+        world.edits("ann", pull, json!({"state": "closed"})).await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["blocked", "code"], "{n}: {:?}", world.failures());
+    }
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_deleted_ledger_is_made_anew_from_the_pull_request() {
     let (world, issue, pull) = in_review().await;

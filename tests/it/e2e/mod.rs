@@ -52,6 +52,7 @@ mod publishing;
 mod reading;
 mod ready;
 mod real_github;
+mod refused_pushes;
 mod review;
 mod routed_commands;
 mod routing;

@@ -177,7 +177,9 @@ impl Shell {
             Decision::Act(Action::Rework(..)) => Next::Do(Todo::Rework),
             Decision::Act(Action::AskAboutRejection(_)) => Next::Do(Todo::Reject),
             Decision::Act(Action::Finish(_)) => Next::Do(Todo::Finish),
-            Decision::Act(Action::RepairLabels(_) | Action::ShowState) => Next::Do(Todo::Show),
+            Decision::Act(Action::RepairLabels(_) | Action::GiveUpLabels(_) | Action::ShowState) => {
+                Next::Do(Todo::Show)
+            }
             // Nothing in the model asks for these: a state that leads to one has no way out of it.
             Decision::Act(
                 Action::SeekCommand

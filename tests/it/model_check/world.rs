@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use hob_domain::{
     Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, HouseLog, IssueNumber,
-    LabelNames, Nonce, PullNumber, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend, State, Timestamp,
-    WorkerId,
+    LabelFights, LabelNames, Nonce, PullNumber, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend,
+    State, Timestamp, WorkerId,
 };
 
 /// The one issue.
@@ -150,6 +150,7 @@ impl Rec {
             accepted: None,
             stalled: None,
             quota_pauses: 0,
+            label_fights: LabelFights::default(),
             report: None,
             handed_on: false,
             house: HouseLog::default(),

@@ -146,6 +146,7 @@ fn is_of_the_repositorys_file(error: &WorkError) -> bool {
         | WorkError::Agent(_)
         | WorkError::Server(_)
         | WorkError::Branch(_)
+        | WorkError::InTheWay(_)
         | WorkError::Checks(_)
         | WorkError::Misconfigured(_)
         | WorkError::Shared(_)

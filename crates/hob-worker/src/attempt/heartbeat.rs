@@ -13,7 +13,7 @@ use crate::{
         weather::survives,
     },
     transition::HeldIssue,
-    trouble::trigger_is_gone,
+    trigger::trigger_is_gone,
 };
 
 /// Renews and watches until something interrupts the work.

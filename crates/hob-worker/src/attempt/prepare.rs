@@ -23,6 +23,7 @@ use crate::{
         specialist::{Brings, Chosen, Place, choose},
     },
     authorize::authorized_comments,
+    push_rules::in_the_way,
     transition::HeldIssue,
 };
 
@@ -50,6 +51,9 @@ pub(super) async fn prepare<'a>(
     let rules = RepositorySettings::parse(&text)?;
     let review = Box::pin(review_brief(worker, &lease.record())).await?;
     let investigates = Box::pin(wants_investigation(worker, held)).await?;
+    if !investigates {
+        has_room(worker, &remote).await?;
+    }
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
     let comments = authorized_comments(worker, issue).await?;
@@ -130,6 +134,18 @@ pub(super) async fn wait_while_busy(error: WorkspaceError, patience: Instant) ->
         error => return Err(error),
     }
     Ok(())
+}
+
+/// Whether the issue's branch can be made: no branch has the name of the folder that it would be in. Where there are branches of
+/// Hob's already there is none, and the forge is not asked.
+async fn has_room(worker: &Worker, remote: &Remote) -> Result<(), WorkError> {
+    if worker.workspace.has_own_branches(remote).await? {
+        return Ok(());
+    }
+    match in_the_way(worker).await? {
+        Some(says) => Err(WorkError::InTheWay(says)),
+        None => Ok(()),
+    }
 }
 
 /// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then another name is

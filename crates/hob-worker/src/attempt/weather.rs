@@ -69,6 +69,7 @@ fn doubt(error: &WorkError) -> Doubt {
         | WorkError::Glob(_)
         | WorkError::Server(_)
         | WorkError::Branch(_)
+        | WorkError::InTheWay(_)
         | WorkError::Checks(_)
         | WorkError::Misconfigured(_)
         | WorkError::Shared(_)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Action, Decision, Ending, Headroom, IssueNumber, LabelChange, PullNumber, Recovery, Refusal, ReviewEvent, Sha,
-    State, Timestamp, Transition, Trigger, WaitReason, decide,
+    Action, Decision, Ending, Headroom, IssueNumber, PullNumber, Recovery, Refusal, ReviewEvent, Sha, State, Timestamp,
+    Transition, Trigger, WaitReason, decide,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
@@ -24,7 +24,7 @@ use crate::{
         unblock::{Slot, Sought, seek_answer},
     },
     transition::{acquire, acquire_and_end, comment, release, show_and_release},
-    trouble::trigger_is_gone,
+    trigger::trigger_is_gone,
 };
 
 /// Observes an issue anew and does what is to be done about it, to the end of one attempt.
@@ -115,7 +115,17 @@ async fn act(
         }
         Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,
         Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
-        Action::RepairLabels(changes) => Box::pin(repair_labels(worker, observed, &changes, base)).await,
+        Action::RepairLabels(changes) => {
+            let held = acquire(worker, observed, base, Transition::RepairLabels(changes)).await?;
+            // Whoever died before the labels died before the comment too.
+            show_and_release(worker, &held, "its labels follow the ledger again").await?;
+            Ok(Reconciled::UpToDate)
+        }
+        Action::GiveUpLabels(changes) => {
+            let held = acquire(worker, observed, base, Transition::GiveUpLabels(changes)).await?;
+            show_and_release(worker, &held, "others change its labels back each time").await?;
+            Ok(Reconciled::UpToDate)
+        }
         Action::ShowState => {
             let what = "shows what its dead worker had not".to_owned();
             let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
@@ -274,24 +284,5 @@ async fn finish(
     } else {
         show_and_release(worker, &held, &why).await?;
     }
-    Ok(Reconciled::UpToDate)
-}
-
-async fn repair_labels(
-    worker: &Worker,
-    observed: Observed,
-    changes: &[LabelChange],
-    base: &Arc<BaseBranch>,
-) -> Result<Reconciled, WorkError> {
-    let names: Vec<&str> = changes
-        .iter()
-        .map(|change| match change {
-            LabelChange::Add(name) | LabelChange::Remove(name) => name.as_str(),
-        })
-        .collect();
-    let what = format!("repaired the labels: {}", names.join(", "));
-    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-    // Whoever died before the labels died before the comment too.
-    show_and_release(worker, &held, "its labels follow the ledger again").await?;
     Ok(Reconciled::UpToDate)
 }

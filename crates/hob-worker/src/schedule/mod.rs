@@ -12,8 +12,9 @@ mod source;
 mod summary;
 mod turns;
 
-pub use pool::{Repositories, WorkerFactory, WorkerPool};
+pub use pool::{Repositories, WorkerPool};
 pub use ready::{ReadyIssue, ready};
 pub use run::{run_forever, run_once, run_sequentially};
 pub use selected::{Concurrency, IssueResult, WorkedOn, work_on};
+pub use source::WorkerFactory;
 pub use summary::{RunLimits, RunSummary};

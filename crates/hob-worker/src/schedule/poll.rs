@@ -19,7 +19,7 @@ use crate::{
     preflight::preflight,
     reconcile::{Reconciled, look_for_answer, reconcile, write_journal},
     schedule::dashboard::keep_dashboard,
-    trouble::trigger_is_gone,
+    trigger::trigger_is_gone,
 };
 
 /// The issues that a run is about.
@@ -175,6 +175,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
                 | Action::Obey(_)
                 | Action::Finish(_)
                 | Action::RepairLabels(_)
+                | Action::GiveUpLabels(_)
                 | Action::ShowState,
             ) => sorted.reconcile.push(planned.issue.number),
             Decision::Wait(reason) => {

@@ -8,7 +8,7 @@ use hob_forge::{Connection, Rate};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    RunLimits, RunSummary, WorkError, Worker, WorkerParts,
+    RunLimits, RunSummary, WorkError, Worker, WorkerFactory,
     schedule::{
         scheduler::{Mode, Scheduler},
         source::{RepositoryChanges, RepositorySource},
@@ -23,9 +23,6 @@ pub enum Repositories {
     /// All of the App's installation, as they come and go.
     OfInstallation,
 }
-
-/// Gives the parts of a repository's worker.
-pub type WorkerFactory = dyn Fn(RepoName) -> WorkerParts + Send + Sync;
 
 /// The workers of one process, on one connection.
 pub struct WorkerPool {

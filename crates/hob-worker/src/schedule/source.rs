@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures_util::future::BoxFuture;
 use hob_domain::RepoName;
 
-use crate::{WorkError, Worker};
+use crate::{WorkError, Worker, WorkerParts};
 
 /// What changed in an installation.
 pub(super) struct RepositoryChanges {
@@ -18,3 +18,6 @@ pub(super) struct RepositoryChanges {
 /// Asks for an installation's repositories; it is told which are known.
 pub(super) type RepositorySource =
     Box<dyn Fn(BTreeSet<RepoName>) -> BoxFuture<'static, Result<RepositoryChanges, WorkError>> + Send + Sync>;
+
+/// Gives the parts of a repository's worker.
+pub type WorkerFactory = dyn Fn(RepoName) -> WorkerParts + Send + Sync;

@@ -1,0 +1,23 @@
+//! The trigger label itself: whether the repository still has it.
+
+use crate::{WorkError, WorkEvent, Worker};
+
+/// Why the absence of the trigger label means nothing: the repository has no such label any more. A label that was renamed
+/// takes its new name on every issue at once, and one that was deleted is off all of them: nobody meant to end each work.
+pub(super) async fn trigger_is_gone(worker: &Worker) -> Result<Option<String>, WorkError> {
+    let label = &worker.settings.labels.trigger;
+    let specs = worker.settings.labels.specs();
+    let missing = worker.forge.labels().missing(&specs).await?;
+    let gone = missing.iter().any(|spec| spec.name == *label).then(|| {
+        format!(
+            "the repository has no label `{label}` any more, so no work is ended for want of it: rename the label back, or set \
+             `labels.trigger` to its new name"
+        )
+    });
+    if worker.trouble.note_trigger(gone.clone())
+        && let Some(why) = &gone
+    {
+        worker.emit(&WorkEvent::Failed { issue: None, reason: why.clone() });
+    }
+    Ok(gone)
+}
