@@ -59,8 +59,11 @@ pub(crate) async fn look_for_answer(
 ) -> Result<Reconciled, WorkError> {
     let Some((observed, view)) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
     let now = worker.forge.now();
-    if decide(&view, &worker.settings.plan_rules(), now) != Decision::Act(Action::SeekAnswer) {
-        return Ok(Reconciled::Nothing);
+    match decide(&view, &worker.settings.plan_rules(), now) {
+        Decision::Act(Action::SeekAnswer) => {}
+        // It was freed meanwhile, as by a tick on the dashboard.
+        Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => return Ok(Reconciled::Answered),
+        Decision::Act(_) | Decision::Wait(_) => return Ok(Reconciled::Nothing),
     }
     let sought = match Box::pin(seek_answer(worker, observed, base, Slot::None)).await {
         // Another worker was faster, and does what there is to do.

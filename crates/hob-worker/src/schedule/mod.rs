@@ -4,12 +4,14 @@ mod dashboard;
 mod poll;
 mod pool;
 mod ready;
+mod repositories;
 mod repository_queue;
 mod run;
 mod scheduler;
 mod selected;
 mod source;
 mod summary;
+mod tasks;
 mod turns;
 
 pub use pool::{Repositories, WorkerPool};

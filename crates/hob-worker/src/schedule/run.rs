@@ -9,7 +9,8 @@ use crate::{
     reconcile::Reconciled,
     schedule::{
         poll::{Poll, Scope, Work, poll, take_up},
-        scheduler::{Mode, Scheduler, within_stop_time},
+        scheduler::{Mode, Scheduler},
+        tasks::within_stop_time,
     },
 };
 

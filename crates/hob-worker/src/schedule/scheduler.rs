@@ -15,14 +15,11 @@
 //! - What waits for a look keeps its place from poll to poll, and a busy process polls as often as an idle one.
 //! - No attempt begins whose writes, renewals of its lease included, do not fit into the hour.
 //! - While the forge's gate is closed nothing is started, whatever is due.
-//! - It ends within [`STOP_TIME`] of a stop: what was not requeued by then is left to its lease.
+//! - It ends within [`STOP_TIME`](super::tasks::STOP_TIME) of a stop: what was not requeued by then is left to its lease.
 
 use std::{
-    any::Any,
     collections::{BTreeMap, BTreeSet},
-    panic::AssertUnwindSafe,
     sync::Arc,
-    time::Duration,
 };
 
 use futures_util::FutureExt;
@@ -40,6 +37,7 @@ use crate::{
         poll::{Poll, Scope, Work, look, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
         source::{RepositoryChanges, RepositorySource},
+        tasks::{next, unwound, within_stop_time, writes_an_attempt},
         turns::{FAR, Moment, whose_turn},
     },
 };
@@ -48,13 +46,6 @@ use crate::{
 const POLLS: usize = 3;
 /// Looks at blocked issues under way at once.
 const LOOKS: usize = 3;
-/// Writes of an attempt beside the renewals of its lease: 20 from label to pull request, and a lost race or two
-/// (`scripts/figures.py`).
-const WRITES_AN_ATTEMPT: u64 = 24;
-/// Writes of a renewal: a commit and the move of a ref.
-const WRITES_A_RENEWAL: u64 = 2;
-/// How long work in progress may take to be requeued.
-const STOP_TIME: Duration = Duration::from_millis(4_500);
 
 /// Whether repositories are polled again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +57,7 @@ pub(super) enum Mode {
 }
 
 /// A task that came to its end.
-enum Completed {
+pub(super) enum Completed {
     Poll(RepoName, Result<Option<Poll>, WorkError>),
     Issue(RepoName, IssueNumber, Result<Reconciled, WorkError>),
     Look(RepoName, IssueNumber, Result<Reconciled, WorkError>),
@@ -75,29 +66,29 @@ enum Completed {
 
 /// A run over repositories.
 pub(super) struct Scheduler {
-    queues: BTreeMap<RepoName, RepositoryQueue>,
-    tasks: JoinSet<Completed>,
+    pub(super) queues: BTreeMap<RepoName, RepositoryQueue>,
+    pub(super) tasks: JoinSet<Completed>,
     connection: Arc<Connection>,
-    poll: PollSettings,
+    pub(super) poll: PollSettings,
     jobs: usize,
     cancel: CancellationToken,
     limits: RunLimits,
-    mode: Mode,
+    pub(super) mode: Mode,
     scope: Scope,
     /// What became of each issue, where the scope is some issues alone.
     results: Vec<(IssueNumber, Result<Reconciled, WorkError>)>,
-    source: Option<RepositorySource>,
+    pub(super) source: Option<RepositorySource>,
     /// What makes the worker of a repository that was renamed.
-    factory: Option<Arc<WorkerFactory>>,
+    pub(super) factory: Option<Arc<WorkerFactory>>,
     source_due: Option<Instant>,
     /// Whose turn it was last.
     served: Option<RepoName>,
     /// Whose turn it was last of the looks.
     looked_in: Option<RepoName>,
-    summary: RunSummary,
+    pub(super) summary: RunSummary,
     first_error: Option<WorkError>,
     /// Repositories whose workers lack something.
-    given_up: usize,
+    pub(super) given_up: usize,
     /// Whether any poll went well.
     was_good: bool,
     /// Writes that one attempt takes at most.
@@ -146,12 +137,6 @@ impl Scheduler {
     /// Follows repositories that are renamed or transferred, with workers that this makes.
     pub(super) fn follows(&mut self, factory: &Arc<WorkerFactory>) {
         self.factory = Some(Arc::clone(factory));
-    }
-
-    /// Gives a repository its queue.
-    pub(super) fn add(&mut self, worker: Arc<Worker>) {
-        let repo = worker.forge().repo().clone();
-        self.queues.entry(repo).or_insert_with(|| RepositoryQueue::new(worker));
     }
 
     /// Works on these issues alone.
@@ -418,71 +403,6 @@ impl Scheduler {
         };
     }
 
-    /// Goes on with a repository under its new name, where an error says that it has one; whether it does.
-    fn follow(&mut self, repo: &RepoName, error: &WorkError) -> bool {
-        let (Some(factory), Some(to)) = (&self.factory, error.moved_to().cloned()) else { return false };
-        if self.queues.contains_key(&to) {
-            return false;
-        }
-        tracing::warn!(%repo, to = %to, "the repository {repo} is `{to}` now, and worked on by that name");
-        let mut all: BTreeSet<_> = self.queues.keys().filter(|known| *known != repo).cloned().collect();
-        all.insert(to.clone());
-        let factory = Arc::clone(factory);
-        let made = async move {
-            let new = vec![Arc::new(Worker::new(factory(to)).await?)];
-            Ok(RepositoryChanges { all, new })
-        };
-        self.tasks.spawn(unwound(made).map(Completed::Source));
-        true
-    }
-
-    /// Takes in that work in a repository found what only an operator or a maintainer can mend. A run that goes on looks again
-    /// soon; one that polls once works no more on the repository, where the next issue would only find the same.
-    fn lacks(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
-        if self.follow(repo, &error) {
-            return error;
-        }
-        if self.mode == Mode::Once {
-            return self.give_up(repo, error);
-        }
-        let error = Arc::new(error);
-        if let Some(queue) = self.queues.get_mut(repo) {
-            queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
-            queue.lacks_something(&error, &self.poll);
-        }
-        WorkError::Shared(error)
-    }
-
-    /// Works no more on a repository whose worker lacks something, which the next issue would only find again.
-    fn give_up(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
-        let error = Arc::new(error);
-        // Where it is the run's one repository, whoever asked for the run tells it.
-        let alone = self.queues.len() == 1 && self.source.is_none();
-        if let Some(queue) = self.queues.get_mut(repo).filter(|queue| !queue.retired) {
-            queue.retire();
-            if !alone {
-                queue.worker.emit(&WorkEvent::Failed { issue: None, reason: error.to_string() });
-            }
-            self.given_up += 1;
-            self.summary.lacks.get_or_insert(Arc::clone(&error));
-        }
-        WorkError::Shared(error)
-    }
-
-    /// Gives new repositories their queue, and retires those of repositories that are gone.
-    fn regroup(&mut self, changes: RepositoryChanges) {
-        for (repo, queue) in &mut self.queues {
-            if !changes.all.contains(repo) {
-                tracing::info!(%repo, "{repo} is no longer there by that name");
-                queue.retire();
-            }
-        }
-        for worker in changes.new {
-            tracing::info!(repo = %worker.forge().repo(), "{} is polled from now on", worker.forge().repo());
-            self.add(worker);
-        }
-    }
-
     /// While the forge does not want to be asked for long, a run that asks once has nothing to wait for.
     fn leave_to_the_next_run(&mut self) {
         let patience = self.connection.patience();
@@ -520,58 +440,12 @@ impl Scheduler {
     }
 }
 
-/// Writes that an attempt takes, if it lasts as long as it may.
-fn writes_an_attempt(settings: &Settings) -> usize {
-    let renewal = (settings.lease.duration / 3).as_secs().max(1);
-    let renewals = settings.limits.attempt_time.as_secs() / renewal;
-    usize::try_from(WRITES_AN_ATTEMPT + WRITES_A_RENEWAL * renewals).unwrap_or(usize::MAX)
-}
-
-/// What `work` comes to; none: the worker was stopped, and `work` did not end within [`STOP_TIME`] of that.
-pub(super) async fn within_stop_time<T>(
-    cancel: &CancellationToken,
-    connection: &Connection,
-    work: impl Future<Output = T>,
-) -> Option<T> {
-    let stopped = async {
-        cancel.cancelled().await;
-        connection.skip_spacing();
-        tokio::time::sleep(STOP_TIME).await;
-    };
-    tokio::select! {
-        biased;
-        result = work => Some(result),
-        () = stopped => {
-            tracing::warn!("not all work could be requeued in time: its leases expire");
-            None
-        }
-    }
-}
-
-/// The next task that came to its end; none: there is none.
-async fn next(tasks: &mut JoinSet<Completed>) -> Option<Completed> {
-    loop {
-        match tasks.join_next().await? {
-            Ok(completed) => return Some(completed),
-            // Panics are caught in the task: only the runtime's own end cancels one.
-            Err(error) => tracing::error!(%error, "a task of the scheduler did not end: {error}"),
-        }
-    }
-}
-
-/// A task whose panic is an error like any other: one bad issue stops neither the worker nor another issue.
-async fn unwound<T>(task: impl Future<Output = Result<T, WorkError>>) -> Result<T, WorkError> {
-    AssertUnwindSafe(task).catch_unwind().await.unwrap_or_else(|panic| Err(WorkError::Panicked(message_of(&*panic))))
-}
-
-fn message_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it gave no reason".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::schedule::tasks::STOP_TIME;
 
     /// On the runtime's own clock, which stands still while anything is left to do.
     #[tokio::test(start_paused = true)]
