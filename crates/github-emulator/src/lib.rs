@@ -32,6 +32,7 @@ mod control_jobs;
 mod control_pulls;
 mod envelope;
 mod fault_layer;
+mod dates;
 mod faults;
 mod fields;
 mod forge;

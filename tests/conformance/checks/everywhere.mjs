@@ -61,7 +61,7 @@ function paged(session, report) {
 }
 
 /** Lists of which the forge never has more than one entry. */
-const NO_PAGES = new Set(["/app/installations"]);
+const NO_PAGES = new Set(["/app/installations", "/repos/{owner}/{repo}/actions/runs/{run_id}/artifacts"]);
 
 export async function everywhere(session, report) {
   for (const [name, { login, method, path, body }] of session.samples) {

@@ -35,6 +35,7 @@ mod reviews;
 mod statuses;
 mod table;
 mod update_branch;
+mod workflows;
 
 pub use table::endpoints;
 pub(super) use table::routes;

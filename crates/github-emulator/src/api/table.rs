@@ -4,11 +4,12 @@ use super::{
     super::route::Route, actions, annotations, apps, assignees, branches, checks, collaborators, comments, compare,
     contents, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls, reactions,
     refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, statuses, update_branch,
+    workflows,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 32] = [
+    let topics: [&'static [Route]; 33] = [
         actions::ROUTES,
         annotations::ROUTES,
         apps::ROUTES,
@@ -41,6 +42,7 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         reviews::ROUTES,
         statuses::ROUTES,
         update_branch::ROUTES,
+        workflows::ROUTES,
     ];
     topics.into_iter().flatten()
 }
