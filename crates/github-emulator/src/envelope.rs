@@ -24,6 +24,8 @@ use crate::names::{Login, Timestamp};
 
 /// Where GraphQL is, beside the REST API.
 pub(super) const GRAPHQL: &str = "/api/graphql";
+/// What the paths of searches begin with.
+const SEARCH: &str = "/api/v3/search/";
 
 /// Who signed in, if anyone; an extension of the request.
 #[derive(Debug, Clone)]
@@ -60,7 +62,13 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let who = login.as_ref().ok().and_then(|signed_in| Some(signed_in.as_ref()?.login.clone()));
     let graphql = path == GRAPHQL;
     let payer = who.as_ref().map(ToString::to_string).or(payer);
-    let payer = if graphql { payer.map(|name| meter::graphql(&name)) } else { payer };
+    let search = path.starts_with(SEARCH);
+    let name = payer.clone();
+    let payer = match payer {
+        payer if search => Some(meter::search(payer.as_deref())),
+        payer if graphql => payer.map(|name| meter::graphql(&name)),
+        payer => payer,
+    };
     let payer = payer.as_deref();
     // GitHub does not count a look at the limit itself.
     let free = path.ends_with("/rate_limit");
@@ -71,7 +79,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let (mut response, mut reading, mut counted) = match (login, charge()) {
         (Err(refusal), Ok(reading) | Err(reading)) => (refusal.into_response(), reading, !free),
         (Ok(_), Err(reading)) if graphql => (graphql_used_up(payer), reading, false),
-        (Ok(_), Err(reading)) => (used_up(payer).into_response(), reading, false),
+        (Ok(_), Err(reading)) => (used_up(name.as_deref()).into_response(), reading, false),
         // Of GraphQL only the endpoint itself knows whether a request writes.
         (Ok(_), Ok(reading)) if !graphql && !forge.meter.admits(&method, payer, now) => (too_fast(), reading, false),
         (Ok(login), Ok(reading)) => {
@@ -94,6 +102,8 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     dress(response.headers_mut(), &reading, now, forge.next_id());
     if graphql {
         response.headers_mut().insert("x-ratelimit-resource", HeaderValue::from_static("graphql"));
+    } else if search {
+        response.headers_mut().insert("x-ratelimit-resource", HeaderValue::from_static("search"));
     }
     let status = response.status().as_u16();
     forge.note(LoggedRequest { method: method.to_string(), path: target, status, login: who, counted });

@@ -19,9 +19,21 @@ use crate::names::Timestamp;
 const SIGNED_IN: u32 = 5_000;
 const ANONYMOUS: u32 = 60;
 
+/// GitHub's limits for searches, a minute.
+/// <https://docs.github.com/rest/search/search#rate-limit>
+const SEARCHES: u32 = 30;
+const ANONYMOUS_SEARCHES: u32 = 10;
+/// What ends the name under which an account's searches are counted.
+const SEARCH: &str = " (search)";
+
 /// The name under which an account's GraphQL is counted: GitHub gives it an hour of its own.
 pub(super) fn graphql(login: &str) -> String {
     format!("{login} (GraphQL)")
+}
+
+/// The name under which searches are counted, of an account or of who is not signed in: by the minute, apart from the rest.
+pub(super) fn search(login: Option<&str>) -> String {
+    format!("{}{SEARCH}", login.unwrap_or_default())
 }
 
 /// What an account has used of its hour.
@@ -116,14 +128,21 @@ impl Meter {
 
     fn limit_of(&self, who: Option<&str>) -> u32 {
         let limit = self.limit.load(Ordering::Relaxed);
-        who.map_or(limit.min(ANONYMOUS), |_| limit)
+        match who {
+            None => limit.min(ANONYMOUS),
+            Some(SEARCH) => ANONYMOUS_SEARCHES,
+            Some(name) if name.ends_with(SEARCH) => SEARCHES,
+            Some(_) => limit,
+        }
     }
 
     fn turn(&self, who: Option<&str>, now: Timestamp, change: impl FnOnce(&mut u32)) -> Reading {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = windows.entry(who.map(str::to_ascii_lowercase)).or_insert((now + TimeDelta::hours(1), 0));
+        let is_search = who.is_some_and(|name| name.ends_with(SEARCH));
+        let end = now + if is_search { TimeDelta::minutes(1) } else { TimeDelta::hours(1) };
+        let window = windows.entry(who.map(str::to_ascii_lowercase)).or_insert((end, 0));
         if now >= window.0 {
-            *window = (now + TimeDelta::hours(1), 0);
+            *window = (end, 0);
         }
         change(&mut window.1);
         Reading { limit: self.limit_of(who), used: window.1, reset: window.0 }
@@ -143,5 +162,17 @@ mod tests {
         meter.refund(Some("a"), now);
         assert!(meter.charge(Some("a"), now).is_ok());
         assert!(meter.charge(Some("a"), now + TimeDelta::hours(1)).is_ok());
+    }
+
+    #[test]
+    fn searches_have_a_minute_of_their_own() {
+        let (meter, now) = (Meter::new(Some(1)), Timestamp::UNIX_EPOCH);
+        for (who, limit) in [(Some("a"), SEARCHES), (None, ANONYMOUS_SEARCHES)] {
+            let name = search(who);
+            let granted = (0..limit + 5).filter(|_| meter.charge(Some(&name), now).is_ok()).count();
+            assert_eq!(u32::try_from(granted), Ok(limit));
+            assert!(meter.charge(Some(&name), now + TimeDelta::minutes(1)).is_ok());
+        }
+        assert!(meter.charge(Some("a"), now).is_ok());
     }
 }

@@ -90,7 +90,7 @@ export async function everywhere(session, report) {
   }
   await inside(session, report);
   await unobeyed(session, report);
-  for (const [method, path] of [["GET", "/nowhere"], ["POST", "/repos/ada/meta/forks"], ["DELETE", "/user"], ["GET", "/search/issues"], ["GET", "/issues"]]) {
+  for (const [method, path] of [["GET", "/nowhere"], ["POST", "/repos/ada/meta/forks"], ["DELETE", "/user"], ["GET", "/search/code"], ["GET", "/issues"]]) {
     const answer = await session.send("ada", method, `${path}?x=1`);
     const named = answer.status === 404 && answer.body.message?.includes(`${method} `) && answer.body.message.includes(path);
     report.check(`${method} ${path} is not here and named`, named ? "" : `is ${answer.status} ${answer.text}`);

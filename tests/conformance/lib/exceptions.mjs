@@ -54,6 +54,12 @@ export const ANSWERS = [
     reason: "a comment on an older head has no position; of a review and in webhooks the description allows null",
   },
   {
+    operation: "GET /search/issues",
+    status: 200,
+    wrong: /^\/items\/\d+\/body must be string, is null$/,
+    reason: "an issue without a text has null, which the description allows everywhere else",
+  },
+  {
     operation: "GET /app/installations",
     status: 200,
     wrong: /^\/\d+\/account must /,

@@ -75,7 +75,7 @@ fn rate_limit(call: &Call) -> Answer {
     };
     let login = call.caller.as_ref().map(Login::as_str);
     let (rate, graphql) = (rate_of(login), rate_of(login.map(meter::graphql).as_deref()));
-    let resources = json!({"core": rate, "search": rate, "graphql": graphql});
+    let resources = json!({"core": rate, "search": rate_of(Some(&meter::search(login))), "graphql": graphql});
     Ok(Reply::ok(json!({"resources": resources, "rate": rate})))
 }
 

@@ -85,3 +85,13 @@ async fn a_bot_has_its_whole_name_where_the_schema_has_a_user() {
     fixture.data("tp", &resolve).await;
     assert_eq!(thread(&fixture.data("ta", query).await)["resolvedBy"]["login"], "app[bot]");
 }
+
+#[tokio::test]
+async fn a_search_finds_a_bots_issues_by_both_of_its_names() {
+    let fixture = with_bot().await;
+    fixture.rest("tp", "POST /repos/ada/site/issues", json!({"title": "One"})).await;
+    for (name, count) in [("app/app", 1), ("app[bot]", 1), ("app", 0), ("app/hob", 0)] {
+        let query = format!("{{ search(type: ISSUE, query: \"author:{name}\", first: 1) {{ issueCount }} }}");
+        assert_eq!(fixture.data("ta", &query).await["search"]["issueCount"], count, "{name}");
+    }
+}
