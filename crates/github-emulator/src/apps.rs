@@ -48,7 +48,7 @@ pub struct App {
 impl App {
     /// Its account.
     pub fn login(&self) -> Login {
-        Login(format!("{}[bot]", self.slug))
+        Login::of_bot(&self.slug)
     }
 }
 

@@ -27,6 +27,8 @@ use crate::names::Timestamp;
 
 /// Where GraphQL is, beside the REST API.
 pub(super) const GRAPHQL: &str = "/api/graphql";
+/// What the paths of searches begin with.
+const SEARCH: &str = "/api/v3/search/";
 
 /// Who signed in, if anyone; an extension of the request.
 #[derive(Debug, Clone)]
@@ -62,15 +64,25 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     }
     let signed_in = login.as_ref().ok().cloned().flatten();
     let graphql = path == GRAPHQL;
-    let payer = signed_in.as_ref().map(|who| Payer::account(&who.login, who.kind, &path)).or(payer);
-    let payer = if graphql { payer.map(Payer::of_graphql) } else { payer };
+    let search = path.starts_with(SEARCH);
+    let account = signed_in.as_ref().map(|who| Payer::account(&who.login, who.kind, &path)).or(payer);
+    let payer = match account.clone() {
+        payer if search => Some(Payer::of_search(payer)),
+        payer if graphql => payer.map(Payer::of_graphql),
+        payer => payer,
+    };
     let payer = payer.as_ref();
+    let resource = match (graphql, search) {
+        (true, _) => "graphql",
+        (false, true) => "search",
+        (false, false) => "core",
+    };
     let _under_way = match begin(&forge, signed_in.as_ref(), &path, &method) {
         Ok(under_way) => under_way,
         Err(limited) => {
             let reading = forge.meter.read(payer, now);
             let mut response = *limited;
-            dress(response.headers_mut(), &reading, now, forge.next_id());
+            dress(response.headers_mut(), resource, &reading, now, forge.next_id());
             let (login, status) = (signed_in.map(|who| who.login), response.status().as_u16());
             forge.note(LoggedRequest { method: method.to_string(), path: target, status, login, counted: false });
             return response;
@@ -85,7 +97,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     let (mut response, mut reading, mut counted) = match (login, charge()) {
         (Err(refusal), Ok(reading) | Err(reading)) => (refusal.into_response(), reading, !free),
         (Ok(_), Err(reading)) if graphql => (graphql_used_up(payer), reading, false),
-        (Ok(_), Err(reading)) => (used_up(payer).into_response(), reading, false),
+        (Ok(_), Err(reading)) => (used_up(account.as_ref()).into_response(), reading, false),
         // Of GraphQL only the endpoint itself knows whether a request writes.
         (Ok(_), Ok(reading)) if !graphql && !forge.meter.admits(&method, payer, now) => (too_fast(), reading, false),
         (Ok(login), Ok(reading)) => {
@@ -109,10 +121,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
             counted = false;
         }
     }
-    dress(response.headers_mut(), &reading, now, forge.next_id());
-    if graphql {
-        response.headers_mut().insert("x-ratelimit-resource", HeaderValue::from_static("graphql"));
-    }
+    dress(response.headers_mut(), resource, &reading, now, forge.next_id());
     let status = response.status().as_u16();
     let login = signed_in.map(|who| who.login);
     forge.note(LoggedRequest { method: method.to_string(), path: target, status, login, counted });
@@ -222,8 +231,8 @@ async fn tagged(response: Response, whose: &str, asked: Option<&HeaderValue>) ->
     Response::from_parts(parts, Body::empty())
 }
 
-/// Sets the headers that every answer of GitHub's API has.
-pub(super) fn dress(headers: &mut HeaderMap, reading: &Reading, now: Timestamp, request: u64) {
+/// Sets the headers that every answer of GitHub's API has; `resource` is what the reading is of.
+pub(super) fn dress(headers: &mut HeaderMap, resource: &str, reading: &Reading, now: Timestamp, request: u64) {
     let mut set = |name: &'static str, value: String| {
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(HeaderName::from_static(name), value);
@@ -233,7 +242,7 @@ pub(super) fn dress(headers: &mut HeaderMap, reading: &Reading, now: Timestamp, 
     set("x-ratelimit-remaining", reading.remaining().to_string());
     set("x-ratelimit-used", reading.used.to_string());
     set("x-ratelimit-reset", reading.reset.timestamp().to_string());
-    set("x-ratelimit-resource", "core".to_owned());
+    set("x-ratelimit-resource", resource.to_owned());
     set("x-github-request-id", format!("{request:04X}:0001:{:X}", now.timestamp()));
     set("vary", "Accept, Authorization".to_owned());
     set("date", http_date(now));

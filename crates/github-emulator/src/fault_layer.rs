@@ -91,7 +91,7 @@ fn made_up(
     let json = [(header::CONTENT_TYPE, "application/json; charset=utf-8")];
     let mut response = (status, json, body).into_response();
     let reading = forge.meter.read(payer, now);
-    dress(response.headers_mut(), &reading, now, forge.next_id());
+    dress(response.headers_mut(), "core", &reading, now, forge.next_id());
     for (name, value) in headers {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             response.headers_mut().insert(name, value);

@@ -27,7 +27,7 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
     let sha = commit_named(&git, &job.head_sha).ok_or_else(no_commit)?;
     let title = git.find_commit(sha)?.summary().ok().flatten().unwrap_or_default().to_owned();
     let (branch, sha) = (branch_at(&git, &job.head_sha, sha)?, sha.to_string());
-    let owner = Login(format!("{}[bot]", ACTIONS.1));
+    let owner = Login::of_bot(ACTIONS.1);
     add_actions(forge, &owner);
     if job.name.trim().is_empty() {
         return Err(Refusal::missing("Job", "name"));

@@ -1,5 +1,5 @@
-//! The rate limits: so many requests an hour for each account, answered in `x-ratelimit-*`; and, where it is set, so many
-//! writes a minute, GitHub's secondary limit, which nobody can query.
+//! The rate limits: so many requests an hour for each account, and so many searches a minute, answered in `x-ratelimit-*`; and,
+//! where it is set, so many writes a minute, GitHub's secondary limit, which nobody can query.
 
 use std::{
     collections::HashMap,
@@ -21,31 +21,56 @@ const SIGNED_IN: u32 = 5_000;
 const JOB: u32 = 1_000;
 const ANONYMOUS: u32 = 60;
 
+/// GitHub's limits for searches, a minute.
+/// <https://docs.github.com/rest/search/search#rate-limit>
+const SEARCHES: u32 = 30;
+const ANONYMOUS_SEARCHES: u32 = 10;
+
 /// The limit of a meter that leaves everyone GitHub's own.
 const UNSET: u32 = u32::MAX;
 
-/// Whose hour a request counts against.
+/// What a request counts against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Payer {
     name: String,
     /// How many requests GitHub gives it.
     own: u32,
+    /// How long it has to make them.
+    window: Window,
+}
+
+/// How long what was used counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Window {
+    Hour,
+    /// As searches have it, whose limit is always GitHub's own.
+    Minute,
+}
+
+impl Window {
+    fn length(self) -> TimeDelta {
+        match self {
+            Self::Hour => TimeDelta::hours(1),
+            Self::Minute => TimeDelta::minutes(1),
+        }
+    }
 }
 
 impl Payer {
     /// The account that asks for this path: a job's has an hour in each repository.
     pub(super) fn account(login: &Login, token: TokenKind, path: &str) -> Self {
         let mut below = path.strip_prefix("/api/v3/repos/").unwrap_or_default().split('/');
-        match (token, below.next(), below.next()) {
-            (TokenKind::Job, Some(owner), Some(name)) => Self { name: format!("{login} in {owner}/{name}"), own: JOB },
-            (TokenKind::Job, _, _) => Self { name: login.to_string(), own: JOB },
-            (TokenKind::Classic | TokenKind::FineGrained, _, _) => Self { name: login.to_string(), own: SIGNED_IN },
-        }
+        let (name, own) = match (token, below.next(), below.next()) {
+            (TokenKind::Job, Some(owner), Some(name)) => (format!("{login} in {owner}/{name}"), JOB),
+            (TokenKind::Job, _, _) => (login.to_string(), JOB),
+            (TokenKind::Classic | TokenKind::FineGrained, _, _) => (login.to_string(), SIGNED_IN),
+        };
+        Self { name, own, window: Window::Hour }
     }
 
     /// An App that signs for itself.
     pub(super) fn app(id: u64) -> Self {
-        Self { name: format!("app {id}"), own: SIGNED_IN }
+        Self { name: format!("app {id}"), own: SIGNED_IN, window: Window::Hour }
     }
 
     /// The same for GraphQL, which has an hour of its own.
@@ -53,6 +78,12 @@ impl Payer {
     pub(super) fn of_graphql(mut self) -> Self {
         self.name.push_str(" (GraphQL)");
         self
+    }
+
+    /// The same for searches, which are counted by the minute, apart from the rest. `None` if nobody is signed in.
+    pub(super) fn of_search(who: Option<Self>) -> Self {
+        let (name, own) = who.map_or((String::new(), ANONYMOUS_SEARCHES), |who| (who.name, SEARCHES));
+        Self { name: format!("{name} (search)"), own, window: Window::Minute }
     }
 
     /// Its name.
@@ -156,17 +187,18 @@ impl Meter {
         let limit = self.limit.load(Ordering::Relaxed);
         match who {
             None => limit.min(ANONYMOUS),
-            Some(who) if limit == UNSET => who.own,
+            Some(Payer { window: Window::Minute, own, .. }) => *own,
+            Some(Payer { window: Window::Hour, own, .. }) if limit == UNSET => *own,
             Some(_) => limit,
         }
     }
 
     fn turn(&self, who: Option<&Payer>, now: Timestamp, change: impl FnOnce(&mut u32)) -> Reading {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let window =
-            windows.entry(who.map(|who| who.name.to_ascii_lowercase())).or_insert((now + TimeDelta::hours(1), 0));
+        let end = now + who.map_or(Window::Hour, |who| who.window).length();
+        let window = windows.entry(who.map(|who| who.name.to_ascii_lowercase())).or_insert((end, 0));
         if now >= window.0 {
-            *window = (now + TimeDelta::hours(1), 0);
+            *window = (end, 0);
         }
         change(&mut window.1);
         Reading { limit: self.limit_of(who), used: window.1, reset: window.0 }
@@ -204,5 +236,19 @@ mod tests {
         assert_eq!(meter.charge(Some(&payer("a", TokenKind::FineGrained, "")), now).unwrap().limit, 5_000);
         meter.set_limit(7);
         assert_eq!(meter.read(Some(&one), now).limit, 7, "the forge's own limit is everyone's");
+    }
+
+    #[test]
+    fn searches_have_a_minute_of_their_own() {
+        let (meter, now) = (Meter::new(Some(1)), Timestamp::UNIX_EPOCH);
+        let [person, job] = [TokenKind::Classic, TokenKind::Job].map(|token| payer(&format!("{token:?}"), token, ""));
+        let all = [(Some(person.clone()), SEARCHES), (Some(job), SEARCHES), (None, ANONYMOUS_SEARCHES)];
+        for (who, limit) in all {
+            let search = Payer::of_search(who);
+            let granted = (0..limit + 5).filter(|_| meter.charge(Some(&search), now).is_ok()).count();
+            assert_eq!(u32::try_from(granted), Ok(limit));
+            assert!(meter.charge(Some(&search), now + TimeDelta::minutes(1)).is_ok());
+        }
+        assert!(meter.charge(Some(&person), now).is_ok());
     }
 }

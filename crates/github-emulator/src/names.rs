@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// A point in time by the forge's clock.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
+/// What ends the name of a bot in the REST API.
+const BOT: &str = "[bot]";
+
 /// An account's name. Compared without regard to case by [`Login::is`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -22,6 +25,16 @@ impl Login {
     /// Whether this is the account `other`: the forge's names differ by more than case.
     pub fn is(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
+    }
+
+    /// The name of an App's account in the REST API, as of `renovate[bot]`, which the payloads of `octokit/webhooks` have.
+    pub(crate) fn of_bot(slug: &str) -> Self {
+        Self(format!("{slug}{BOT}"))
+    }
+
+    /// The name without what ends a bot's: GraphQL shows a bot so, and addresses of pages have it so.
+    pub(crate) fn slug(&self) -> &str {
+        self.0.strip_suffix(BOT).unwrap_or(&self.0)
     }
 }
 

@@ -22,9 +22,14 @@ impl Page {
         Self { number: number("page").unwrap_or(1), size: number("per_page").unwrap_or(30).min(PER_PAGE_MAX) }
     }
 
+    /// How many entries stand before it.
+    pub(super) fn start(self) -> usize {
+        (self.number - 1).saturating_mul(self.size)
+    }
+
     /// This page of `all`.
     pub(super) fn of_list<T>(self, all: Vec<T>) -> Vec<T> {
-        all.into_iter().skip((self.number - 1).saturating_mul(self.size)).take(self.size).collect()
+        all.into_iter().skip(self.start()).take(self.size).collect()
     }
 
     /// Where the other pages of a list of `total` are; none where there is one page only.

@@ -45,13 +45,20 @@ pub(super) fn begin(forge: &Arc<Forge>, routes: &[&Route]) -> Result<(), SeedErr
 
 /// Adds an account, or gives a known one this token and role.
 pub(super) fn add_user(forge: &Forge, user: &User) {
-    add_account(forge, user.login.clone(), user.role, user.kind);
-    forge.admit(user.token.expose_secret(), user.login.clone(), user.token_kind);
+    let login = add_account(forge, user.login.clone(), user.role, user.kind);
+    forge.admit(user.token.expose_secret(), login, user.token_kind);
 }
 
-fn add_account(forge: &Forge, login: Login, role: Role, kind: AccountKind) {
+/// Adds an account; answers its name, which of a bot ends with `[bot]` whoever names it otherwise.
+fn add_account(forge: &Forge, login: Login, role: Role, kind: AccountKind) -> Login {
     let (id, created_at) = (forge.next_id(), forge.now());
-    forge.state().accounts.put(Account { id, login, role, kind, created_at, signing_keys: Vec::new() });
+    let login = match kind {
+        AccountKind::Bot => Login::of_bot(login.slug()),
+        AccountKind::User => login,
+    };
+    let account = Account { id, login: login.clone(), role, kind, created_at, signing_keys: Vec::new() };
+    forge.state().accounts.put(account);
+    login
 }
 
 /// Makes a public repository whose default branch `fill` fills, and its owner where there is no such account.

@@ -23,6 +23,18 @@ export async function actions(session, report) {
   report.same("the runs", listed.workflow_runs.map((run) => [run.name, run.status, run.conclusion]), [["Nightly", "in_progress", null], ["CI", "completed", "failure"]]);
   const of = (await wil.get(`${runs}?head_sha=${made.head.sha}&status=failure&branch=one&event=push&actor=wil`)).body;
   report.same("the runs of a commit", of.workflow_runs.map((run) => run.id), [test.run_id]);
+  const since = async (query) => (await wil.get(`${runs}?${query}`)).body.workflow_runs.map((one) => one.pull_requests.length);
+  report.same("the runs of a time", [await since("created=>%3D2020-01-01"), await since("created=*..2020-01-01T00:00:00Z")], [[0, 1], []]);
+  report.same("without their pull requests", await since("exclude_pull_requests=true"), [0, 0]);
+  const alone = (await wil.get(`${runs}/${test.run_id}?exclude_pull_requests=true`)).body;
+  report.same("a run without its pull requests", [alone.id, alone.pull_requests], [test.run_id, []]);
+  report.same("what it left", (await wil.get(`${runs}/${test.run_id}/artifacts`)).body, { total_count: 0, artifacts: [] });
+  const workflows = (await wil.get(`${at}/actions/workflows`)).body.workflows;
+  report.same("the workflows", workflows.map((one) => [one.name, one.path]), [["CI", ".github/workflows/ci.yml"], ["Nightly", ".github/workflows/nightly.yml"]]);
+  const [ci] = workflows;
+  report.same("a workflow by its file", (await wil.get(`${at}/actions/workflows/ci.yml`)).body, ci);
+  await wil.get(`${at}/actions/workflows/none.yml`, { status: 404 });
+  report.same("its runs", (await wil.get(`${at}/actions/workflows/${ci.id}/runs?branch=one`)).body.workflow_runs.map((one) => one.id), [test.run_id]);
   const run = (await wil.get(`${runs}/${test.run_id}`)).body;
   report.same("a run is about a pull request", run.pull_requests.map((one) => one.number), [made.number]);
   const jobs = async (query = "") => (await wil.get(`${runs}/${test.run_id}/jobs${query}`)).body.jobs;
@@ -37,6 +49,8 @@ export async function actions(session, report) {
   await job(session, "actions", "main", { name: "docs", conclusion: "skipped", workflow: "Docs" });
   const both = (await wil.get(`${at}/commits/main/check-suites`)).body.check_suites;
   report.same("two runs are two suites", both.map((suite) => suite.conclusion), [null, "skipped"]);
+  await job(session, "actions", "main", { name: "test" });
+  await wil.get(`${at}/actions/workflows/ci.yml/runs`);
 
   const found = await wil.get(`${at}/actions/jobs/${test.id}/logs`, { status: 302 });
   const log = await fetch(found.headers.get("location"));

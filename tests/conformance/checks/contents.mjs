@@ -10,6 +10,7 @@ export async function contents(session, report) {
   const file = `${all}/docs/guide%20one.md`;
   const made = (await wil.put(file, { message: "Add a guide", content: base64("One\n") }, { status: 201 })).body;
   report.same("what it made", [made.content.path, made.commit.message], ["docs/guide one.md", "Add a guide"]);
+  report.same("its address names the branch", made.content.url, `${session.forge.apiUrl}${file}?ref=main`);
   const read = (await wil.get(file)).body;
   report.same("it reads back", Buffer.from(read.content, "base64").toString(), "One\n");
   const raw = await session.send("wil", "GET", file, undefined, { accept: "application/vnd.github.raw+json" });
@@ -34,6 +35,8 @@ export async function contents(session, report) {
   await wil.get("/repos/ada/unborn/commits", { status: 409, message: /^Git Repository is empty\.$/ });
   await wil.put("/repos/ada/unborn/contents/first", { message: "Begin", content: base64("x") }, { status: 201 });
   report.same("an empty repository begins", (await wil.get("/repos/ada/unborn/commits")).body.length, 1);
+  const elsewhere = await session.send("wil", "DELETE", file, { message: "Away", sha: next.content.sha, ref: "main" });
+  report.check("a write has a branch, and no ref", elsewhere.status === 422 && elsewhere.body.message.includes("`ref`") ? "" : `is ${elsewhere.status}`);
   await wil.delete(file, { message: "Away", sha: "0".repeat(40) }, { status: 409 });
   await wil.delete(file, { message: "Away", sha: next.content.sha }, { status: 200 });
   await wil.delete(file, { message: "Away", sha: next.content.sha }, { status: 404 });

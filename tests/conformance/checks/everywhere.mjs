@@ -61,7 +61,7 @@ function paged(session, report) {
 }
 
 /** Lists of which the forge never has more than one entry. */
-const NO_PAGES = new Set(["/app/installations"]);
+const NO_PAGES = new Set(["/app/installations", "/repos/{owner}/{repo}/actions/runs/{run_id}/artifacts"]);
 
 export async function everywhere(session, report) {
   for (const [name, { login, method, path, body }] of session.samples) {
@@ -90,7 +90,7 @@ export async function everywhere(session, report) {
   }
   await inside(session, report);
   await unobeyed(session, report);
-  for (const [method, path] of [["GET", "/nowhere"], ["POST", "/repos/ada/meta/forks"], ["DELETE", "/user"], ["GET", "/search/issues"], ["GET", "/issues"]]) {
+  for (const [method, path] of [["GET", "/nowhere"], ["POST", "/repos/ada/meta/forks"], ["DELETE", "/user"], ["GET", "/search/code"], ["GET", "/issues"]]) {
     const answer = await session.send("ada", method, `${path}?x=1`);
     const named = answer.status === 404 && answer.body.message?.includes(`${method} `) && answer.body.message.includes(path);
     report.check(`${method} ${path} is not here and named`, named ? "" : `is ${answer.status} ${answer.text}`);

@@ -49,6 +49,10 @@ async function merges(session, report, at, first, second) {
   report.same("merged", merged.merged, true);
   await wil.get(at1, { status: 204 });
   await wil.put(at1, {}, { status: 405, message: /^Pull Request is not mergeable$/ });
+  const of = async (sha) => (await wil.get(`${at}/commits/${sha}/pulls`)).body.map((each) => each.number);
+  report.same("whose commit it is", [await of(merged.sha), await of("main"), await of(second.head.sha)], [[first.number], [first.number], [second.number]]);
+  report.same("a commit of no pull request", await of(first.base.sha), []);
+  report.same("no commit has no pull requests", (await session.send("wil", "GET", `${at}/commits/${"0".repeat(40)}/pulls`)).status, 422);
   const seen = (await wil.get(`${at}/pulls/${first.number}`)).body;
   report.same("how it is now", [seen.state, seen.merged, seen.merged_by.login, seen.merge_commit_sha], ["closed", true, "wil", merged.sha]);
   report.same("the issue it fixes is closed", (await wil.get(`${at}/issues/1`)).body.state, "closed");
@@ -68,6 +72,9 @@ async function bigger(session, report, at) {
   const made = (await wil.post(`${at}/pulls`, { title: "Both", head: "bigger", base: "main" })).body;
   await wil.get(`${at}/pulls/${made.number}/files`);
   await wil.get(`${at}/pulls/${made.number}/commits`);
+  const also = (await wil.post(`${at}/pulls`, { title: "Both again", head: "bigger", base: "big" })).body;
+  const tops = (await wil.get(`${at}/commits/bigger/pulls`)).body.map((each) => each.number);
+  report.same("two that have a commit", tops, [made.number, also.number]);
   for (const method of ["rebase", "merge"]) {
     const other = method === "rebase" ? made : await pull(session, at, "last", main);
     const merged = (await wil.put(`${at}/pulls/${other.number}/merge`, { merge_method: method })).body;

@@ -63,6 +63,7 @@ async function lines(session, report, at, made) {
   const one = `${at}/pulls/${made.number}/comments`;
   const comment = (await wil.post(one, { body: "Here.", path: "one.txt", line: 1, side: "RIGHT", commit_id: made.head.sha }, { anyone: true })).body;
   report.same("where it stands", [comment.path, comment.line, comment.side], ["one.txt", 1, "RIGHT"]);
+  report.same("where it stands in the diff", [comment.position, comment.original_position, comment.start_line], [1, 1, null]);
   await wil.post(one, { body: "x", path: "none.txt", line: 1, commit_id: made.head.sha }, { status: 422, errors: [["PullRequestReviewComment", "path", "invalid"]] });
   await wil.post(one, { path: "one.txt", line: 1, commit_id: made.head.sha }, { status: 422 });
   await wil.post(one, { body: "x", path: "one.txt", line: 999, commit_id: made.head.sha }, { status: 422 });
@@ -79,4 +80,7 @@ async function lines(session, report, at, made) {
   await wil.patch(own, {}, { status: 422 });
   await wil.delete(`${at}/pulls/comments/${reply.id}`);
   await wil.delete(`${at}/pulls/comments/${reply.id}`, undefined, { status: 404 });
+  await wil.put(`${at}/contents/two.txt`, { message: "Add two.txt", content: "Mgo=", branch: "one" }, { status: 201 });
+  const outdated = (await wil.get(one)).body.find((each) => each.id === comment.id);
+  report.same("after a push", [outdated.position, outdated.original_position, outdated.line], [null, 1, 1]);
 }

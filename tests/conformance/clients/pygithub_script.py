@@ -6,7 +6,7 @@ from script import Script, same
 
 
 def run(forge):
-    script = Script("PyGithub", "PyGithub")
+    script = Script("PyGithub", "PyGithub", operations=44)
     op = script.operation
 
     def sign_in(login):
@@ -114,6 +114,16 @@ def run(forge):
         theirs = max_.get_repo("ada/pygithub").get_pull(2)
         theirs.create_review_comment("Why?", repo.get_commit(commit.sha), "hello.txt", line=1)
         same([one.body for one in pull.get_review_comments()], ["Why?"])
+    with op("where a comment on a line stands"):
+        [line] = pull.get_review_comments()
+        same((line.position, line.original_position, line.original_commit_id), (1, 1, commit.sha))
+    with op("the pull requests of a commit"):
+        same([one.number for one in repo.get_commit(commit.sha).get_pulls()], [2])
+    with op("search issues"):
+        found = ada.search_issues(f"repo:{repo.full_name} is:pr", sort="created", order="asc")
+        same((found.totalCount, [one.number for one in found]), (1, [2]))
+    with op("the runs of workflows"):
+        same([run.name for run in repo.get_workflow_runs(branch="work", status="completed")], [])
     with op("approve a pull request"):
         theirs.create_review(body="Good.", event="APPROVE")
         same([one.state for one in pull.get_reviews()][-1], "APPROVED")

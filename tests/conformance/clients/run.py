@@ -2,6 +2,8 @@
 
 Forty operations each by PyGithub, github3.py, ghapi, Octokit and `gh`. An operation that the forge refuses counts as
 failed. Needs the packages of `requirements.txt`, and those of `package.json` one folder up.
+
+Renovate makes its pass over a repository, too, where the folder `renovate` has its packages.
 """
 
 import contextlib
@@ -26,9 +28,10 @@ import ghapi_script
 import gh_script
 import github3_script
 import pygithub_script
+import renovate_script
 
 HERE = pathlib.Path(__file__).resolve().parent
-USERS = {"ada": "admin", "max": "maintain", "wil": "write"}
+USERS = {"ada": "admin", "max": "maintain", "wil": "write", "renovate": "write:bot"}
 
 
 class Forge:
@@ -146,7 +149,7 @@ def main():
         folder = pathlib.Path(name)
         with started(hob, folder) as forge:
             terminate_tls(forge, folder)
-            scripts = [pygithub_script.run, github3_script.run, ghapi_script.run, octokit, gh_script.run]
+            scripts = [pygithub_script.run, github3_script.run, ghapi_script.run, octokit, gh_script.run, renovate_script.run]
             results = [script(forge) for script in scripts]
     passed, failed = (sum(numbers) for numbers in zip(*results))
     print(f"{passed} passed, {failed} failed")

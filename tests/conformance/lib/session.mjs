@@ -10,7 +10,7 @@ const ALWAYS = {
   "x-ratelimit-remaining": /^\d+$/,
   "x-ratelimit-used": /^\d+$/,
   "x-ratelimit-reset": /^\d{10}$/,
-  "x-ratelimit-resource": /^core$/,
+  "x-ratelimit-resource": /^(core|search)$/,
   "x-github-request-id": /^[0-9A-F]+(:[0-9A-F]+)+$/,
   "x-github-media-type": /^github\.v3; (format=json|param=\w+)/,
   vary: /Accept, Authorization/,
@@ -133,6 +133,8 @@ export class Session {
       .filter(([name, form]) => !form.test(answer.headers.get(name) ?? ""))
       .map(([name]) => `${name} is ${answer.headers.get(name)}`);
     const has = (name) => answer.headers.has(name);
+    const search = operation.pattern.startsWith("/search/");
+    if ((answer.headers.get("x-ratelimit-resource") === "search") !== search) wrong.push("it counts against another limit");
     if (answer.mediaType === "application/json" && answer.headers.get("content-type") !== "application/json; charset=utf-8")
       wrong.push(`content-type is ${answer.headers.get("content-type")}`);
     const excuse = HEADERS.find((entry) => entry.operation === operation.name && described?.headers?.[entry.header]);
@@ -188,7 +190,10 @@ export class Session {
     report.check(`${name} etag`, /^(W\/)?"[^"]+"$/.test(tag ?? "") ? "" : `is ${tag}`);
     const headers = { ...options.headers, "if-none-match": tag ?? '""' };
     if (operation.pattern === "/rate_limit") return;
-    const before = Number((await this.send(login, "GET", "/rate_limit")).headers.get("x-ratelimit-used"));
+    const limit = await this.send(login, "GET", "/rate_limit");
+    // The headers are those of the core, also where an App signs for itself.
+    const core = Number(limit.headers.get("x-ratelimit-used"));
+    const before = operation.pattern.startsWith("/search/") ? limit.body.resources.search.used : core;
     const again = await this.send(login, "GET", path, undefined, headers);
     const problem = again.status !== 304 ? `is ${again.status}` : again.text !== "" ? "has a body" : "";
     report.check(`${name} with its tag is 304 and empty`, problem);

@@ -153,6 +153,33 @@ async fn a_tick_of_an_authorized_account_acts_once() {
 }
 
 #[tokio::test]
+async fn a_tick_counts_where_hobs_account_is_a_bot() {
+    let world = failing().set("dashboard.issue", "auto").start().await;
+    // As the documentation of the embedded forge declares it.
+    world.forge.add_user(&"helper:token-of-helper:write:bot".parse().unwrap());
+    let issue = world.asks("Make done.txt", "").await;
+    let worker = world.worker_as("helper", "w1").await;
+    run(&worker).await;
+    world.draws(&worker).await;
+    let board = world.dashboard().await;
+    let user = &world.look(&format!("/issues/{board}")).await["user"];
+    assert_eq!((&user["login"], &user["type"]), (&json!("helper[bot]"), &json!("Bot")));
+    // Hob draws the page again before somebody ticks.
+    world.asks("Make another", "").await;
+    run(&worker).await;
+    world.draws(&worker).await;
+    assert!(world.body(board).await.contains("### Blocked (2)"));
+    world.ticks("ann", board, "cancel", issue).await;
+    run(&worker).await;
+    world.draws(&worker).await;
+    let body = world.body(board).await;
+    assert!(!body.contains("did not count"), "{body}");
+    assert_eq!((world.times(issue, "ann ended the work").await, world.labels(issue).await), (2, Vec::new()));
+    // What a world must not leave behind is looked for by the name of another account.
+    world.leave();
+}
+
+#[tokio::test]
 async fn a_strangers_tick_does_nothing_and_the_page_says_so() {
     let world = failing().set("dashboard.issue", "1").start().await;
     // A stranger opened the issue that the maintainers chose, so they may edit its text.

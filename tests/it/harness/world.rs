@@ -267,6 +267,12 @@ impl World {
         self.worker_with(name, self.settings.clone(), Access::ReadWrite).await
     }
 
+    /// A worker that signs in as this account.
+    pub(crate) async fn worker_as(&self, login: &str, name: &str) -> Arc<Worker> {
+        let forge = self.client_of(login, &self.settings, Access::ReadWrite);
+        self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
+    }
+
     /// A worker whose calls to the API go through a door that loses some.
     pub(crate) async fn worker_by(&self, door: &Faulty, name: &str) -> Arc<Worker> {
         self.worker_at(&door.api_url, name).await

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     call::{Answer, Call, Reply},
+    dates::Range,
     job_log,
     page::Page,
     refusal::Refusal,
@@ -15,7 +16,7 @@ use super::super::{
 };
 
 /// What `status` of a list can be: where a run is, or how it ended.
-const STATES: [&str; 14] = [
+const STATES: [&str; 15] = [
     "",
     "completed",
     "action_required",
@@ -30,18 +31,17 @@ const STATES: [&str; 14] = [
     "queued",
     "requested",
     "waiting",
+    "pending",
 ];
 
+/// What a list of runs can be asked for.
+pub(super) const FILTERS: &[&str] =
+    &["actor", "branch", "event", "status", "created", "exclude_pull_requests", "check_suite_id", "head_sha"];
+
 pub(super) const ROUTES: &[Route] = &[
-    get("/repos/{owner}/{repo}/actions/runs", list).query(&[
-        "actor",
-        "branch",
-        "event",
-        "status",
-        "check_suite_id",
-        "head_sha",
-    ]),
-    get("/repos/{owner}/{repo}/actions/runs/{id}", show),
+    get("/repos/{owner}/{repo}/actions/runs", list).query(FILTERS),
+    get("/repos/{owner}/{repo}/actions/runs/{id}", show).query(&["exclude_pull_requests"]),
+    get("/repos/{owner}/{repo}/actions/runs/{id}/artifacts", artifacts),
     get("/repos/{owner}/{repo}/actions/runs/{id}/jobs", jobs).query(&["filter"]),
     get("/repos/{owner}/{repo}/actions/jobs/{id}", job),
     get("/repos/{owner}/{repo}/actions/jobs/{id}/logs", log),
@@ -66,15 +66,23 @@ pub(super) fn latest_jobs<'s>(repo: &'s Repository, run: &WorkflowRun) -> Vec<&'
 }
 
 fn list(call: &Call) -> Answer {
+    runs(call, |_| true)
+}
+
+/// The runs that the call asks for, of those that `is_of` takes, the newest first.
+pub(super) fn runs(call: &Call, is_of: impl Fn(&WorkflowRun) -> bool) -> Answer {
     let git = call.read_git()?;
     let suite = call.query("check_suite_id").map(|id| id.parse::<u64>());
-    let suite = suite.transpose().map_err(|_| Refusal::invalid("WorkflowRun", "check_suite_id"))?;
+    let suite = suite.transpose().map_err(|_| invalid("check_suite_id"))?;
     let wanted = call.choice("WorkflowRun", "status", &STATES)?;
+    let created = call.query("created").map(|text| Range::read(text).ok_or_else(|| invalid("created"))).transpose()?;
+    let pulls = pulls_of(call)?;
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let is = |name: &str, value: &str| call.query(name).is_none_or(|wanted| wanted == value);
     let mut found: Vec<&WorkflowRun> = repo.runs.values().rev().collect();
     found.retain(|run| is("head_sha", &run.sha) && is("event", &run.event) && suite.is_none_or(|id| run.suite == id));
+    found.retain(|run| is_of(run) && created.is_none_or(|range| range.has(run.created_at)));
     found.retain(|run| is("branch", run.branch.as_deref().unwrap_or_default()));
     found.retain(|run| call.query("actor").is_none_or(|login| run.actor.as_str().eq_ignore_ascii_case(login)));
     found.retain(|run| {
@@ -83,21 +91,51 @@ fn list(call: &Call) -> Answer {
     });
     let (page, total) = (Page::of(call), found.len());
     let view = call.view(&state)?;
-    let shown = page.of_list(found).into_iter().map(|run| shown(view, &git, run)).collect::<Result<Value, _>>()?;
+    let shown =
+        page.of_list(found).into_iter().map(|run| shown(view, &git, run, pulls)).collect::<Result<Value, _>>()?;
     Ok(Reply::ok(json!({"total_count": total, "workflow_runs": shown})).with_link(page.link(call, total)))
 }
 
 fn show(call: &Call) -> Answer {
-    let git = call.read_git()?;
+    let (git, pulls) = (call.read_git()?, pulls_of(call)?);
     let state = call.state();
     let run = run_of(call, call.repository(&state, Role::Read)?)?;
-    shown(call.view(&state)?, &git, run).map(Reply::ok)
+    shown(call.view(&state)?, &git, run, pulls).map(Reply::ok)
 }
 
-fn shown(view: View<'_>, git: &Git, run: &WorkflowRun) -> Result<Value, Refusal> {
+/// Whether runs show the pull requests that they are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pulls {
+    Shown,
+    Excluded,
+}
+
+fn pulls_of(call: &Call) -> Result<Pulls, Refusal> {
+    Ok(match call.choice("WorkflowRun", "exclude_pull_requests", &["false", "true"])? {
+        "true" => Pulls::Excluded,
+        _ => Pulls::Shown,
+    })
+}
+
+fn invalid(parameter: &str) -> Refusal {
+    Refusal::invalid("WorkflowRun", parameter)
+}
+
+/// Nothing runs here that could leave any.
+fn artifacts(call: &Call) -> Answer {
+    let state = call.state();
+    run_of(call, call.repository(&state, Role::Read)?)?;
+    Ok(Reply::ok(json!({"total_count": 0, "artifacts": []})))
+}
+
+fn shown(view: View<'_>, git: &Git, run: &WorkflowRun, pulls: Pulls) -> Result<Value, Refusal> {
     let head = git.find_commit(git2::Oid::from_str(&run.sha)?).ok();
     let head = head.map_or(Value::Null, |commit| wire::simple_commit(&commit));
-    Ok(wire::workflow_run(view, run, &latest_jobs(view.repo, run), &head))
+    let mut shown = wire::workflow_run(view, run, &latest_jobs(view.repo, run), &head);
+    if pulls == Pulls::Excluded {
+        shown["pull_requests"] = json!([]);
+    }
+    Ok(shown)
 }
 
 fn jobs(call: &Call) -> Answer {

@@ -16,7 +16,7 @@ use super::{
         users::Role,
         wire,
     },
-    check_suites, checks,
+    check_suites, checks, commit_pulls,
     refs::is_unborn,
     statuses,
 };
@@ -26,7 +26,7 @@ use crate::names::Timestamp;
 const HISTORY_MAX: usize = 10_000;
 
 /// What GitHub has below a commit, and this forge not.
-const NOT_HERE: [&str; 3] = ["/branches-where-head", "/comments", "/pulls"];
+const NOT_HERE: [&str; 2] = ["/branches-where-head", "/comments"];
 
 /// The media types of a commit, and those of texts, which what hangs on it has.
 const COMMIT_MEDIA: &[Media] =
@@ -168,7 +168,7 @@ fn changes_path(commit: &Commit<'_>, path: &str) -> Result<bool, git2::Error> {
 
 /// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
 fn commit_or_below(call: &Call) -> Answer {
-    let below: [(&str, Route); 4] = [
+    let below: [(&str, Route); 5] = [
         (
             "/check-runs",
             get("/repos/{owner}/{repo}/check-runs", checks::list).query(&["app_id", "check_name", "status", "filter"]),
@@ -177,6 +177,7 @@ fn commit_or_below(call: &Call) -> Answer {
             "/check-suites",
             get("/repos/{owner}/{repo}/check-suites", check_suites::list).query(&["app_id", "check_name"]),
         ),
+        ("/pulls", get("/repos/{owner}/{repo}/pulls", commit_pulls::list)),
         ("/statuses", get("/repos/{owner}/{repo}/statuses", statuses::list)),
         ("/status", get("/repos/{owner}/{repo}/statuses", statuses::combined)),
     ];

@@ -124,7 +124,7 @@ fn rerequest(call: &Call) -> Answer {
 /// The App that the caller is: one that the forge was started with, or the one that an account of type Bot stands for.
 fn own_app(call: &Call) -> Result<CheckApp, Refusal> {
     let login = call.actor()?;
-    let slug = login.as_str().trim_end_matches("[bot]").to_owned();
+    let slug = login.slug().to_owned();
     let started_with = call.forge.apps.iter().find(|app| app.login().is(login)).map(|app| app.id);
     let own = call.state().accounts.get(login.as_str()).map(|account| account.id);
     let id = started_with.or(own).ok_or_else(Refusal::needs_app)?;

@@ -183,13 +183,14 @@ fn write(call: &Call) -> Answer {
     if bytes.len() > BLOB_MAX {
         return Err(Refusal::custom("Content", "content", "content is too large (maximum is 100 MB)"));
     }
-    let (existed, commit) = change(call, &fields, path, Some(&bytes))?;
+    let Change { existed, commit, branch } = change(call, &fields, path, Some(&bytes))?;
     let git = call.read_git()?;
     let blob = git.find_blob(Oid::hash_object(git2::ObjectType::Blob, &bytes)?)?;
     let state = call.state();
     let view = call.view(&state)?;
     let commit_shown = wire::git_commit(view, &git.find_commit(commit)?);
-    let mut content = wire::file(view, path, &blob, &commit.to_string(), &git);
+    // Its addresses name the branch, as in `create-file` of `octokit/fixtures`.
+    let mut content = wire::file(view, path, &blob, &branch, &git);
     if let Value::Object(fields) = &mut content {
         fields.remove("content");
         fields.remove("encoding");
@@ -206,11 +207,18 @@ fn remove(call: &Call) -> Answer {
     }
     let path = checked(call, &sent)?;
     sent.required("sha")?;
-    let (_, commit) = change(call, &sent, path, None)?;
+    let Change { commit, .. } = change(call, &sent, path, None)?;
     let git = call.read_git()?;
     let state = call.state();
     let commit = wire::git_commit(call.view(&state)?, &git.find_commit(commit)?);
     Ok(Reply::ok(json!({"content": null, "commit": commit})))
+}
+
+/// What a write to a file did.
+struct Change {
+    existed: bool,
+    commit: Oid,
+    branch: String,
 }
 
 fn checked<'c>(call: &'c Call, fields: &Fields) -> Result<&'c str, Refusal> {
@@ -219,16 +227,16 @@ fn checked<'c>(call: &'c Call, fields: &Fields) -> Result<&'c str, Refusal> {
     Some(call.part("path")).filter(|path| plain_path(path)).ok_or_else(|| Refusal::unprocessable("path is malformed"))
 }
 
-/// Commits one file's new content, or its end; answers whether it existed, and the commit.
-fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> Result<(bool, Oid), Refusal> {
+/// Commits one file's new content, or its end.
+fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> Result<Change, Refusal> {
     let git = call.write_git(Role::Write)?;
     let default = call.repository(&call.state(), Role::Read)?.default_branch.clone();
-    let reference = format!("refs/heads/{}", fields.text("branch")?.unwrap_or(default));
+    let branch = fields.text("branch")?.unwrap_or(default);
+    let reference = format!("refs/heads/{branch}");
     let old = find(&git, &reference)?;
     guard_move(call, &git, &reference, (old, Tip::New))?;
     let parent = old.map(|old| git.find_commit(old)).transpose()?;
     if parent.is_none() && !is_unborn(&git)? {
-        let branch = reference.trim_start_matches("refs/heads/");
         return Err(Refusal::new(http::StatusCode::NOT_FOUND, format!("Branch {branch} not found")));
     }
     let tree = match &parent {
@@ -256,7 +264,7 @@ fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> R
     let commit = git.commit(None, &author, &committer, &fields.required("message")?, &tree, &parents)?;
     git.reference(&reference, commit, true, "")?;
     follow(call, &git, RefMove { reference, old, new: Some(commit) })?;
-    Ok((entry.is_some(), commit))
+    Ok(Change { existed: entry.is_some(), commit, branch })
 }
 
 /// Refuses where the file is not the one the caller saw.

@@ -74,8 +74,9 @@ fn rate_limit(call: &Call) -> Answer {
         })
     };
     let payer = call.caller.as_ref().map(|login| Payer::account(login, call.token, ""));
-    let (rate, graphql) = (rate_of(payer.clone()), rate_of(payer.map(Payer::of_graphql)));
-    let resources = json!({"core": rate, "search": rate, "graphql": graphql});
+    let (rate, graphql) = (rate_of(payer.clone()), rate_of(payer.clone().map(Payer::of_graphql)));
+    let search = rate_of(Some(Payer::of_search(payer)));
+    let resources = json!({"core": rate, "search": search, "graphql": graphql});
     Ok(Reply::ok(json!({"resources": resources, "rate": rate})))
 }
 

@@ -3,12 +3,13 @@
 use super::{
     super::route::Route, actions, annotations, apps, assignees, branches, checks, collaborators, comments, compare,
     contents, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls, reactions,
-    refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, statuses, update_branch,
+    refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, search, statuses, update_branch,
+    workflows,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 32] = [
+    let topics: [&'static [Route]; 34] = [
         actions::ROUTES,
         annotations::ROUTES,
         apps::ROUTES,
@@ -39,8 +40,10 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         review_comments::ROUTES,
         reviewers::ROUTES,
         reviews::ROUTES,
+        search::ROUTES,
         statuses::ROUTES,
         update_branch::ROUTES,
+        workflows::ROUTES,
     ];
     topics.into_iter().flatten()
 }

@@ -53,7 +53,7 @@ async fn graphql_refuses_a_fine_grained_token_each_check_run() {
 #[tokio::test]
 async fn a_job_is_no_user_and_has_an_hour_in_each_repository() {
     let fixture = Fixture::start_with(Options::default()).await;
-    fixture.forge.add_user(&user("github-actions[bot]:tj:write:job"));
+    fixture.forge.add_user(&user("github-actions:tj:write:job"));
     let (status, said) = fixture.answer("tj", "GET /user", Value::Null).await;
     assert_eq!((status, said["message"].as_str()), (403, Some("Resource not accessible by integration")));
     let left = async |path: &str| {
@@ -65,6 +65,7 @@ async fn a_job_is_no_user_and_has_an_hour_in_each_repository() {
     assert_eq!(left(SITE).await, ("1000".to_owned(), "999".to_owned()));
     assert_eq!(left("/repos/ada/site/labels").await.1, "998");
     assert_eq!(left("/repos/ada/other").await.1, "999");
+    assert_eq!(left("/search/issues?q=is:open").await, ("30".to_owned(), "29".to_owned()));
     let bot = fixture.rest("ta", "GET /users/github-actions[bot]", Value::Null).await;
-    assert_eq!(bot["type"], "Bot");
+    assert_eq!((&bot["login"], &bot["type"]), (&json!("github-actions[bot]"), &json!("Bot")));
 }

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{super::state::Accounts, node_id, time};
+use super::{
+    super::{state::Accounts, users::AccountKind},
+    node_id, time,
+};
 
 /// The addresses of an account below its own, with their field names.
 const ADDRESSES: [(&str, &str); 10] = [
@@ -23,13 +26,17 @@ pub(in super::super) fn simple_account(server: &str, accounts: &Accounts, login:
     let Some(account) = accounts.get(login) else { return Value::Null };
     let login = account.login.as_str();
     let part: String = url::form_urlencoded::byte_serialize(login.as_bytes()).collect();
+    let page = match account.kind {
+        AccountKind::Bot => format!("apps/{}", account.login.slug()),
+        AccountKind::User => login.to_owned(),
+    };
     let mut user = json!({
         "login": login,
         "id": account.id,
-        "node_id": node_id("User", account.id),
+        "node_id": node_id(account.kind.name(), account.id),
         "avatar_url": format!("{server}/avatars/{}", account.id),
         "gravatar_id": "",
-        "html_url": format!("{server}/{part}"),
+        "html_url": format!("{server}/{page}"),
         "type": account.kind.name(),
         "user_view_type": "public",
         "site_admin": false,

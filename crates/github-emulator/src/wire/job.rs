@@ -60,6 +60,23 @@ fn steps(check: &CheckRun, job: &Job) -> Value {
     steps.collect()
 }
 
+/// The workflow of this run, which is all that the forge knows of it.
+pub(in super::super) fn workflow(view: View<'_>, first: &WorkflowRun) -> Value {
+    let file = first.path.rsplit('/').next().unwrap_or_default();
+    json!({
+        "id": first.workflow_id,
+        "node_id": node_id("Workflow", first.workflow_id),
+        "name": first.workflow,
+        "path": first.path,
+        "state": "active",
+        "created_at": time(first.created_at),
+        "updated_at": time(first.created_at),
+        "url": view.api(&format!("/actions/workflows/{}", first.workflow_id)),
+        "html_url": view.html(&format!("/blob/{}/{}", view.repo.default_branch, first.path)),
+        "badge_url": view.html(&format!("/actions/workflows/{file}/badge.svg")),
+    })
+}
+
 /// A run of a workflow, whose newest jobs these are.
 pub(in super::super) fn workflow_run(
     view: View<'_>,

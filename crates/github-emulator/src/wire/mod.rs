@@ -21,7 +21,7 @@ pub(super) use git::{
     wrapped_base64,
 };
 pub(super) use issue::{CONTENTS, comment, issue, reaction};
-pub(super) use job::{job, workflow_run};
+pub(super) use job::{job, workflow, workflow_run};
 pub(super) use protection::{protection, rules, short_protection, signatures};
 pub(super) use pull::{Measured, legacy_review_comment, pull, review, review_comment, whole_pull};
 pub(super) use repository::{FEATURES, full_repository, label, labels, minimal_repository, repository};

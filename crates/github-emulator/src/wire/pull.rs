@@ -164,11 +164,13 @@ pub(in super::super) fn review_comment(view: View<'_>, number: u64, comment: &Re
             fields.insert("line".to_owned(), json!(line));
             fields.insert("original_line".to_owned(), json!(line));
         }
-        if let Some((line, side)) = &comment.start {
-            let start = json!({
-                "start_line": line, "original_start_line": line, "start_side": side,
-            });
-            extend(fields, start);
+        let (line, side) = comment.start.as_ref().map(|(line, side)| (line, side)).unzip();
+        extend(fields, json!({"start_line": line, "original_start_line": line, "start_side": side}));
+        if let Some(position) = comment.position {
+            let pull = view.repo.issues.get(&number).and_then(|issue| issue.pull.as_ref());
+            // What was said of an older head has no place in the diff of the new one.
+            let current = pull.is_some_and(|pull| pull.head_sha == comment.commit).then_some(position);
+            extend(fields, json!({"position": current, "original_position": position}));
         }
         if let Some(to) = comment.reply_to {
             fields.insert("in_reply_to_id".to_owned(), json!(to));

@@ -59,7 +59,7 @@ impl Payload {
             Shown::Edge(connection, id) => edge(connection, cursor(0, number_of(id)), Out::Node(id.clone())),
             Shown::Actor => {
                 let account = self.actor.as_ref().and_then(|login| at.state.accounts.get(login.as_str()));
-                account.map_or(Out::Null, |account| Out::Node(node_id("User", account.id)))
+                account.map_or(Out::Null, |account| Out::Node(node_id(account.kind.name(), account.id)))
             }
             Shown::Field(name, id) => match (at.find)(at, id) {
                 Some(Out::Object(object)) => object.field(at, name, &Args::default()).unwrap_or(Out::Null),
@@ -119,7 +119,7 @@ impl Doing<'_> {
     pub(super) fn logins(&self, field: &str) -> Result<Option<Vec<String>>, Problem> {
         let state = self.call.state();
         let login = |id: &str| {
-            let account = parts(id).filter(|(kind, _)| kind == "User");
+            let account = parts(id).filter(|(kind, _)| matches!(kind.as_str(), "Bot" | "User"));
             let account = account.and_then(|(_, id)| state.accounts.all().find(|account| account.id == id));
             account.map(|account| account.login.to_string()).ok_or_else(|| Problem::no_node(id))
         };

@@ -1,5 +1,6 @@
 //! GraphQL over real HTTP, beside the REST API.
 
+mod bots;
 mod edits;
 pub(crate) mod fixture;
 mod mutations;

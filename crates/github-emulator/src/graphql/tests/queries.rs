@@ -17,18 +17,6 @@ async fn an_answer_keeps_the_order_of_its_query() {
 }
 
 #[tokio::test]
-async fn a_bot_acts_under_its_name_without_the_suffix() {
-    let fixture = Fixture::start().await;
-    fixture.issue("One").await;
-    fixture.rest("tb", "POST /repos/ada/site/issues/1/comments", json!({"body": "beep"})).await;
-    let query = "{ repository(owner: \"ada\", name: \"site\") { issue(number: 1) {
-        comments(last: 1) { nodes { author { __typename login ... on User { name } } } } } } }";
-    let data = fixture.data("ta", query).await;
-    let author = &data["repository"]["issue"]["comments"]["nodes"][0]["author"];
-    assert_eq!(*author, json!({"__typename": "Bot", "login": "hob"}));
-}
-
-#[tokio::test]
 async fn a_search_finds_what_all_its_qualifiers_hold_for() {
     let fixture = Fixture::start().await;
     for (title, labels) in [("Greet all", json!(["code"])), ("Greet one", json!([])), ("Part", json!(["code"]))] {

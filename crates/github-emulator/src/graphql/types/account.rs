@@ -133,13 +133,13 @@ impl<'s> Object<'s> for AccountNode<'s> {
 
     fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
         let (account, server) = (self.account, at.call.forge.server());
-        // A bot's own name has a suffix that GraphQL leaves out.
+        // A bot's own name has a suffix that GraphQL leaves out, except where the schema has it as a user.
         let login = match self.kind {
-            AccountKind::Bot => account.login.as_str().trim_end_matches("[bot]"),
+            AccountKind::Bot => account.login.slug(),
             AccountKind::User => account.login.as_str(),
         };
-        let path = match self.kind {
-            AccountKind::Bot => format!("/apps/{login}"),
+        let path = match account.kind {
+            AccountKind::Bot => format!("/apps/{}", account.login.slug()),
             AccountKind::User => format!("/{login}"),
         };
         Ok(match name {
@@ -147,7 +147,7 @@ impl<'s> Object<'s> for AccountNode<'s> {
             "createdAt" | "updatedAt" => Out::leaf(time(account.created_at)),
             "databaseId" => Out::leaf(account.id),
             "email" => Out::leaf(""),
-            "id" => Out::leaf(node_id("User", account.id)),
+            "id" => Out::leaf(node_id(account.kind.name(), account.id)),
             "isViewer" => Out::leaf(at.is_viewer(&account.login)),
             "login" | "name" => Out::leaf(login),
             "resourcePath" => Out::leaf(path),

@@ -29,8 +29,9 @@ pub(in super::super) fn find<'s>(at: &At<'s>, id: &str) -> Option<Out<'s>> {
         return commit_anywhere(at, own);
     }
     let id: u64 = own.parse().ok()?;
-    if kind == "User" {
-        return at.state.accounts.all().find(|account| account.id == id).map(account::of);
+    if let "Bot" | "User" = kind {
+        let mut accounts = at.state.accounts.all();
+        return accounts.find(|account| account.id == id && account.kind.name() == kind).map(account::of);
     }
     at.repositories().find_map(|repo| in_repository(at, repo, kind, id))
 }

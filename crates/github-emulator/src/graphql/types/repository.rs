@@ -24,6 +24,7 @@ pub(super) const DESCRIPTION: &str = r"
 type Repository implements Node & UniformResourceLocatable {
     archivedAt: DateTime
     assignableUsers(query: String): UserConnection!
+    autoMergeAllowed: Boolean!
     contactLinks: [RepositoryContactLink!]
     createdAt: DateTime!
     databaseId: Int
@@ -34,6 +35,7 @@ type Repository implements Node & UniformResourceLocatable {
     hasDiscussionsEnabled: Boolean!
     hasIssuesEnabled: Boolean!
     hasProjectsEnabled: Boolean!
+    hasVulnerabilityAlertsEnabled: Boolean!
     hasWikiEnabled: Boolean!
     homepageUrl: URI
     id: ID!
@@ -138,8 +140,10 @@ impl<'s> RepositoryNode<'s> {
     fn constant(name: &str) -> Option<Out<'s>> {
         Some(match name {
             "archivedAt" | "parent" => Out::Null,
-            "hasDiscussionsEnabled"
+            "autoMergeAllowed"
+            | "hasDiscussionsEnabled"
             | "hasProjectsEnabled"
+            | "hasVulnerabilityAlertsEnabled"
             | "hasWikiEnabled"
             | "isDisabled"
             | "isFork"
