@@ -6,32 +6,30 @@ use hob_domain::State;
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Gate, World, run};
+use crate::harness::{Gate, World, in_virtual_time, run};
 
-#[tokio::test]
-async fn a_rate_limit_that_is_used_up_leaves_the_issue_to_a_later_run() {
-    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
-    let mut gate = Gate::of(&world);
-    let issue = world.asks("Make done.txt", "").await;
-    let meanwhile = async {
-        gate.reached().await;
-        world.forge.limit_rate(1);
-        gate.open().await;
-    };
-    let (summary, ()) = tokio::join!(world.run(), meanwhile);
-    assert_eq!(summary.failed, 1, "{:?}", world.failures());
-    assert!(world.failures()[0].contains("limit"), "{:?}", world.failures());
-
-    world.forge.limit_rate(1_000_000);
-    world.forge.advance(Duration::from_secs(3601));
-    let opens = async {
-        gate.reached().await;
-        gate.open().await;
-    };
-    tokio::join!(world.run(), opens);
-    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
-    world.pull().await;
-    world.finish().await;
+/// What the agent made is published when the limit is over: it is not paid for twice.
+#[test]
+fn a_rate_limit_that_is_used_up_in_an_attempt_is_waited_out() {
+    in_virtual_time(Box::pin(async {
+        let turnstile = std::sync::Arc::default();
+        let script = Gate::before("echo done > done.txt");
+        let world = World::fixing().script("fixer", &script).inside(&turnstile).start().await;
+        let mut gate = Gate::of(&world);
+        let issue = world.asks("Make done.txt", "").await;
+        let meanwhile = async {
+            gate.reached().await;
+            world.forge.limit_rate(1);
+            gate.open().await;
+            tokio::time::sleep(Duration::from_secs(600)).await;
+            world.forge.limit_rate(1_000_000);
+        };
+        tokio::join!(world.run(), meanwhile);
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        assert_eq!(world.briefs(issue).len(), 1);
+        world.pull().await;
+        world.finish().await;
+    }));
 }
 
 #[tokio::test]

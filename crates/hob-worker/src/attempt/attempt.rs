@@ -25,7 +25,7 @@ use crate::{
         review::{resume_answers, rounds_used_up},
         rounds::rounds,
         split::split,
-        weather::through,
+        weather::{Patience, through},
     },
     authorize::approved_hash,
     transition::{HeldIssue, label, transition},
@@ -114,7 +114,9 @@ async fn work<'a>(
     };
     let prepared = |base: &BaseChoice| {
         let base = base.clone();
-        Box::pin(through(&held.lease, move || Box::pin(prepare(worker, held, (base.clone(), limits)))))
+        Box::pin(through(&held.lease, Patience::Incident, move || {
+            Box::pin(prepare(worker, held, (base.clone(), limits)))
+        }))
     };
     let mut first = prepared(&base).await;
     if matches!(first, Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })))

@@ -20,7 +20,7 @@ use crate::{
         branch::{KEEP_TIME, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
-        weather::through,
+        weather::{Patience, through},
     },
     settlement::{settle, settle_what_is_left},
     transition::{self, HeldIssue, label, release, show, transition},
@@ -58,7 +58,9 @@ pub(super) async fn finish(
         Err(error) => Err(error),
     };
     let written = match step {
-        Ok(step) => Box::pin(through(&held.lease, || Box::pin(write_end(worker, held, &step)))).await,
+        Ok(step) => {
+            Box::pin(through(&held.lease, Patience::Incident, || Box::pin(write_end(worker, held, &step)))).await
+        }
         Err(error) => Err(error),
     };
     if let Err(error) = written {

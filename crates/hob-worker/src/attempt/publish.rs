@@ -20,7 +20,7 @@ use crate::{
         job::Job,
         proof::{Proven, tally},
         review::publish_round,
-        weather::through,
+        weather::{Patience, through},
     },
     authorize::approved_hash,
 };
@@ -28,7 +28,7 @@ use crate::{
 /// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. Neither an incident of
 /// seconds nor a quota that is used up costs the work: both are waited out.
 pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
-    Box::pin(through(&job.held.lease, || Box::pin(publish_once(worker, job, proven)))).await
+    Box::pin(through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven)))).await
 }
 
 async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use hob_domain::FailureClass;
+use hob_domain::{FailureClass, denied_advice};
 use hob_forge::{ForgeError, HeldLease};
 use tokio::time::Instant;
 
@@ -22,16 +22,26 @@ const LOOK: Duration = Duration::from_secs(10);
 /// The longest wait for a quota: its longest window.
 const QUOTA_MAX: Duration = Duration::from_secs(3_600);
 
-/// Makes a step that has no further effect the second time, again where the forge's refusal is doubted or its quota is used
-/// up.
+/// What a step waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// The end of an incident of seconds.
+    Incident,
+    /// The next window of a quota, too: what the agent did would be lost.
+    Quota,
+}
+
+/// Makes a step that has no further effect the second time, again where the forge's refusal is doubted; and where its quota is
+/// used up, if the step has the patience.
 ///
 /// # Errors
 /// [`WorkError`] of the last try.
 pub(super) async fn through<'a, T>(
     lease: &HeldLease,
+    patience: Patience,
     mut step: impl FnMut() -> BoxFuture<'a, Result<T, WorkError>>,
 ) -> Result<T, WorkError> {
-    let (mut pauses, ends) = (PAUSES.into_iter(), Instant::now() + QUOTA_MAX);
+    let (mut pauses, ends, mut was_limited) = (PAUSES.into_iter(), Instant::now() + QUOTA_MAX, false);
     loop {
         let error = match step().await {
             Ok(done) => return Ok(done),
@@ -41,7 +51,12 @@ pub(super) async fn through<'a, T>(
         let pause = match doubt(&error) {
             Doubt::None => None,
             Doubt::Refusal => pauses.next(),
-            Doubt::Quota => Some(LOOK).filter(|_| Instant::now() < ends),
+            Doubt::Quota => {
+                was_limited = true;
+                Some(LOOK).filter(|_| patience == Patience::Quota && Instant::now() < ends)
+            }
+            // The heartbeat renews it once the quota is there again.
+            Doubt::Lease => Some(LOOK).filter(|_| was_limited && Instant::now() < ends),
         };
         let Some(pause) = pause else { return Err(error) };
         tracing::warn!(issue = lease.issue().0, %error, wait_seconds = pause.as_secs(), "trying again: {error}");
@@ -54,13 +69,18 @@ enum Doubt {
     None,
     /// The forge or git's server refuses what they did not refuse before.
     Refusal,
-    /// A limit, or a lease that a limit keeps from being renewed.
+    /// A limit.
     Quota,
+    /// The lease does not cover a write.
+    Lease,
 }
 
 fn doubt(error: &WorkError) -> Doubt {
     match error {
-        WorkError::Forge(ForgeError::Limited { .. } | ForgeError::LeaseTooShort { .. }) => Doubt::Quota,
+        WorkError::Forge(ForgeError::Limited { .. }) => Doubt::Quota,
+        WorkError::Forge(ForgeError::LeaseTooShort { .. }) => Doubt::Lease,
+        // Words that are known for something lasting.
+        WorkError::Forge(ForgeError::Forbidden { message, .. }) if denied_advice(message).is_some() => Doubt::None,
         WorkError::Forge(_) | WorkError::Workspace(_) if error.class() == FailureClass::Misconfigured => Doubt::Refusal,
         WorkError::Forge(_)
         | WorkError::Workspace(_)

@@ -78,6 +78,8 @@ struct Sorted {
     reconcile: Vec<IssueNumber>,
     work: Vec<IssueNumber>,
     looks: Vec<IssueNumber>,
+    /// Blocked issues on which nothing can have been said since they were looked at.
+    quiet: Vec<IssueNumber>,
     due: Option<Duration>,
 }
 
@@ -97,7 +99,7 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
         Scope::All => plan(&found.snapshot, &rules, now),
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
     };
-    let Sorted { mut reconcile, mut work, looks, due } = sorted(worker, &planned);
+    let Sorted { mut reconcile, mut work, mut looks, quiet, due } = sorted(worker, &planned);
     let is_unlabeled = |number: &IssueNumber| {
         let ends = Decision::Act(Action::Finish(Ending::Unlabeled));
         planned.iter().any(|planned| planned.issue.number == *number && planned.decision == ends)
@@ -118,6 +120,10 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
     let due = match scope {
         Scope::All => {
             let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &found, &planned)).await;
+            // A box that was ticked just now may have freed any of them.
+            if kept.flatten() == Some(Duration::ZERO) {
+                looks.extend(quiet);
+            }
             due.into_iter().chain(kept.flatten()).min()
         }
         Scope::Selected(_) => due,
@@ -162,7 +168,9 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
             Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => {
                 sorted.work.push(planned.issue.number)
             }
-            Decision::Act(Action::SeekAnswer) if worker.looked_at.is_quiet(planned.issue, now) => {}
+            Decision::Act(Action::SeekAnswer) if worker.looked_at.is_quiet(planned.issue, now) => {
+                sorted.quiet.push(planned.issue.number)
+            }
             Decision::Act(Action::SeekAnswer) => sorted.looks.push(planned.issue.number),
             Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(

@@ -155,7 +155,7 @@ impl Scheduler {
     /// The first [`WorkError`], where each repository was polled once and no poll succeeded.
     pub(super) async fn run(&mut self) -> Result<RunSummary, WorkError> {
         let cancel = self.cancel.clone();
-        while !cancel.is_cancelled() && !self.is_full() && !(self.mode == Mode::Forever && self.is_hopeless()) {
+        while !cancel.is_cancelled() && !self.is_full() && (self.mode == Mode::Once || !self.is_hopeless()) {
             let moment = Moment::of(&self.connection);
             self.see_writes(moment.now).await;
             self.start(moment);
@@ -354,7 +354,8 @@ impl Scheduler {
     /// Whether the run has nothing to hope for: no poll ever went well, and in each repository it was for what only an
     /// operator can mend.
     fn is_hopeless(&self) -> bool {
-        !self.was_good && self.queues.values().all(|queue| queue.last_poll == LastPoll::Lacking)
+        let is_lacking = |queue: &RepositoryQueue| queue.last_poll == LastPoll::Lacking;
+        !self.was_good && !self.queues.is_empty() && self.queues.values().all(is_lacking)
     }
 
     fn note_poll(&mut self, repo: &RepoName, found: Result<Option<Poll>, WorkError>) {
