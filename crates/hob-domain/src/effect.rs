@@ -23,16 +23,8 @@ impl Transition {
             Self::Refuse(refusal) => refuse(record, refusal),
             Self::RefusalShown => show_refusal(record, now),
             Self::StartAgent { agent, purpose, branch, base, session } => {
-                record.plan.under_way = purpose == RunPurpose::Plan;
                 (record.base_sha, record.session) = (Some(base), Some(session));
-                let branch = record.branch.insert(branch);
-                match purpose {
-                    RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
-                    RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
-                    RunPurpose::Report => format!("the agent `{agent}` started on a report"),
-                    RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
-                    RunPurpose::Review => format!("the agent `{agent}` started to review"),
-                }
+                start_agent(record, &agent, purpose, branch)
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::HandOver(passed) => hand_over(record, *passed),
@@ -42,11 +34,7 @@ impl Transition {
             }
             Self::Publish { head, pull, checks } => publish(record, head, pull, checks),
             Self::Rework { events, head } => rework(record, events, head, now),
-            Self::Rerun { failed } => {
-                let sentence = format!("failed jobs run once more: {}", events_in_words(&failed));
-                record.review.reran.extend(failed);
-                sentence
-            }
+            Self::Rerun { failed } => rerun(record, failed),
             Self::Answer { head, checks, answers } => answer(record, head, checks, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
@@ -100,6 +88,24 @@ impl Transition {
             Self::Reconcile { what } => what,
             Self::NoteChecks(notes) => note_checks(record, notes),
         }
+    }
+}
+
+fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
+    let sentence = format!("failed jobs run once more: {}", events_in_words(&failed));
+    record.review.reran.extend(failed);
+    sentence
+}
+
+fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: String) -> String {
+    record.plan.under_way = purpose == RunPurpose::Plan;
+    let branch = record.branch.insert(branch);
+    match purpose {
+        RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
+        RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+        RunPurpose::Report => format!("the agent `{agent}` started on a report"),
+        RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
+        RunPurpose::Review => format!("the agent `{agent}` started to review"),
     }
 }
 

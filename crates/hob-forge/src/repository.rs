@@ -248,7 +248,7 @@ impl Repository<'_> {
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn in_the_way_of<'a>(self, prefix: &'a str) -> Result<Option<&'a str>, ForgeError> {
+    pub async fn in_the_way_of(self, prefix: &str) -> Result<Option<&str>, ForgeError> {
         for folder in folders_of(prefix) {
             let name = folder.split('/').map(encoded).collect::<Vec<_>>().join("/");
             let path = self.forge.path(&format!("/git/ref/heads/{name}"));

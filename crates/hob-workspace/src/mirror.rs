@@ -288,3 +288,35 @@ fn is_damage(error: &WorkspaceError) -> bool {
     let text = text.to_lowercase();
     SIGNS.iter().any(|sign| text.contains(sign))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_branch_below_the_prefix_is_found_loose_and_packed_and_another_is_not() {
+        let refs = |name: &str| format!("refs/remotes/origin/{name}");
+        for (loose, packed, prefix, there) in [
+            (None, None, "hob/", false),
+            (Some("main"), Some("main"), "hob/", false),
+            (Some("hob/1-x"), None, "hob/", true),
+            (None, Some("hob/1-x"), "hob/", true),
+            (Some("hob"), Some("hobby/1"), "hob/", false),
+            (Some("bots/hob-1-x"), None, "bots/hob-", true),
+            (Some("bots/other"), Some("bots/other-2"), "bots/hob-", false),
+            (Some("bots/hob/deep/1-x"), None, "bots/", true),
+        ] {
+            let place = tempfile::tempdir().unwrap();
+            if let Some(name) = loose {
+                let path = place.path().join(refs(name));
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "0123\n").unwrap();
+            }
+            if let Some(name) = packed {
+                let text = format!("# pack-refs with: peeled fully-peeled sorted\n0123 {}\n", refs(name));
+                fs::write(place.path().join("packed-refs"), text).unwrap();
+            }
+            assert_eq!(has_any(place.path(), prefix).await.unwrap(), there, "{loose:?} {packed:?} {prefix}");
+        }
+    }
+}

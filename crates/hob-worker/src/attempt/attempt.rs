@@ -108,28 +108,13 @@ async fn work<'a>(
         assigned(worker, held).await?;
     }
     let limits = AttemptLimits { allowance, ends, began };
-    let mut base = match choose_base(worker, held).await? {
+    let base = match choose_base(worker, held).await? {
         Ok(base) => base,
         Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
-    let prepared = |base: &BaseChoice| {
-        let base = base.clone();
-        Box::pin(through(&held.lease, Patience::Incident, move || {
-            Box::pin(prepare(worker, held, (base.clone(), limits)))
-        }))
-    };
-    let mut first = prepared(&base).await;
-    if matches!(first, Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })))
-        && let Some(instead) = base_instead(worker, held, &base)
-    {
-        base = instead;
-        first = prepared(&base).await;
-    }
-    let mut prepared = match first {
-        Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) if base.by == BaseSource::Label => {
-            return Ok(AttemptEnd::Blocked(no_such_base(&base)));
-        }
-        prepared => prepared?,
+    let (base, mut prepared) = match prepare_on(worker, held, base, limits).await? {
+        Ok(prepared) => prepared,
+        Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
     held.lease.note(Note::Base(base)).await;
     if let Some(reason) = step_aside(worker, &prepared).await? {
@@ -160,6 +145,33 @@ async fn work<'a>(
         keep_soon(worker, job).await;
     }
     Box::pin(rounds(worker, job)).await
+}
+
+/// Prepares the work on a base, or on the one in its place where it is not there any more; with the base that it is. The inner
+/// error: a person is needed.
+async fn prepare_on<'a>(
+    worker: &Worker,
+    held: &'a HeldIssue,
+    base: BaseChoice,
+    limits: AttemptLimits,
+) -> Result<Result<(BaseChoice, Job<'a>), BlockReason>, WorkError> {
+    let on = |base: &BaseChoice| {
+        let base = base.clone();
+        Box::pin(through(&held.lease, Patience::Incident, move || {
+            Box::pin(prepare(worker, held, (base.clone(), limits)))
+        }))
+    };
+    match on(&base).await {
+        Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) if base.by == BaseSource::Label => {
+            Ok(Err(no_such_base(&base)))
+        }
+        Err(error @ WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) => {
+            let instead = base_instead(worker, held, &base).ok_or(error)?;
+            let prepared = on(&instead).await?;
+            Ok(Ok((instead, prepared)))
+        }
+        prepared => Ok(Ok((base, prepared?))),
+    }
 }
 
 /// Shows that the issue is claimed.

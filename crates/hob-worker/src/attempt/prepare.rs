@@ -6,7 +6,7 @@ use std::{
 };
 
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{BaseChoice, Note, RunId, RunPurpose, branch_for};
+use hob_domain::{BaseChoice, Note, RunId, RunPurpose, Sha, branch_for};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
@@ -40,13 +40,7 @@ pub(super) async fn prepare<'a>(
     worker.activity(issue.number, "fetching the repository");
     let base_branch: BranchName = base.branch.parse()?;
     let remote = worker.remote().await?;
-    let patience = patience_of(worker);
-    let base_sha = loop {
-        match worker.workspace.fetch(&remote, &base_branch).await {
-            Ok(sha) => break sha,
-            Err(error) => wait_while_busy(error, patience).await?,
-        }
-    };
+    let base_sha = fetched(worker, &remote, &base_branch).await?;
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let review = Box::pin(review_brief(worker, &lease.record())).await?;
@@ -120,6 +114,17 @@ pub(super) async fn prepare<'a>(
         looks,
         pushed,
     })
+}
+
+/// The tip of the base, after the mirror is brought up to date.
+async fn fetched(worker: &Worker, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
+    let patience = patience_of(worker);
+    loop {
+        match worker.workspace.fetch(remote, base).await {
+            Ok(sha) => return Ok(sha),
+            Err(error) => wait_while_busy(error, patience).await?,
+        }
+    }
 }
 
 /// How long a mirror that another process of Hob uses is waited for: as long as a transfer may take.
