@@ -194,7 +194,11 @@ async fn a_label_that_github_refuses_is_told_in_its_words() {
     let recorded = replay.recorded(&Method::POST, "/labels");
     let ForgeError::Refused { status, message, .. } = error else { panic!("{error}") };
     assert_eq!(status, recorded.status);
-    assert_eq!(message, format!("{}; {}", text(&recorded.body["message"]), text(&recorded.body["errors"][0]["code"])));
+    let error = &recorded.body["errors"][0];
+    assert_eq!(
+        message,
+        format!("{}; {} {}", text(&recorded.body["message"]), text(&error["field"]), text(&error["code"]))
+    );
     replay.end();
 }
 
