@@ -1,8 +1,7 @@
 //! The conditional cache: what was read of `GET` answers with their `ETag`, so that asking again costs no quota.
 //!
 //! One connection has one identity, so the address is the whole key; of an address that is read as several types the last one
-//! is kept. An answer stays while it is in use, an hour beyond
-//! its last use: polls read the same addresses in a circle, and a bound that the circle passes would keep none of them.
+//! is kept. An answer stays while it is in use, an hour beyond its last use: polls read the same addresses in a circle, and a bound that the circle passes would keep none of them.
 //! At the bound in bytes, which only many hundreds of repositories reach, what is in use stays and what comes new is not
 //! kept, so that a part of the circle is still free. Of a body only the fields are kept that Hob reads, a tenth of it,
 //! and those compressed.

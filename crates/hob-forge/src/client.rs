@@ -7,7 +7,7 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{FailureClass, RepoName, Timestamp, denied_advice, remaining};
+use hob_domain::{FailureClass, RepoName, Timestamp, remaining};
 use http::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -209,11 +209,9 @@ impl Forge {
     pub fn pause_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
         self.pause_after(error, tried).or_else(|| {
             let settings = self.settings();
-            let is_doubted = match error {
-                ForgeError::Forbidden { message, .. } => denied_advice(message).is_none(),
-                error => matches!(error, ForgeError::Unauthorized | ForgeError::App(_)),
-            };
-            if is_doubted {
+            let is_refusal =
+                matches!(error, ForgeError::Unauthorized | ForgeError::App(_) | ForgeError::Forbidden { .. });
+            if is_refusal && !error.is_known_denial() {
                 return (tried < settings.retries).then(|| settings.retry_base.saturating_mul(1 << tried.min(10)));
             }
             let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };

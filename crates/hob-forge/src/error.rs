@@ -2,7 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
-use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord};
+use hob_domain::{FailureClass, Held, Illegal, Lost, RepoName, UnreadableRecord, UnwritableRecord, denied_advice};
 
 /// A call that failed.
 #[derive(Debug, thiserror::Error)]
@@ -234,6 +234,11 @@ impl ForgeError {
     /// Whether a write that failed so may have had its effect: only a look tells.
     pub fn outcome_is_unknown(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. })
+    }
+
+    /// Whether the forge's words about a denied call are known for something that lasts.
+    pub fn is_known_denial(&self) -> bool {
+        matches!(self, Self::Forbidden { message, .. } if denied_advice(message).is_some())
     }
 
     /// Whether the thing asked for is not there.

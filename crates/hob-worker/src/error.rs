@@ -69,21 +69,16 @@ impl WorkError {
 
     /// The name that the repository has now, where the failure is that it was renamed or transferred.
     pub(super) fn moved_to(&self) -> Option<&RepoName> {
-        match self {
-            Self::Forge(ForgeError::Moved { to, .. }) => to.as_ref(),
-            Self::Shared(error) => error.moved_to(),
-            Self::Forge(_)
-            | Self::Workspace(_)
-            | Self::Agent(_)
-            | Self::Settings(_)
-            | Self::Glob(_)
-            | Self::Server(_)
-            | Self::Branch(_)
-            | Self::InTheWay(_)
-            | Self::Checks(_)
-            | Self::Misconfigured(_)
-            | Self::Panicked(_) => None,
+        if let Self::Shared(error) = self {
+            return error.moved_to();
         }
+        let Self::Forge(ForgeError::Moved { to, .. }) = self else { return None };
+        to.as_ref()
+    }
+
+    /// Whether the failure is about `.github/hob.toml`, which is the maintainers' and not the operator's.
+    pub(super) fn is_of_the_repositorys_file(&self) -> bool {
+        matches!(self, Self::Settings(_) | Self::Glob(_))
     }
 
     /// The class of the failure.

@@ -57,12 +57,10 @@ pub(super) async fn pull_facts(
     let found = match known(worker, followed).await {
         Some(found) => Some(found),
         None => match ask(worker, &[followed.pull]).await {
-            // A query may take the forge too long that has each of its lists at once.
-            Err(WorkError::Forge(error @ (ForgeError::Server { .. } | ForgeError::TimedOut { .. }))) => {
-                tracing::debug!(%error, "the lists of the pull request are read: {error}");
-                None
+            // Where the query alone takes the forge too long, it may have each of the lists at once.
+            Err(error) if matches!(error.class(), FailureClass::Transient { .. }) && !is_of_the_query(&error) => {
+                return Err(error);
             }
-            Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "the lists of the pull request are read: {error}");
                 None
@@ -105,6 +103,11 @@ pub(super) async fn pull_facts(
     let ejected = found.as_ref().and_then(|found| found.open.ejected.as_ref()).map(|(at, _)| *at);
     let (head, base, merge, checks) = (pull.head, pull.base, pull.merge, checks.collect());
     Ok(Some(PullFacts { head, base, merge, said, checks, ejected, has_command }))
+}
+
+/// Whether the forge failed at one query, and was there.
+fn is_of_the_query(error: &WorkError) -> bool {
+    matches!(error, WorkError::Forge(ForgeError::Server { .. } | ForgeError::TimedOut { .. }))
 }
 
 fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {

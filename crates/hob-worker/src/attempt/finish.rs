@@ -107,7 +107,7 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
             let until = worker.forge.now() + reset_after.unwrap_or(worker.settings.limits.retry_delay);
             Transition::Postpone { failure, until }
         }
-        FailureClass::Misconfigured if is_of_the_repositorys_file(&error) => {
+        FailureClass::Misconfigured if error.is_of_the_repositorys_file() => {
             // Whoever wrote the file reads it here. Nothing more begins before the branch moves.
             if worker.settings.labels.base(&held.issue.labels).is_none() {
                 worker.trouble.note_settings(&held.base.sha, failure.clone());
@@ -137,23 +137,6 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
     }
     worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
     Ok(())
-}
-
-/// Whether it is about `.github/hob.toml`, which is the maintainers' and not the operator's.
-fn is_of_the_repositorys_file(error: &WorkError) -> bool {
-    match error {
-        WorkError::Settings(_) | WorkError::Glob(_) => true,
-        WorkError::Forge(_)
-        | WorkError::Workspace(_)
-        | WorkError::Agent(_)
-        | WorkError::Server(_)
-        | WorkError::Branch(_)
-        | WorkError::InTheWay(_)
-        | WorkError::Checks(_)
-        | WorkError::Misconfigured(_)
-        | WorkError::Shared(_)
-        | WorkError::Panicked(_) => false,
-    }
 }
 
 /// The ledger says how the attempt ended, and comment or labels do not yet. What cannot be shown now either is shown by the

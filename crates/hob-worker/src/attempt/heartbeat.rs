@@ -2,7 +2,7 @@
 //! request in the ledger, an issue that is closed, unlabeled, or cancelled by a comment.
 
 use hob_domain::{IssueStatus, Timestamp};
-use hob_forge::{ForgeError, HeldLease, Issue};
+use hob_forge::Issue;
 use tokio::time::Instant;
 
 use crate::{
@@ -34,9 +34,13 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
         match watched {
             Ok(()) if due => renewed = Instant::now(),
             Ok(()) => {}
-            Err(error) => {
-                survive(worker, lease, error)?;
+            Err(error) if survives(worker, lease, &error) => {
+                tracing::warn!(issue = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
                 continue;
+            }
+            Err(error) => {
+                lease.lost().cancel();
+                return Err(error.into());
             }
         }
         if let Some(interrupt) = requested(worker, lease) {
@@ -53,16 +57,6 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
     }
 }
 
-fn survive(worker: &Worker, lease: &HeldLease, error: ForgeError) -> Result<(), ForgeError> {
-    if survives(worker, lease, &error) {
-        tracing::warn!(issue = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
-        return Ok(());
-    }
-    lease.lost().cancel();
-    Err(error)
-}
-
-/// Whether the issue no longer asks for the work. `seen` is when it had last changed.
 /// Whether people no longer want the work: the issue is closed, or somebody took its trigger label off.
 pub(super) async fn is_withdrawn(worker: &Worker, issue: &Issue) -> Result<bool, WorkError> {
     if worker.still_wanted(issue) {
@@ -71,6 +65,7 @@ pub(super) async fn is_withdrawn(worker: &Worker, issue: &Issue) -> Result<bool,
     Ok(issue.status != IssueStatus::Open || trigger_is_gone(worker).await?.is_none())
 }
 
+/// Whether the issue no longer asks for the work. `seen` is when it had last changed.
 async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> Result<Option<Interrupt>, WorkError> {
     let Some(now) = worker.forge.issues().get(held.issue.number).await? else { return Ok(Some(Interrupt::Withdrawn)) };
     if is_withdrawn(worker, &now).await? {

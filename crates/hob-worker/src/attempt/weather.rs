@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use hob_domain::{FailureClass, denied_advice};
+use hob_domain::FailureClass;
 use hob_forge::{ForgeError, HeldLease};
 use tokio::time::Instant;
 
@@ -76,24 +76,17 @@ enum Doubt {
 }
 
 fn doubt(error: &WorkError) -> Doubt {
-    match error {
-        WorkError::Forge(ForgeError::Limited { .. }) => Doubt::Quota,
-        WorkError::Forge(ForgeError::LeaseTooShort { .. }) => Doubt::Lease,
-        // Words that are known for something lasting.
-        WorkError::Forge(ForgeError::Forbidden { message, .. }) if denied_advice(message).is_some() => Doubt::None,
-        WorkError::Forge(_) | WorkError::Workspace(_) if error.class() == FailureClass::Misconfigured => Doubt::Refusal,
-        WorkError::Forge(_)
-        | WorkError::Workspace(_)
-        | WorkError::Agent(_)
-        | WorkError::Settings(_)
-        | WorkError::Glob(_)
-        | WorkError::Server(_)
-        | WorkError::Branch(_)
-        | WorkError::InTheWay(_)
-        | WorkError::Checks(_)
-        | WorkError::Misconfigured(_)
-        | WorkError::Shared(_)
-        | WorkError::Panicked(_) => Doubt::None,
+    if matches!(error, WorkError::Forge(ForgeError::Limited { .. })) {
+        return Doubt::Quota;
+    }
+    if matches!(error, WorkError::Forge(ForgeError::LeaseTooShort { .. })) {
+        return Doubt::Lease;
+    }
+    let is_of_a_server = matches!(error, WorkError::Forge(_) | WorkError::Workspace(_));
+    let lasts = matches!(error, WorkError::Forge(error) if error.is_known_denial());
+    match is_of_a_server && !lasts && error.class() == FailureClass::Misconfigured {
+        true => Doubt::Refusal,
+        false => Doubt::None,
     }
 }
 

@@ -137,7 +137,7 @@ impl Stage {
     }
 
     /// Between two passes the forge is itself.
-    fn is_calm(&self) {
+    fn calms_down(&self) {
         self.world.forge.heal();
         self.world.forge.set_moods(Moods::default());
     }
@@ -246,7 +246,7 @@ async fn survives(seed: u64, line: Line) -> u64 {
             stage.world.forge.inject(fault);
         }
         before = stage.pass(pass, worker, &mut lives).await.map(|worker| (name, worker));
-        stage.is_calm();
+        stage.calms_down();
         for life in &lives {
             life.answer(&stage.world).await;
         }
