@@ -246,6 +246,8 @@ pub(super) fn dress(headers: &mut HeaderMap, resource: &str, reading: &Reading, 
     set("x-github-request-id", format!("{request:04X}:0001:{:X}", now.timestamp()));
     set("vary", "Accept, Authorization".to_owned());
     set("date", http_date(now));
+    // By which a client's report tells it from GitHub.
+    set("server", "github-emulator".to_owned());
     if !headers.contains_key("x-github-media-type") {
         headers.insert("x-github-media-type", HeaderValue::from_static("github.v3; format=json"));
     }
