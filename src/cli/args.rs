@@ -254,6 +254,10 @@ pub(super) struct DoctorArgs {
     /// Ask the agent's model one short question too. It costs a few tokens, and proves key, name and address.
     #[arg(long)]
     pub(super) ask_model: bool,
+    /// Compare what the forge answers with what Hob takes for granted of GitHub, instead, in a repository that `--repo` names as
+    /// well. It makes a branch, a ref, a label, an issue with a comment and a pull request there, and closes or deletes them again.
+    #[arg(long, value_name = "OWNER/NAME", conflicts_with = "ask_model")]
+    pub(super) live: Option<String>,
 }
 
 /// `hob run`.
@@ -779,9 +783,13 @@ mod tests {
         Usage: hob doctor [OPTIONS]
 
         Options:
-              --ask-model  Ask the agent's model one short question too. It costs a few tokens, and proves
-                           key, name and address
-          -h, --help       Print help (see more with '--help')
+              --ask-model          Ask the agent's model one short question too. It costs a few tokens, and
+                                   proves key, name and address
+              --live <OWNER/NAME>  Compare what the forge answers with what Hob takes for granted of GitHub,
+                                   instead, in a repository that `--repo` names as well. It makes a branch,
+                                   a ref, a label, an issue with a comment and a pull request there, and
+                                   closes or deletes them again
+          -h, --help               Print help (see more with '--help')
 
         == agents
         List the agents and profiles, where each profile comes from, and why one does not count

@@ -13,14 +13,19 @@ use crate::cli::{
     exit::{Exit, fatal},
     json,
     layout::{width_of, wrapped},
+    live_check,
     output::{self, BAD, GOOD, WARN, styled},
+    screen::Screen,
     setup::{Listen, Setup},
 };
 
 /// The width of what stands before a finding: its mark, and what it is about.
 const BEFORE_FINDING: usize = 18;
 
-pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs) -> anyhow::Result<()> {
+pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs, screen: Screen) -> anyhow::Result<()> {
+    if let Some(repo) = &args.live {
+        return live_check::live(setup, shared, repo, screen).await;
+    }
     setup.the_one(&shared)?;
     let runs_in = if setup.standard.in_actions { RunsIn::Job } else { RunsIn::Elsewhere };
     let renamed = setup.settings.renamed.clone();

@@ -141,7 +141,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Show(args) => sessions::show(&setup, &shared, &args),
         Command::Log(args) => log::log(setup, shared, args).await,
         Command::Replay(args) => replay::replay(setup, shared, args).await,
-        Command::Doctor(args) => doctor::doctor(setup, shared, args).await,
+        Command::Doctor(args) => doctor::doctor(setup, shared, args, screen).await,
         Command::Agents => agents::agents(&setup, &shared).await,
         Command::Routing => routing::routing(setup, shared).await,
         Command::Settings(args) => settings::settings(&setup, &shared, &args),

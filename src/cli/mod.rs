@@ -30,6 +30,7 @@ mod json;
 mod layout;
 mod list;
 mod live;
+mod live_check;
 mod log;
 mod output;
 mod progress;

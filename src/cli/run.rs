@@ -108,6 +108,12 @@ const SECOND_SIGNAL: i32 = 130;
 
 /// The first SIGINT, SIGTERM or SIGHUP stops the work in order; the second ends the process immediately.
 pub(super) fn stop_on_signal(cancel: CancellationToken, screen: Screen) {
+    let stopping = "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)";
+    on_signal(cancel, screen, stopping);
+}
+
+/// The same for a command that says in other words what it does before its end.
+pub(super) fn on_signal(cancel: CancellationToken, screen: Screen, stopping: &'static str) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
@@ -132,7 +138,6 @@ pub(super) fn stop_on_signal(cancel: CancellationToken, screen: Screen) {
             _ = terminate.recv() => {}
             _ = hung_up => {}
         }
-        let stopping = "stopping: saving work in progress and requeuing its issues (a second signal exits immediately)";
         screen.line(stopping.to_owned());
         cancel.cancel();
     });

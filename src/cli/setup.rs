@@ -140,6 +140,13 @@ impl Setup {
         Ok(Connection::new(&self.standard.api_url, identity, &self.settings.forge, access, secrets)?)
     }
 
+    /// A client of `repo` that makes the calls of the live check and no others.
+    pub(super) fn live_forge(&self, repo: &str) -> anyhow::Result<Forge> {
+        let repo: RepoName = repo.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?;
+        let connection = self.connection(Access::LiveCheck, Some(&repo))?;
+        Ok(Forge::new(connection, repo, &self.settings.ledger.prefix))
+    }
+
     /// A worker for the one repository.
     pub(super) async fn worker(
         mut self,

@@ -28,11 +28,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     Authentication, ForgeError, Rate,
     cache::{Cache, Cached},
+    live_permitted::LiveList,
     purpose::Purpose,
     rates::resource_of,
     reply::{Links, Reply, decode},
     throttle::WriteTurn,
-    transport::{Call, DOWNLOAD_MAX, Transport, unreachable},
+    transport::{Call, Calls, DOWNLOAD_MAX, Transport, unreachable},
     wait::wait,
 };
 
@@ -46,6 +47,8 @@ pub enum Access {
     ReadWrite,
     /// It may not: each write fails before it is sent.
     ReadOnly,
+    /// It makes the calls of the live check and no others.
+    LiveCheck,
 }
 
 /// How many calls were made.
@@ -73,6 +76,14 @@ pub struct Connection {
     reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
+}
+
+/// Which list of calls a connection has.
+fn calls_of(access: Access) -> Calls {
+    match access {
+        Access::ReadWrite | Access::ReadOnly => Calls::OfWorkers,
+        Access::LiveCheck => Calls::OfLiveCheck(LiveList::default()),
+    }
 }
 
 /// A client that knows no TLS; none: `base` is no address.
@@ -125,7 +136,7 @@ impl Connection {
             secrets.add([token.clone()]);
         }
         Arc::new(Self {
-            transport: Transport::new(octocrab, base_path, settings, secrets),
+            transport: Transport::new(octocrab, base_path, settings, secrets, calls_of(access)),
             authentication,
             access,
             cache: Cache::default(),

@@ -3,7 +3,7 @@
 //! would leave the token out of further pages).
 //!
 //! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
-//! [`HeldLease`], but for labels that are missing and the one pull request that belongs to no issue.
+//! [`HeldLease`], but for labels that are missing, the one pull request that belongs to no issue, and what the live check makes.
 
 mod account;
 mod app_key;
@@ -26,6 +26,8 @@ mod labels;
 mod lease;
 mod ledger;
 mod ledger_batch;
+mod live;
+mod live_permitted;
 mod mutations;
 mod open_pulls;
 mod pages;
@@ -65,6 +67,8 @@ pub use issues::{Issue, Issues, OpenIssues};
 pub use labels::Labels;
 pub use lease::HeldLease;
 pub use ledger::{Ledger, LedgerEntry, fresh_nonce};
+pub use live::{LIVE_IDS, Live, LiveLine, LiveReport, Outcome, live_check};
+pub use live_permitted::{TEST_PREFIX, live_calls};
 pub use open_pulls::OpenPull;
 pub use permitted::{PermittedCall, permitted_calls};
 pub use pulls::{Pull, PullDraft, Pulls};

@@ -1,4 +1,5 @@
-//! The calls that are made with a token of Hob's: a list. What is not on it is not sent, whoever asks for it.
+//! The calls that are made with a token of Hob's: a list. What is not on it is not sent, whoever asks for it. The live check,
+//! which no worker makes, has a list of its own (`live_permitted.rs`).
 //!
 //! # Guarantees
 //! - No call merges or approves; none changes a pull request's state but one that marks a draft as ready, and none an issue,
@@ -124,19 +125,21 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
         return method == Method::POST && (asks || query == MARK_READY || resolves());
     }
-    let Some(path) = path.strip_prefix('/') else { return false };
-    // The names of refs and of files may be asked for by how they begin, up to a slash.
-    let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
-    let is_plain = |part: &&str| !matches!(part.to_ascii_lowercase().as_str(), "" | "." | ".." | "%2e" | "%2e%2e");
-    if !parts.iter().all(is_plain) {
-        return false;
-    }
+    let Some(parts) = path.strip_prefix('/').and_then(parts_of) else { return false };
     match parts.as_slice() {
         ["repos", _owner, _name, rest @ ..] => is_of_a_repository(method, rest, body),
         // Where the forge says that a list goes on, or that a repository is now.
         ["repositories", _id, rest @ ..] => method == Method::GET && is_of_a_repository(method, rest, body),
         _ => OF_ACCOUNTS.iter().any(|(known, pattern)| known == method && fits(&parts, pattern)),
     }
+}
+
+/// The parts of a path that leads to nothing by a detour.
+pub(super) fn parts_of(path: &str) -> Option<Vec<&str>> {
+    // The names of refs and of files may be asked for by how they begin, up to a slash.
+    let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
+    let is_plain = |part: &&str| !matches!(part.to_ascii_lowercase().as_str(), "" | "." | ".." | "%2e" | "%2e%2e");
+    parts.iter().all(is_plain).then_some(parts)
 }
 
 fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> bool {
@@ -183,7 +186,8 @@ fn is_of_a_ledger(name: &[&str]) -> bool {
         }
 }
 
-fn has_only(body: Option<&Value>, members: &[&str]) -> bool {
+/// Whether a body has none but these members.
+pub(super) fn has_only(body: Option<&Value>, members: &[&str]) -> bool {
     match body {
         None | Some(Value::Null) => true,
         Some(Value::Object(body)) => body.keys().all(|member| members.contains(&member.as_str())),
@@ -191,7 +195,8 @@ fn has_only(body: Option<&Value>, members: &[&str]) -> bool {
     }
 }
 
-fn fits(parts: &[&str], pattern: &str) -> bool {
+/// Whether the parts of a path are those of the pattern.
+pub(super) fn fits(parts: &[&str], pattern: &str) -> bool {
     let mut wanted = pattern.split('/').filter(|part| !part.is_empty());
     let mut parts = parts.iter();
     loop {

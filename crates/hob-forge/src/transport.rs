@@ -25,6 +25,7 @@ use tracing::Instrument;
 use crate::{
     ForgeError, Rate,
     clock::ForgeClock,
+    live_permitted::LiveList,
     permitted::{GRAPHQL, is_permitted},
     purpose::Purpose,
     rates::{Rates, resource_of},
@@ -72,11 +73,37 @@ pub(super) struct Transport {
     rates: Rates,
     secondary_in_a_row: AtomicU32,
     secrets: KnownSecrets,
+    calls: Calls,
+}
+
+/// The list of what may be sent.
+#[derive(Debug)]
+pub(super) enum Calls {
+    /// The worker's.
+    OfWorkers,
+    /// The live check's.
+    OfLiveCheck(LiveList),
+}
+
+impl Calls {
+    fn permit(&self, call: Call<'_>) -> bool {
+        match self {
+            Self::OfWorkers => is_permitted(call.method, call.path, call.body),
+            Self::OfLiveCheck(list) => list.permits(call.method, call.path, call.body),
+        }
+    }
 }
 
 impl Transport {
-    pub(super) fn new(octocrab: Octocrab, base_path: &str, settings: &ForgeSettings, secrets: KnownSecrets) -> Self {
+    pub(super) fn new(
+        octocrab: Octocrab,
+        base_path: &str,
+        settings: &ForgeSettings,
+        secrets: KnownSecrets,
+        calls: Calls,
+    ) -> Self {
         Self {
+            calls,
             octocrab,
             base_path: base_path.trim_end_matches('/').to_owned(),
             settings: settings.clone(),
@@ -95,6 +122,14 @@ impl Transport {
     /// What no call may tell, beside its token.
     pub(super) fn secrets(&self) -> &KnownSecrets {
         &self.secrets
+    }
+
+    /// The list of the live check; `None` if the calls are a worker's.
+    pub(super) fn live_list(&self) -> Option<&LiveList> {
+        match &self.calls {
+            Calls::OfWorkers => None,
+            Calls::OfLiveCheck(list) => Some(list),
+        }
     }
 
     pub(super) fn base_path(&self) -> &str {
@@ -160,7 +195,7 @@ impl Transport {
         if redaction.holds(call.path) {
             return Err(ForgeError::HoldsSecret { what: what.to_owned() });
         }
-        if !is_permitted(call.method, call.path, call.body) {
+        if !self.calls.permit(call) {
             return Err(ForgeError::NotPermitted { what: what.to_owned() });
         }
         let body = call.body.map(|body| redaction.value(body));
@@ -197,6 +232,9 @@ impl Transport {
         tracing::debug!(status = reply.status.as_u16(), duration_ms, "answered");
         if let Some(date) = reply.text(header::DATE.as_str()) {
             self.clock.set(date);
+        }
+        if let Some(list) = self.live_list().filter(|_| reply.status.is_success()) {
+            list.note(&reply.body);
         }
         Ok(reply)
     }

@@ -201,6 +201,10 @@ async fn every_command_writes_what_the_document_describes() {
         assert_eq!(ended.code != 0, last == "error", "{command}: {ended:?}");
         events.extend(wrote);
     }
+    // Its comment is none that the end of a world expects.
+    world.another("acme/live", 0).await;
+    let live = ["--repo", "acme/live", "doctor", "--live", "acme/live", "--json"];
+    events.extend(held.takes("doctor --live", &world.hob(&live).await));
     std::fs::write(folder.path().join("bad.md"), "---\nname: bad\n---\n").unwrap();
     let profiles = format!("profiles.folder={}", folder.path().display());
     events.extend(held.takes("agents", &world.hob(&["agents", "--json", "--set", &profiles]).await));

@@ -22,6 +22,7 @@ mod crash;
 mod crowd;
 mod dashboard;
 mod deliverables;
+mod doctor_live;
 mod drift;
 mod evaluation;
 mod failures;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hob_forge::permitted_calls;
+use hob_forge::{LIVE_IDS, live_calls, permitted_calls};
 
 use super::{recorded::PLAYED, requests::documents};
 
@@ -31,7 +31,9 @@ fn rows() -> Vec<Row> {
 
 /// How the table writes the calls of the REST API and the documents of GraphQL, each with how many rows it has at least.
 fn calls() -> BTreeMap<String, usize> {
-    let rest = permitted_calls().map(|call| format!("`{} {}`", call.method, call.path.replace("/repos/*/*", "R")));
+    let rest = permitted_calls()
+        .chain(live_calls())
+        .map(|call| format!("`{} {}`", call.method, call.path.replace("/repos/*/*", "R")));
     let mut calls: BTreeMap<String, usize> = rest.map(|call| (call, 1)).collect();
     for (file, beginning) in documents() {
         let kind = beginning.split('(').next().unwrap();
@@ -63,6 +65,13 @@ fn each_row_has_an_id_of_its_own_an_assumption_and_what_supports_it() {
         assert!(ids.insert(id.clone()), "`{id}` is there twice");
     }
     assert!(ids.len() > 60, "the table is read: {ids:?}");
+}
+
+#[test]
+fn each_line_of_the_live_check_is_of_a_row() {
+    let ids: BTreeSet<String> = rows().into_iter().map(|row| row.id).collect();
+    let lacking: Vec<_> = LIVE_IDS.into_iter().filter(|id| !ids.contains(*id)).collect();
+    assert!(lacking.is_empty(), "docs/github.md has no row for {lacking:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
 use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 
-use super::{World, repo};
+use super::{Turnstile, World, inside::client_as, repo};
 
 /// The App's id and its installation's.
 pub(crate) const APP: u64 = 7;
@@ -55,6 +55,19 @@ impl World {
         let key = AppKey::from_pem(&private_key().into()).unwrap();
         let identity = Authentication::App(Box::new(App::new(APP, key, None, found_by)));
         self.connected(identity, &self.settings)
+    }
+
+    /// A client of the live check that signs in as the App, without sockets.
+    pub(crate) fn live_app(&self) -> Forge {
+        let key = AppKey::from_pem(&private_key().into()).unwrap();
+        let identity = Authentication::App(Box::new(App::new(APP, key, None, Some(repo()))));
+        client_as(self.forge.router(), None, identity, &self.settings, Access::LiveCheck)
+    }
+
+    /// A client of the live check with this token, without sockets and past this turnstile.
+    pub(crate) fn live_with(&self, token: &str, turnstile: Option<Arc<Turnstile>>) -> Forge {
+        let identity = Authentication::Token(token.to_owned().into());
+        client_as(self.forge.router(), turnstile, identity, &self.settings, Access::LiveCheck)
     }
 
     /// A connection with the bot's token.

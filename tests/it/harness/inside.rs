@@ -48,6 +48,17 @@ pub(super) fn client(
     access: Access,
 ) -> Forge {
     let identity = Authentication::Token(format!("token-of-{login}").into());
+    client_as(router, turnstile, identity, settings, access)
+}
+
+/// The same for any identity.
+pub(super) fn client_as(
+    router: Router,
+    turnstile: Option<Arc<Turnstile>>,
+    identity: Authentication,
+    settings: &Settings,
+    access: Access,
+) -> Forge {
     let octocrab = octocrab(router, turnstile);
     let connection =
         Connection::over(octocrab, "/api/v3", identity, (&settings.forge, access, KnownSecrets::default()));

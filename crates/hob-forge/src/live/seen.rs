@@ -1,0 +1,105 @@
+//! One answer as the live check sees it, and what an answer that takes a while was like.
+
+use std::time::Duration;
+
+use hob_domain::clip;
+use http::header;
+use serde_json::Value;
+
+use super::report::Outcome;
+use crate::reply::Reply;
+
+/// Characters of what the forge said that a line shows.
+const SHOWN: usize = 200;
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) status: u16,
+    /// What it says where it refuses.
+    message: String,
+    pub(super) body: Value,
+    pub(super) etag: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn of(reply: &Reply) -> Self {
+        Self {
+            status: reply.status.as_u16(),
+            message: reply.message(),
+            body: serde_json::from_slice(&reply.body).unwrap_or_default(),
+            etag: reply.text(header::ETAG.as_str()).map(str::to_owned),
+        }
+    }
+
+    /// Whether it is a success.
+    pub(super) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Whether it refuses with this status and these words.
+    pub(super) fn refuses(&self, status: u16, words: &str) -> bool {
+        self.status == status && self.message.contains(words)
+    }
+
+    /// Status, and the words of a refusal.
+    pub(super) fn says(&self) -> String {
+        match self.is_success() || self.status == 304 {
+            true => self.status.to_string(),
+            false => format!("{} \"{}\"", self.status, clip(&self.message, SHOWN)),
+        }
+    }
+
+    /// As assumed if it is a success.
+    pub(super) fn succeeds(&self) -> Outcome {
+        if self.is_success() { Outcome::Ok(None) } else { Outcome::Differs(self.says()) }
+    }
+
+    /// As assumed if it refuses with this status and these words.
+    pub(super) fn is_refusal(&self, status: u16, words: &str) -> Outcome {
+        if self.refuses(status, words) { Outcome::ok(self.says()) } else { Outcome::Differs(self.says()) }
+    }
+
+    /// A text of its body; empty if it has none.
+    pub(super) fn text(&self, pointer: &str) -> &str {
+        self.body.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A number of its body.
+    pub(super) fn number(&self, pointer: &str) -> Option<u64> {
+        self.body.pointer(pointer)?.as_u64()
+    }
+}
+
+/// Whether a write that was answered so may have had its effect, without the answer saying what it made.
+pub(super) fn is_unknown(asked: &Result<Seen, String>) -> bool {
+    !asked.as_ref().is_ok_and(|seen| seen.status < 500)
+}
+
+/// What came of asking until the answer was as wanted.
+#[derive(Debug)]
+pub(super) struct Waited {
+    /// How often it was asked.
+    pub(super) asked: u32,
+    /// How long after the write that it is about.
+    pub(super) after: Duration,
+    /// The last answer.
+    pub(super) seen: Seen,
+    /// Whether it was as wanted.
+    pub(super) came: bool,
+}
+
+impl Waited {
+    /// As assumed if the first answer was as wanted.
+    pub(super) fn is_at_once(&self) -> Outcome {
+        let seconds = self.after.as_secs_f64();
+        match (self.came, self.asked) {
+            (true, 1) => Outcome::ok(format!("at once, after {seconds:.2} s")),
+            (true, asked) => Outcome::Differs(format!("only when asked {asked} times, after {seconds:.2} s")),
+            (false, asked) => {
+                let says = self.seen.says();
+                Outcome::Differs(format!("not within {seconds:.0} s, asked {asked} times; last: {says}"))
+            }
+        }
+    }
+}
