@@ -83,8 +83,9 @@ fn a_token_that_may_not_see_check_runs_is_told() {
 /// The lines that a mood changes.
 fn changed_by(mood: Mood) -> &'static [&'static str] {
     match mood {
-        // A person's token has no part in the first; one token alone meets no other's tags, and a check is too short for limits.
-        Mood::TokenPermissions | Mood::Tags | Mood::Points => &[],
+        // A person's token has no part in the first; one token alone meets no other's tags, and a check is too short for limits
+        // and pushes no file.
+        Mood::TokenPermissions | Mood::Tags | Mood::Points | Mood::LargeFiles => &[],
         Mood::RefRaces => &["ref.exists", "ref.not_forwards"],
         Mood::RefRefusals => &["ref.space"],
         Mood::RefLag => &["fresh.ref", "fresh.target"],
