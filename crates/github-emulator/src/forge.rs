@@ -186,6 +186,16 @@ impl Forge {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), (login, kind));
     }
 
+    /// Gives an account another name, which its tokens sign in as from now on; false: there is no such account.
+    pub(super) fn rename_account(&self, from: &Login, to: &Login) -> serde_json::Result<bool> {
+        let is_known = self.state().rename_account(from, to)?;
+        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        for (login, _) in tokens.values_mut().filter(|(login, _)| is_known && login.is(from)) {
+            *login = to.clone();
+        }
+        Ok(is_known)
+    }
+
     /// Lets `token` do what `grant` says.
     pub(super) fn admit_granted(&self, token: &str, grant: Grant) {
         let now = self.now();

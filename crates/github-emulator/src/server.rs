@@ -219,6 +219,17 @@ impl Running {
         add_user(&self.forge, user);
     }
 
+    /// Gives an account another name: what it did is shown under that one, and nobody is found under the old one; false:
+    /// there is no such account. The repositories that it owns keep their names.
+    ///
+    /// # Errors
+    /// [`io::Error`] when it could not be stored.
+    pub fn rename_account(&self, from: &Login, to: &Login) -> io::Result<bool> {
+        let is_known = self.forge.rename_account(from, to)?;
+        self.forge.save()?;
+        Ok(is_known)
+    }
+
     /// Gives an account a role of its own in one repository.
     ///
     /// # Errors

@@ -1,9 +1,18 @@
 //! The account that a connection signs in as, and the repositories that an App's account reaches.
 
+use std::time::Duration;
+
 use hob_domain::{Login, RepoName};
 use serde::{Deserialize, Serialize};
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::{Authentication, Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
+
+/// How long the forge's answer to whose token it is holds: accounts and Apps can be renamed while a worker runs.
+const LOGIN_HOLDS: Duration = Duration::from_secs(5 * 60);
+
+/// The account of a connection, and when the forge told; none before it did.
+pub(super) type OwnLogin = Mutex<Option<(Instant, Option<Login>)>>;
 
 #[derive(Serialize, Deserialize)]
 struct UserWire {
@@ -28,11 +37,31 @@ struct RepositoryWire {
 }
 
 impl Connection {
-    /// The account the token belongs to; none where the forge does not say, as for an Actions token.
+    /// The account the token belongs to; none where the forge does not say, as for an Actions token. The forge is asked
+    /// again after five minutes, and does not have to answer then.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read.
+    /// [`ForgeError`] of the first read.
     pub async fn login(&self) -> Result<Option<Login>, ForgeError> {
+        let mut own = self.own_login.lock().await;
+        if let Some((told_at, login)) = &*own
+            && told_at.elapsed() < LOGIN_HOLDS
+        {
+            return Ok(login.clone());
+        }
+        let login = match (self.ask_login().await, own.take()) {
+            (Ok(login), _) => login,
+            (Err(error), Some((_, login))) => {
+                tracing::debug!(%error, "whose token it is was asked again in vain: {error}");
+                login
+            }
+            (Err(error), None) => return Err(error),
+        };
+        *own = Some((Instant::now(), login.clone()));
+        Ok(login)
+    }
+
+    async fn ask_login(&self) -> Result<Option<Login>, ForgeError> {
         if !self.settings().login.is_empty() {
             return Ok(Some(Login(self.settings().login.clone())));
         }

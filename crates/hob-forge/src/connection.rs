@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     Authentication, ForgeError, Rate,
+    account::OwnLogin,
     cache::{Cache, Cached},
     live_permitted::LiveList,
     purpose::Purpose,
@@ -67,6 +68,7 @@ pub struct CallCounts {
 pub struct Connection {
     pub(super) transport: Transport,
     pub(super) authentication: Authentication,
+    pub(super) own_login: OwnLogin,
     access: Access,
     pub(super) cache: Cache,
     /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
@@ -138,6 +140,7 @@ impl Connection {
         Arc::new(Self {
             transport: Transport::new(octocrab, base_path, settings, secrets, calls_of(access)),
             authentication,
+            own_login: OwnLogin::default(),
             access,
             cache: Cache::default(),
             unauthorized: AtomicBool::default(),

@@ -136,7 +136,7 @@ async fn is_written(worker: &Worker, issue: IssueNumber, mark: &str) -> Result<b
     let own = worker.own_login().await?;
     let comments = worker.forge.comments().of(issue).await?;
     Ok(comments.iter().any(|comment| {
-        let is_own = own.is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
+        let is_own = own.as_ref().is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
         is_own && comment.body.starts_with(mark)
     }))
 }

@@ -188,7 +188,7 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
     let Some(own) = worker.own_login().await? else { return Ok(None) };
     let comments = worker.forge.comments().of(issue).await?;
     let ours = comments.into_iter().find(|comment| {
-        comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(own))
+        comment.body.starts_with(STATUS_MARK) && comment.author.as_ref().is_some_and(|author| author.login.is(&own))
     });
     Ok(ours.map(|comment| comment.id))
 }
@@ -200,7 +200,7 @@ pub(super) async fn is_own_claim(worker: &Worker, issue: &Issue) -> Result<bool,
     let Some(label) = assigned else { return Ok(false) };
     let Some(own) = worker.own_login().await? else { return Ok(false) };
     let event = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
-    Ok(event.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(own)))
+    Ok(event.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(&own)))
 }
 
 /// Of the pull requests that these ledgers follow, those that one list shows to be open; the others are asked for by their
@@ -213,7 +213,7 @@ async fn open_pulls(
         return Ok(BTreeMap::new());
     }
     let Some(own) = worker.own_login().await? else { return Ok(BTreeMap::new()) };
-    match worker.forge.pulls().open_by(own).await {
+    match worker.forge.pulls().open_by(&own).await {
         // Not every forge lists what every kind of account has opened.
         Err(error) if error.class() == FailureClass::Permanent => Ok(BTreeMap::new()),
         found => Ok(found?),

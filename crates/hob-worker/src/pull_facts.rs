@@ -158,7 +158,7 @@ async fn tip(worker: &Worker, branch: &str) -> Result<Sha, ForgeError> {
 async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
     let own = worker.own_login().await?;
     let asked_at = worker.forge.now();
-    for (_, open) in worker.forge.pulls().standing(pulls, own).await? {
+    for (_, open) in worker.forge.pulls().standing(pulls, own.as_ref()).await? {
         if let Ok(tip) = tip(worker, &open.pull.base_name).await {
             worker.found_pulls.note(open, tip, asked_at);
         }
@@ -195,7 +195,7 @@ async fn authorized(
         let counts = match judged.get(&author.login) {
             Some(counts) => *counts,
             None => {
-                let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(own));
+                let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(&own));
                 let counts = !is_own && authorize(worker, &author).await?.is_ok();
                 judged.insert(author.login, counts);
                 counts

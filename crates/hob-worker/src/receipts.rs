@@ -58,7 +58,7 @@ async fn is_said(worker: &Worker, on: IssueNumber, to: CommentId) -> Result<bool
     let own = worker.own_login().await?;
     let comments = worker.forge.comments().of(on).await?;
     Ok(comments.iter().any(|comment| {
-        let is_own = own.is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
+        let is_own = own.as_ref().is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
         is_own && replied_to(&comment.body) == Some(to)
     }))
 }

@@ -81,7 +81,6 @@ pub struct Worker {
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
     pub(super) approval: Approval,
-    pub(super) login: tokio::sync::OnceCell<Option<Login>>,
     commit_identity: tokio::sync::OnceCell<CommitIdentity>,
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
@@ -140,7 +139,6 @@ impl Worker {
             id: parts.id,
             cancel: parts.cancel,
             approval: parts.approval,
-            login: tokio::sync::OnceCell::new(),
             commit_identity: tokio::sync::OnceCell::new(),
             spend_journal,
             finished: FinishedLedgers::default(),
@@ -200,9 +198,9 @@ impl Worker {
         }
     }
 
-    /// The account the token belongs to, asked once.
-    pub(super) async fn own_login(&self) -> Result<Option<&Login>, WorkError> {
-        Ok(self.login.get_or_try_init(|| self.forge.connection().login()).await?.as_ref())
+    /// The account the token belongs to.
+    pub(super) async fn own_login(&self) -> Result<Option<Login>, WorkError> {
+        Ok(self.forge.connection().login().await?)
     }
 
     /// Who commits are by: the address of the settings, else that of the worker's account, asked once.
@@ -219,7 +217,7 @@ impl Worker {
                 Signing::Api => self.own_login().await?,
                 Signing::None | Signing::Ssh => None,
             };
-            let common = CommitIdentity::common(login.map_or(&named.name, |login| login.as_str()));
+            let common = CommitIdentity::common(login.as_ref().map_or(&named.name, |login| login.as_str()));
             Ok::<_, WorkError>(CommitIdentity { email: email.unwrap_or(common.email), name: common.name })
         });
         match asked.await {
@@ -234,7 +232,7 @@ impl Worker {
     /// The address that the forge keeps for the worker's account; none: it does not tell which account that is.
     async fn account_email(&self) -> Result<Option<String>, WorkError> {
         let Some(login) = self.own_login().await? else { return Ok(None) };
-        let Some(id) = self.forge.connection().account_id(login).await? else { return Ok(None) };
+        let Some(id) = self.forge.connection().account_id(&login).await? else { return Ok(None) };
         let url = self.server_url.split_once("://").map_or(self.server_url.as_str(), |(_, rest)| rest);
         let host = url.split(['/', ':']).next().unwrap_or_default();
         Ok(Some(noreply_email(id, login.as_str(), host)))
@@ -247,7 +245,7 @@ impl Worker {
 
     /// The account in whose name an operator's command is written.
     pub(super) async fn operator(&self) -> Result<Login, WorkError> {
-        Ok(self.own_login().await?.cloned().unwrap_or_else(|| "the operator".into()))
+        Ok(self.own_login().await?.unwrap_or_else(|| "the operator".into()))
     }
 
     /// Whether the issue still asks for the work.

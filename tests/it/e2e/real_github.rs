@@ -502,6 +502,30 @@ async fn a_renamed_repository_is_followed() {
     world.finish().await;
 }
 
+/// Hob's own account was renamed while a worker ran: what it wrote before is still its own.
+#[test]
+fn a_renamed_account_of_hobs_own_is_followed() {
+    in_virtual_time(Box::pin(async {
+        let turnstile = std::sync::Arc::new(Turnstile::default());
+        let world = World::fixing().inside(&turnstile).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        let worker = world.worker("w1").await;
+        run(&worker).await;
+        assert!(world.forge.rename_account(&"hob".into(), &"helper".into()).unwrap());
+        tokio::time::sleep(SECOND * 301).await;
+        // Without a ledger, what Hob wrote is found by who wrote it.
+        world.call("wil", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), json!(null)).await;
+        run(&worker).await;
+        assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{:?}", world.failures());
+        let comments = world.look(&format!("/issues/{issue}/comments")).await;
+        let of_status = |comment: &&serde_json::Value| comment["body"].as_str().unwrap().starts_with("<!-- hob:status");
+        let authors: Vec<_> =
+            comments.as_array().unwrap().iter().filter(of_status).map(|one| &one["user"]["login"]).collect();
+        assert_eq!(authors, ["helper"]);
+        world.leave();
+    }));
+}
+
 /// A busy job keeps nobody from an answer.
 #[tokio::test]
 async fn a_question_is_answered_while_all_jobs_are_busy() {

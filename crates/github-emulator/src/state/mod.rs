@@ -12,6 +12,7 @@ mod issue_state;
 mod pull;
 mod records;
 mod reference;
+mod rename;
 mod repositories;
 mod repository;
 

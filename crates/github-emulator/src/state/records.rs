@@ -54,6 +54,15 @@ impl<K: Ord + Clone, V: Clone> Records<K, V> {
         }
     }
 
+    /// Puts what `changed` makes of it in the place of each record.
+    pub(in super::super) fn try_edit<E>(&mut self, changed: impl Fn(&V) -> Result<V, E>) -> Result<(), E> {
+        for (key, value) in &mut self.all {
+            *value = changed(value)?;
+            self.changed.insert(key.clone());
+        }
+        Ok(())
+    }
+
     /// Keeps the records that `wanted` selects.
     pub(in super::super) fn retain(&mut self, wanted: impl Fn(&V) -> bool) {
         let changed = &mut self.changed;

@@ -105,7 +105,7 @@ async fn own_report(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Opt
 /// The token's own account. Where the forge does not tell which one that is, it is the account of the status comment.
 pub(super) async fn own_account(worker: &Worker, held: &HeldIssue) -> Result<Option<Login>, WorkError> {
     if let Some(own) = worker.own_login().await? {
-        return Ok(Some(own.clone()));
+        return Ok(Some(own));
     }
     let (comments, status) = (worker.forge.comments().of(held.issue.number).await?, held.lease.record().status_comment);
     Ok(comments.iter().find(|comment| Some(comment.id) == status).and_then(author))

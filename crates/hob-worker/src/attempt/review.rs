@@ -160,7 +160,7 @@ async fn resolve(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
 /// The comments on the pull request by the token's own account; all of them where nobody knows which account that is.
 pub(crate) async fn own_answers(worker: &Worker, pull: PullNumber) -> Result<Vec<String>, WorkError> {
     let own = worker.own_login().await?;
-    let is_own = |author: Option<&Login>| own.is_none_or(|own| author.is_some_and(|author| author.is(own)));
+    let is_own = |author: Option<&Login>| own.as_ref().is_none_or(|own| author.is_some_and(|author| author.is(own)));
     let remarks = worker.forge.reviews(pull).remarks().await?;
     let remarks = remarks.into_iter().map(|remark| (remark.author, remark.body));
     let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;

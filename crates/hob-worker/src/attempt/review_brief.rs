@@ -68,7 +68,7 @@ async fn threads(
                 (path, line, hunk) = (remark.path.clone(), remark.line, remark.hunk.clone());
             }
             let Some(author) = remark.author else { continue };
-            let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(own));
+            let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(&own));
             if is_own || authorize(worker, &author).await?.is_ok() {
                 let body = match remark.body.split_once("-->") {
                     Some((mark, said)) if is_own && mark.starts_with(OWN_MARK) => said.trim().to_owned(),

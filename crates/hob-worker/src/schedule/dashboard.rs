@@ -131,7 +131,7 @@ async fn open(worker: &Worker, board: &Board<'_>) -> Result<Option<Duration>, Wo
     let Page { text, digest, .. } = Page::of(board, None, IssueNumber(0));
     let Some(turn) = turn(worker, &base, (None, &digest, None)).await? else { return Ok(Some(DRAW_INTERVAL)) };
     let known = match worker.own_login().await? {
-        Some(own) => worker.forge.dashboard().find(own).await?.map(|issue| issue.number),
+        Some(own) => worker.forge.dashboard().find(&own).await?.map(|issue| issue.number),
         None => None,
     };
     let number = match known {
@@ -147,7 +147,7 @@ async fn turn(
     base: &BaseBranch,
     (issue, digest, refused): (Option<IssueNumber>, &str, Option<RefusedTick>),
 ) -> Result<Option<DrawTurn>, WorkError> {
-    let by = worker.own_login().await?.cloned();
+    let by = worker.own_login().await?;
     let drawn = Drawn { at: worker.forge.now(), digest: digest.to_owned(), by, issue, refused };
     Ok(worker.forge.dashboard().turn(&base.tree, &drawn).await?)
 }
