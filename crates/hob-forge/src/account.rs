@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use hob_domain::{Login, RepoName};
 use serde::{Deserialize, Serialize};
-use tokio::{sync::Mutex, time::Instant};
+use tokio::time::Instant;
 
 use crate::{Authentication, Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
 
 /// How long the forge's answer to whose token it is holds: accounts and Apps can be renamed while a worker runs.
 const LOGIN_HOLDS: Duration = Duration::from_secs(5 * 60);
-
-/// The account of a connection, and when the forge told; none before it did.
-pub(super) type OwnLogin = Mutex<Option<(Instant, Option<Login>)>>;
 
 #[derive(Serialize, Deserialize)]
 struct UserWire {

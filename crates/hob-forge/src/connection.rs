@@ -15,7 +15,7 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{KnownSecrets, RepoName, Timestamp, clip};
+use hob_domain::{KnownSecrets, Login, RepoName, Timestamp, clip};
 use http::{HeaderValue, Method, StatusCode, header};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use octocrab::{
@@ -24,10 +24,10 @@ use octocrab::{
 };
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::time::Instant;
 
 use crate::{
     Authentication, ForgeError, Rate,
-    account::OwnLogin,
     cache::{Cache, Cached},
     live_permitted::LiveList,
     purpose::Purpose,
@@ -68,7 +68,8 @@ pub struct CallCounts {
 pub struct Connection {
     pub(super) transport: Transport,
     pub(super) authentication: Authentication,
-    pub(super) own_login: OwnLogin,
+    /// The account it signs in as, and when the forge told; none before it did.
+    pub(super) own_login: tokio::sync::Mutex<Option<(Instant, Option<Login>)>>,
     access: Access,
     pub(super) cache: Cache,
     /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
@@ -140,7 +141,7 @@ impl Connection {
         Arc::new(Self {
             transport: Transport::new(octocrab, base_path, settings, secrets, calls_of(access)),
             authentication,
-            own_login: OwnLogin::default(),
+            own_login: tokio::sync::Mutex::default(),
             access,
             cache: Cache::default(),
             unauthorized: AtomicBool::default(),
