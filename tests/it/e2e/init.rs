@@ -196,6 +196,25 @@ async fn a_branch_that_a_person_pushed_to_is_theirs() {
 }
 
 #[tokio::test]
+async fn a_pull_request_that_was_submitted_too_quickly_is_opened_after_a_pause() {
+    let world = fresh().start().await;
+    let message = "was submitted too quickly".to_owned();
+    let headers = [("retry-after".to_owned(), "1".to_owned())].into();
+    world.forge.inject(Fault {
+        method: Some("POST".to_owned()),
+        path: "/repos/acme/site/pulls".to_owned(),
+        login: None,
+        when: When::First(1),
+        what: What::Answer { status: 403, headers, message },
+    });
+    let ended = world.hob(&["--repo", "acme/site", "init"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("waiting 1 s: the forge wants a pause"), "{ended:?}");
+    assert_eq!(world.pulls().await.len(), 1);
+    world.leave();
+}
+
+#[tokio::test]
 async fn a_pull_request_that_was_closed_is_opened_anew() {
     let world = fresh().start().await;
     assert_eq!(world.hob(&["init"]).await.code, 0);

@@ -1,7 +1,9 @@
 //! Makes what is missing: the labels, the branch with the files, the pull request.
 
+use std::time::Duration;
+
 use hob_domain::{SignOff, count, signed_off};
-use hob_forge::{Pull, PullDraft};
+use hob_forge::{ForgeError, Pull, PullDraft};
 use hob_workspace::{BranchName, NewFiles, Put, WorkspaceError, put_files};
 use tokio::time::Instant;
 
@@ -14,7 +16,9 @@ use crate::{
 };
 
 /// The pause before a mirror that another process uses is tried again.
-const BUSY_PAUSE: std::time::Duration = std::time::Duration::from_millis(500);
+const BUSY_PAUSE: Duration = Duration::from_millis(500);
+/// How long all waits together may be for a forge that limits how fast pull requests are opened.
+const LIMIT_PATIENCE: Duration = Duration::from_secs(5 * 60);
 /// What every refusal of a workflow file has in it: `refusing to allow a GitHub App to create or update workflow …`.
 const WORKFLOW_REFUSED: &str = "create or update workflow";
 
@@ -133,5 +137,17 @@ async fn offer(
         body: body(survey, &files, left_out, &worker.settings.labels.trigger),
         draft: false,
     };
-    Ok(done(worker.forge.pulls().offer(&draft).await?, offered))
+    let patience = Instant::now() + LIMIT_PATIENCE;
+    loop {
+        match worker.forge.pulls().offer(&draft).await {
+            Err(ForgeError::Limited { retry_after, .. }) if Instant::now() + retry_after <= patience => {
+                tell(format!(
+                    "waiting {} s: the forge wants a pause before it opens a pull request",
+                    retry_after.as_secs()
+                ));
+                tokio::time::sleep(retry_after).await;
+            }
+            offer => return Ok(done(offer?, offered)),
+        }
+    }
 }
