@@ -188,12 +188,14 @@ impl Forge {
 
     /// Gives an account another name, which its tokens sign in as from now on; false: there is no such account.
     pub(super) fn rename_account(&self, from: &Login, to: &Login) -> serde_json::Result<bool> {
-        let is_known = self.state().rename_account(from, to)?;
+        if !self.state().rename_account(from, to)? {
+            return Ok(false);
+        }
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        for (login, _) in tokens.values_mut().filter(|(login, _)| is_known && login.is(from)) {
+        for (login, _) in tokens.values_mut().filter(|(login, _)| login.is(from)) {
             *login = to.clone();
         }
-        Ok(is_known)
+        Ok(true)
     }
 
     /// Lets `token` do what `grant` says.

@@ -6,10 +6,13 @@ use hob_domain::{Login, RepoName};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::{Authentication, Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose};
+use crate::{
+    Authentication, Connection, ForgeError, TokenPermission::MetadataRead, pages::pages, purpose::Purpose,
+    repository::encoded,
+};
 
-/// How long the forge's answer to whose token it is holds: accounts and Apps can be renamed while a worker runs.
-const LOGIN_HOLDS: Duration = Duration::from_secs(5 * 60);
+/// The age up to which a login is believed: accounts and Apps can be renamed while a worker runs.
+const LOGIN_AGE_MAX: Duration = Duration::from_secs(5 * 60);
 
 #[derive(Serialize, Deserialize)]
 struct UserWire {
@@ -35,21 +38,21 @@ struct RepositoryWire {
 
 impl Connection {
     /// The account the token belongs to; none where the forge does not say, as for an Actions token. The forge is asked
-    /// again after five minutes, and does not have to answer then.
+    /// again after five minutes; if that fails, the last answer stands.
     ///
     /// # Errors
     /// [`ForgeError`] of the first read.
     pub async fn login(&self) -> Result<Option<Login>, ForgeError> {
         let mut own = self.own_login.lock().await;
         if let Some((told_at, login)) = &*own
-            && told_at.elapsed() < LOGIN_HOLDS
+            && told_at.elapsed() < LOGIN_AGE_MAX
         {
             return Ok(login.clone());
         }
         let login = match (self.ask_login().await, own.take()) {
             (Ok(login), _) => login,
             (Err(error), Some((_, login))) => {
-                tracing::debug!(%error, "whose token it is was asked again in vain: {error}");
+                tracing::debug!(%error, "the login could not be asked for again, the last one stands: {error}");
                 login
             }
             (Err(error), None) => return Err(error),
@@ -65,8 +68,13 @@ impl Connection {
         if let Some(login) = self.authentication.app_login(&self.transport).await? {
             return Ok(Some(login));
         }
-        match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
-            Ok(user) => Ok(Some(user.login)),
+        Ok(self.user().await?.map(|user| user.login))
+    }
+
+    /// The account of a token; none for an App's or a job's, which may not ask.
+    async fn user(&self) -> Result<Option<UserWire>, ForgeError> {
+        match self.get("/user", Purpose::without_permission("ask whose token this is")).await {
+            Ok(user) => Ok(Some(user)),
             Err(ForgeError::Forbidden { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -80,11 +88,7 @@ impl Connection {
         if matches!(self.authentication, Authentication::App(_)) {
             return Ok(false);
         }
-        match self.get::<UserWire>("/user", Purpose::without_permission("ask whose token this is")).await {
-            Ok(user) => Ok(user.kind.is_none_or(|kind| kind == "User")),
-            Err(ForgeError::Forbidden { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(self.user().await?.is_some_and(|user| user.kind.is_none_or(|kind| kind == "User")))
     }
 
     /// The id of an account; none where the forge does not tell.
@@ -93,7 +97,7 @@ impl Connection {
     /// [`ForgeError`] of the read.
     pub async fn account_id(&self, login: &Login) -> Result<Option<u64>, ForgeError> {
         // A bot's login ends with `[bot]`, which no address holds.
-        let path = format!("/users/{}", login.as_str().replace('[', "%5B").replace(']', "%5D"));
+        let path = format!("/users/{}", encoded(login.as_str()));
         match self.get::<UserWire>(&path, Purpose::without_permission("ask for the id of Hob's account")).await {
             Ok(user) => Ok(Some(user.id)),
             Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => Ok(None),

@@ -130,7 +130,8 @@ impl Forge {
         self.write_in(&turn, (method, path), body, purpose).await
     }
 
-    pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
+    /// How long to wait before the call that failed so is tried once more (`forge.retries`, `forge.patience`); none: it is not.
+    pub fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
         self.connection.transport.pause_after(error, tried)
     }
 

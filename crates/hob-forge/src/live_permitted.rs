@@ -34,13 +34,12 @@ pub(super) const ASK_UNKNOWN: &str = "query { hobLiveCheck }";
 const QUERIES: [&str; 4] = [ASK_COMMENT, ASK_EDITS, ASK_ROLLUP, ASK_UNKNOWN];
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 13] = [
+const READS: [&str; 12] = [
     "",
     "branches/*",
     "commits/*/check-runs",
     "commits/*/statuses",
     "git/commits/*",
-    "git/matching-refs/**",
     "git/ref/**",
     "installation",
     "issues",

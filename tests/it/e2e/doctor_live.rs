@@ -133,6 +133,20 @@ fn what_github_says_of_an_apps_permissions_is_as_assumed() {
     });
 }
 
+#[test]
+fn a_base_branch_with_a_slash_in_its_name_is_read() {
+    in_virtual_time(async {
+        let world = world().await;
+        let main = world.look("/git/ref/heads/main").await["object"]["sha"].clone();
+        world.call("ann", Method::POST, "/git/refs", json!({"ref": "refs/heads/release/1", "sha": main})).await;
+        world.call("ann", Method::PATCH, "", json!({"default_branch": "release/1"})).await;
+        let report = check(&world.live_with("token-of-hob", None)).await;
+        assert!(with(&report, "ok").is_superset(&["branch.tip", "pull.open"].into()), "{report:#?}");
+        nothing_is_left(&world, &report).await;
+        world.leave();
+    });
+}
+
 /// How many calls with this method a check makes.
 fn calls(world: &World, method: &str) -> u64 {
     let is_its = |path: &str| path.contains("/repos/");

@@ -54,7 +54,7 @@ impl<K: Ord + Clone, V: Clone> Records<K, V> {
         }
     }
 
-    /// Puts what `changed` makes of it in the place of each record.
+    /// Replaces each record by what `changed` makes of it.
     pub(in super::super) fn try_edit<E>(&mut self, changed: impl Fn(&V) -> Result<V, E>) -> Result<(), E> {
         for (key, value) in &mut self.all {
             *value = changed(value)?;

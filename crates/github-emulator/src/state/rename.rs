@@ -6,15 +6,15 @@ use serde_json::Value;
 use super::{State, repository::Repository};
 use crate::names::Login;
 
-/// A text that is the account's name as a whole.
+/// An account's name, and the one that takes its place.
 struct Name<'n> {
     from: &'n Login,
     to: &'n Login,
 }
 
 impl Name<'_> {
-    /// The same value, with the new name wherever the old one stood.
-    fn in_place_of<T: Serialize + DeserializeOwned>(&self, value: &T) -> serde_json::Result<T> {
+    /// The same value, with the new name in place of each text that is the old one.
+    fn renamed<T: Serialize + DeserializeOwned>(&self, value: &T) -> serde_json::Result<T> {
         let mut value = serde_json::to_value(value)?;
         self.replace(&mut value);
         serde_json::from_value(value)
@@ -49,8 +49,8 @@ impl State {
 fn rename_in(repo: &mut Repository, name: &Name<'_>) -> serde_json::Result<()> {
     let role = repo.collaborators.remove(&name.from.as_str().to_ascii_lowercase());
     repo.collaborators.extend(role.map(|role| (name.to.as_str().to_ascii_lowercase(), role)));
-    repo.issues.try_edit(|issue| name.in_place_of(issue))?;
-    repo.statuses.try_edit(|status| name.in_place_of(status))?;
-    repo.checks.try_edit(|check| name.in_place_of(check))?;
-    repo.runs.try_edit(|run| name.in_place_of(run))
+    repo.issues.try_edit(|issue| name.renamed(issue))?;
+    repo.statuses.try_edit(|status| name.renamed(status))?;
+    repo.checks.try_edit(|check| name.renamed(check))?;
+    repo.runs.try_edit(|run| name.renamed(run))
 }

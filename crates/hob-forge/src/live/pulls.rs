@@ -12,6 +12,7 @@ use super::{
     run::Run,
     seen::{Seen, Waited, is_unknown},
 };
+use crate::repository::encoded;
 
 /// Makes the branch at the base branch's tip, asks for a pull request without commits, moves the branch to `commit`, and
 /// opens the pull request; its number.
@@ -61,17 +62,16 @@ async fn ask_for(run: &mut Run<'_>, body: &mut Value, is_too_new: impl Fn(&Seen)
 async fn open(run: &mut Run<'_>, mut body: Value) -> Option<u64> {
     let is_too_new = |seen: &Seen| seen.refuses(422, "No commits between") || seen.refuses(422, "head invalid");
     let opened = ask_for(run, &mut body, is_too_new).await;
-    let Waited { asked, after, seen, came } =
-        opened.map_err(|why| run.note("pull.open", Outcome::NotTried(why))).ok()?;
-    let Some(number) = seen.number("/number").filter(|_| seen.is_success()) else {
-        run.note("pull.open", Outcome::Differs(seen.says()));
+    let opened = opened.map_err(|why| run.note("pull.open", Outcome::NotTried(why))).ok()?;
+    let Some(number) = opened.seen.number("/number").filter(|_| opened.seen.is_success()) else {
+        run.note("pull.open", Outcome::Differs(opened.seen.says()));
         return None;
     };
     let since = Instant::now();
     run.made.pulls.push(number);
+    run.note("fresh.push", opened.is_at_once());
     let read = run.until(&format!("/pulls/{number}"), since, Seen::is_success).await;
     run.judge_wait("fresh.pull", read);
-    run.note("fresh.push", Waited { asked, after, seen, came }.is_at_once());
     let second = run.write(Method::POST, "/pulls", body).await;
     run.made.unknown |= is_unknown(&second);
     if let Some(opened) =
@@ -93,7 +93,7 @@ pub(super) async fn by_creator(run: &mut Run<'_>, (opened, login): (&[u64], &str
         false => ("issue.creator", ("issue.by_app", "the token is not an App's")),
     };
     run.note(other.0, Outcome::NotTried(other.1.to_owned()));
-    let login = login.replace('[', "%5B").replace(']', "%5D");
+    let login = encoded(login);
     let path = format!("/issues?creator={login}&state=open&per_page=100&sort=created&direction=desc");
     let lists = |seen: &Seen, number: u64| {
         seen.body.as_array().is_some_and(|all| all.iter().any(|one| one["number"].as_u64() == Some(number)))

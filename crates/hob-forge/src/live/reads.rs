@@ -3,7 +3,7 @@
 use secrecy::ExposeSecret;
 
 use super::{graphql, report::Outcome, run::Run, seen::Seen};
-use crate::{Authentication, purpose::Purpose, transport::Call};
+use crate::{Authentication, purpose::Purpose, repository::encoded, transport::Call};
 
 /// Whose token it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub(super) async fn repository(run: &mut Run<'_>, seen: &Seen, token: Token) -> 
 
 /// `branch.tip`.
 pub(super) async fn base(run: &mut Run<'_>, branch: &str) -> Option<Base> {
-    let asked = run.get(&format!("/branches/{branch}")).await;
+    let asked = run.get(&format!("/branches/{}", encoded(branch))).await;
     let tip = run.judge("branch.tip", asked, Seen::succeeds)?;
     let (commit, tree) = (tip.text("/commit/sha").to_owned(), tip.text("/commit/commit/tree/sha").to_owned());
     Some(Base { branch: branch.to_owned(), commit, tree })

@@ -17,8 +17,6 @@ use crate::{
 
 /// The pause before a mirror that another process uses is tried again.
 const BUSY_PAUSE: Duration = Duration::from_millis(500);
-/// How long all waits together may be for a forge that limits how fast pull requests are opened.
-const LIMIT_PATIENCE: Duration = Duration::from_secs(5 * 60);
 /// What every refusal of a workflow file has in it: `refusing to allow a GitHub App to create or update workflow …`.
 const WORKFLOW_REFUSED: &str = "create or update workflow";
 
@@ -137,17 +135,15 @@ async fn offer(
         body: body(survey, &files, left_out, &worker.settings.labels.trigger),
         draft: false,
     };
-    let patience = Instant::now() + LIMIT_PATIENCE;
+    let mut tried = 0;
     loop {
-        match worker.forge.pulls().offer(&draft).await {
-            Err(ForgeError::Limited { retry_after, .. }) if Instant::now() + retry_after <= patience => {
-                tell(format!(
-                    "waiting {} s: the forge wants a pause before it opens a pull request",
-                    retry_after.as_secs()
-                ));
-                tokio::time::sleep(retry_after).await;
-            }
-            offer => return Ok(done(offer?, offered)),
-        }
+        let error = match worker.forge.pulls().offer(&draft).await {
+            Err(error @ ForgeError::Limited { .. }) => error,
+            result => return Ok(done(result?, offered)),
+        };
+        let Some(pause) = worker.forge.pause_after(&error, tried) else { return Err(error.into()) };
+        tell(format!("waiting {} s: the forge wants a pause before it opens a pull request", pause.as_secs()));
+        tokio::time::sleep(pause).await;
+        tried += 1;
     }
 }
