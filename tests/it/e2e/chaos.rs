@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use github_emulator::{Mood, Moods};
 use rustix::process::Signal;
 
 use crate::harness::{Gate, World};
@@ -97,13 +98,15 @@ async fn runs_that_take_too_much_end_with_the_reason_and_another_issue_goes_on()
             issues.push(world.opens("ann", &format!("Take {name}"), "", &["code", &format!("agent:{name}")]).await);
         }
         let good = world.asks("Make done.txt", "").await;
+        world.forge.set_moods(Moods::of(Mood::ALL, 28).with_percent(5));
         let ended = world.hob(&["run", "--once"]).await;
+        world.forge.set_moods(Moods::default());
         for (issue, Greedy { says, .. }) in issues.iter().zip(GREEDY) {
             let status = world.status(*issue).await;
             assert!(status.contains(says), "{tier}: {status}\n{ended:?}");
         }
         assert_eq!(world.labels(good).await, ["code", "in-review"], "{tier}: {ended:?}");
-        world.finish().await;
+        world.finish_after_faults().await;
     }
 }
 

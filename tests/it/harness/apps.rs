@@ -8,7 +8,12 @@ use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
 use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 
-use super::{Turnstile, World, inside::client_as, repo};
+use super::{
+    Turnstile, World,
+    inside::{self, client_as},
+    repo,
+    world::Line,
+};
 
 /// The App's id and its installation's.
 pub(crate) const APP: u64 = 7;
@@ -76,6 +81,10 @@ impl World {
     }
 
     fn connected(&self, identity: Authentication, settings: &Settings) -> Arc<Connection> {
+        if let Line::Inside(turnstile) = &self.line {
+            let turnstile = Some(Arc::clone(turnstile));
+            return inside::connection(self.forge.router(), turnstile, identity, settings, Access::ReadWrite);
+        }
         Connection::new(&self.forge.api_url(), identity, &settings.forge, Access::ReadWrite, KnownSecrets::default())
             .unwrap()
     }

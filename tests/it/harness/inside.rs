@@ -59,10 +59,19 @@ pub(super) fn client_as(
     settings: &Settings,
     access: Access,
 ) -> Forge {
+    Forge::new(connection(router, turnstile, identity, settings, access), repo(), &settings.ledger.prefix)
+}
+
+/// The connection of such a client.
+pub(super) fn connection(
+    router: Router,
+    turnstile: Option<Arc<Turnstile>>,
+    identity: Authentication,
+    settings: &Settings,
+    access: Access,
+) -> Arc<Connection> {
     let octocrab = octocrab(router, turnstile);
-    let connection =
-        Connection::over(octocrab, "/api/v3", identity, (&settings.forge, access, KnownSecrets::default()));
-    Forge::new(connection, repo(), &settings.ledger.prefix)
+    Connection::over(octocrab, "/api/v3", identity, (&settings.forge, access, KnownSecrets::default()))
 }
 
 fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {

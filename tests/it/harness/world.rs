@@ -54,7 +54,7 @@ pub(crate) struct Builder {
 
 /// How the workers' calls to the API reach the forge.
 #[derive(Clone)]
-enum Line {
+pub(super) enum Line {
     /// As in production.
     Sockets,
     /// In this process.
@@ -73,7 +73,7 @@ pub(crate) struct World {
     /// What every repository begins with.
     files: Vec<(String, Vec<u8>)>,
     set: Vec<(String, String)>,
-    line: Line,
+    pub(super) line: Line,
 }
 
 impl World {
