@@ -1,10 +1,43 @@
 //! A TOML error as one sentence.
 
-/// The line and what is wrong there: the library's own words span several lines and show the text again.
+/// The line with its key, and what is wrong there: the library's own words span several lines and show the text again.
 pub(crate) fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().trim().replace('\n', ", ");
-    match error.span().and_then(|span| text.get(..span.start)) {
-        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
-        None => message,
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
+    let line = before.matches('\n').count();
+    let key = text.lines().nth(line).and_then(key_of).map(|key| format!(" (`{key}`)")).unwrap_or_default();
+    format!("line {}{key}: {message}", line + 1)
+}
+
+/// What stands before a line's value. The value is not shown, since it may be a secret.
+fn key_of(line: &str) -> Option<&str> {
+    let key = line.split_once('=').map_or_else(|| line.trim().strip_suffix(']').map(|_| line), |(key, _)| Some(key))?;
+    let of_a_key = |c: char| c.is_ascii_alphanumeric() || "._-[]".contains(c);
+    let key = key.trim();
+    (!key.is_empty() && key.len() <= 80 && key.chars().all(of_a_key)).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_is_told_by_its_line_and_key_and_never_by_its_value() {
+        for (text, told) in [
+            ("a = 1\nchecks.commands = ['x']", "line 2 (`checks.commands`): invalid type: map"),
+            ("[[checks]]\nname = 'x'", "line 1 (`[[checks]]`): invalid type: map"),
+            ("checks = 's3cret'", "line 1 (`checks`): invalid type: string"),
+            ("checks = [\n  's3cret', 7]", "line 2: "),
+            ("\"a`b\" = 1\nchecks", "line 2: "),
+        ] {
+            #[derive(serde::Deserialize, Debug)]
+            struct Checks {
+                #[expect(dead_code, reason = "what is wrong with it is looked at")]
+                checks: Vec<String>,
+            }
+            let said = toml_sentence(text, &toml::from_str::<Checks>(text).unwrap_err());
+            assert!(said.starts_with(told), "{text}: {said}");
+            assert!(!said[..told.len()].contains("s3cret"), "{said}");
+        }
     }
 }

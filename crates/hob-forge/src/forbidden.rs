@@ -13,6 +13,10 @@ pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPerm
         Some(format!("authorize the token for the organization's single sign-on, at {address} (good for an hour)"))
     };
     let permission = || {
+        // GitHub offers `checks` to Apps and jobs alone: <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
+        if needs == Some(TokenPermission::ChecksRead) && message.ends_with("by personal access token") {
+            return Some("no fine-grained token may: use a GitHub App or a classic token".to_owned());
+        }
         let named = header("x-accepted-github-permissions").and_then(accepted);
         named.map(|named| permission_advice(&named)).or_else(|| Some(needs?.advice()))
     };
@@ -74,6 +78,14 @@ mod tests {
             let found = advice(&fields, message, Some(TokenPermission::IssuesWrite)).unwrap();
             assert!(found.contains(advised), "{message}: {found}");
         }
+    }
+
+    #[test]
+    fn a_fine_grained_token_is_not_told_to_get_a_permission_that_there_is_not() {
+        let refused = |by: &str| format!("Resource not accessible by {by}");
+        let asked = |by| advice(&HeaderMap::new(), &refused(by), Some(TokenPermission::ChecksRead)).unwrap();
+        assert!(asked("personal access token").contains("use a GitHub App"));
+        assert!(asked("integration").contains("`checks: read`"));
     }
 
     #[test]

@@ -95,8 +95,8 @@ fn workers_that_race_block_no_issue_in_any_wording() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's own switch, no setting of Hob's")]
-fn issues_of_a_race() -> u64 {
-    std::env::var("HOB_RACE_ISSUES").ok().and_then(|many| many.parse().ok()).unwrap_or(12)
+fn switch(name: &str) -> Option<u64> {
+    Some(std::env::var(name).ok()?.parse().unwrap())
 }
 
 #[expect(clippy::print_stdout, reason = "the figure is what one runs many issues for")]
@@ -109,7 +109,7 @@ async fn race() {
         .set("limits.usd_per_day", "100000")
         .start()
         .await;
-    let many = issues_of_a_race();
+    let many = switch("HOB_RACE_ISSUES").unwrap_or(12);
     for n in 0..many {
         world.asks(&format!("Chore {n}"), "").await;
     }
@@ -562,7 +562,7 @@ async fn a_question_is_answered_while_all_jobs_are_busy() {
 #[test]
 #[expect(clippy::print_stdout, reason = "how long it took is worth a look")]
 fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
-    let others = std::env::var("HOB_WAITING_REPOSITORIES").map_or(9, |count| count.parse::<usize>().unwrap() - 1);
+    let others = switch("HOB_WAITING_REPOSITORIES").map_or(9, |all| usize::try_from(all).unwrap() - 1);
     in_virtual_time(Box::pin(async move {
         let turnstile = std::sync::Arc::new(Turnstile::default());
         let script = r#"if [ $HOB_ISSUE -le 3 ]; then echo '{"outcome":"question","question":"Which?"}'; else echo done > done.txt; fi"#;
