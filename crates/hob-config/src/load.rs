@@ -315,7 +315,7 @@ mod tests {
                 "[forge]\nrepositories = ['acme']",
                 "`forge.repositories` cannot be used: it is `acme`; write repositories as `OWNER/NAME`",
             ),
-            ("\nlimits = [", "cannot be used: line 2: "),
+            ("\nlimits = [", "cannot be used: line 2 (`limits`): "),
         ] {
             let error = load(file, &[], &[]).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
