@@ -360,6 +360,35 @@ async fn nothing_outlives_a_child() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// Attack corpus K131: a name that is not UTF-8, in a fence; the child ends and leaves it, or is ended beside it.
+#[tokio::test]
+async fn a_process_with_any_name_is_found_and_ended() {
+    const NAMES: [&str; 3] = ["s\\xff", "a) S 1 (b", "s\\n"];
+    for name in NAMES {
+        let prison = Prison::new(Tier::Fence);
+        let start = format!(
+            "n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"; env -i setsid \"./$n\" 600 >&- 2>&- & echo $!"
+        );
+        let (exit, said) = prison.sh(&start).await;
+        assert_eq!(exit, Exit::Code(0), "{name}: {said}");
+        assert!(!lives(said.trim()) && processes_in(&prison.work()).is_empty(), "{name}: {said}");
+        let mut environment = child_environment();
+        environment.insert("HOME".into(), prison.work().into());
+        let child = Program::inside(&prison.plan(), "sh", &environment).args(["-c", &format!("{start}; wait")]);
+        let child = child.dir(prison.work()).deadline(std::time::Duration::from_secs(1));
+        assert_eq!(child.run(&CancellationToken::new()).await.unwrap().exit, Exit::Deadline, "{name}");
+        assert!(processes_in(&prison.work()).is_empty(), "{name}");
+        // They count, too.
+        let limits = Limits { processes: 20, ..Limits::default() };
+        let prison = Prison { limits, ..Prison::new(Tier::Fence) };
+        let many = format!(
+            "n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"; for i in $(seq 40); do \"./$n\" 600 & done; wait"
+        );
+        let (exit, said) = prison.sh(&many).await;
+        assert!(exit == Exit::Code(125) && said.contains("more than 20 processes"), "{name}: {exit} {said}");
+    }
+}
+
 /// Attack corpus E64
 #[tokio::test]
 async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
@@ -412,6 +441,71 @@ async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
         let prison = Prison { limits, ..Prison::new(tier) };
         let said = prison.python("x = bytearray(512 << 20)\nprint('reached')").await;
         assert!(said.contains("MemoryError"), "{tier}: {said}");
+    }
+}
+
+/// Attack corpus K132: memory that processes share, mapped or not, is the child's as well; what many of them map counts once.
+#[tokio::test]
+async fn shared_memory_counts_once() {
+    let fill = "for i in range(0, len(m), 1 << 20): m[i:i + (1 << 20)] = b'x' * (1 << 20)";
+    let too_much = [
+        format!("import mmap, time\nm = mmap.mmap(-1, 256 << 20)\n{fill}\ntime.sleep(600)"),
+        "import time\nf = os.memfd_create('m')\nfor _ in range(256): os.write(f, bytes(1 << 20))\ntime.sleep(600)"
+            .to_owned(),
+        format!(
+            "import mmap, time\nfor _ in range(4):\n    if os.fork() == 0:\n        m = mmap.mmap(-1, 64 << 20)\n        {fill}\n        time.sleep(600)\ntime.sleep(600)"
+        ),
+    ];
+    let enough = format!(
+        "import mmap, time\nm = mmap.mmap(-1, 48 << 20)\n{fill}\nfor _ in range(8):\n    if os.fork() == 0:\n        sum(m[::4096])\n        time.sleep(3)\n        os._exit(0)\nfor _ in range(8): os.wait()\nprint('works')"
+    );
+    for tier in TIERS {
+        let prison = || Prison { limits: Limits { memory: 160 << 20, ..Limits::default() }, ..Prison::new(tier) };
+        for taken in &too_much {
+            let said = prison().python(taken).await;
+            assert!(said.contains("more than 160 MiB of memory (`sandbox.memory_mib`)"), "{tier} {taken}: {said}");
+        }
+        assert_eq!(prison().python(&enough).await, "works", "{tier}");
+        // Nor is it hidden.
+        let said = prison().python(&format!("libc.prctl(4, 0, 0, 0, 0)\n{}", too_much[1])).await;
+        assert!(said.contains("more than 160 MiB of memory"), "{tier}: {said}");
+    }
+}
+
+/// Attack corpus K133: a file without a name, in a locked folder, and deeper than a path is long.
+#[tokio::test]
+async fn what_is_written_counts_wherever_it_is() {
+    let write = "head -c 64000000 /dev/zero";
+    let places = [
+        format!("exec 3>gone; rm gone; {write} >&3; sleep 600"),
+        format!("mkdir locked; {write} > locked/big; chmod 000 locked; sleep 600"),
+        format!(
+            "n=$(head -c 200 /dev/zero | tr '\\0' a); for i in $(seq 30); do mkdir $n; cd $n; done; {write} > big; sleep 600"
+        ),
+    ];
+    for tier in TIERS {
+        for place in &places {
+            let limits = Limits { disk: 8 << 20, ..Limits::default() };
+            let prison = Prison { limits, ..Prison::new(tier) };
+            let (exit, said) = prison.sh(place).await;
+            let told = exit == Exit::Code(125) && said.contains("more than 8 MiB (`sandbox.disk_mib`)");
+            assert!(told, "{tier} {place}: {exit} {said}");
+            prison.sh("chmod 700 locked").await;
+        }
+    }
+}
+
+/// Attack corpus K146
+/// Attack corpus K147
+#[tokio::test]
+async fn no_key_of_the_machine_is_read() {
+    for tier in TIERS {
+        let (_, said) = Prison::new(tier).sh("ls -d /etc/ssl/* /etc/pki/* /etc/pki/tls/* 2>/dev/null; true").await;
+        let private = said.lines().find(|path| path.contains("private"));
+        let (exit, keys) = Prison::new(tier).sh("ls /etc/ssl/private /etc/pki/tls/private").await;
+        assert!(exit != Exit::Code(0) && !keys.contains(".key"), "{tier}: {keys} {private:?}");
+        let (exit, said) = Prison::new(tier).sh("ls /etc/ssl/certs > /dev/null").await;
+        assert_eq!(exit, Exit::Code(0), "{tier}: {said}");
     }
 }
 

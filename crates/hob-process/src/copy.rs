@@ -1,13 +1,8 @@
 //! A copy of what a child wrote, whatever it wrote.
 
-use std::{
-    fs, io,
-    os::unix::fs::{DirBuilderExt, PermissionsExt, symlink},
-    path::Path,
-};
+use std::{io, path::Path};
 
-/// What the owner needs to fill a folder.
-const OWN: u32 = 0o700;
+use crate::Folder;
 
 /// Copies what is in the folder `from` into the folder `to`, for the owner. Links are copied as links; what is neither file,
 /// folder nor link is left out, and so is what `to` has already.
@@ -15,38 +10,55 @@ const OWN: u32 = 0o700;
 /// # Errors
 /// The system's, for what cannot be read or written.
 pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    let mut folders = vec![(from.to_owned(), to.to_owned())];
-    while let Some((from, to)) = folders.pop() {
-        for entry in fs::read_dir(&from)? {
-            let entry = entry?;
-            let (from, to, kind) = (entry.path(), to.join(entry.file_name()), entry.file_type()?);
-            let there = match to.symlink_metadata() {
-                Ok(found) => Some(found.file_type()),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(error) => return Err(error),
-            };
-            match there {
-                Some(there) if kind.is_dir() && there.is_dir() => folders.push((from, to)),
-                Some(_kept) => {}
-                None if kind.is_dir() => {
-                    let mode = entry.metadata()?.permissions().mode();
-                    fs::DirBuilder::new().mode(mode | OWN).create(&to)?;
-                    folders.push((from, to));
-                }
-                None if kind.is_symlink() => symlink(fs::read_link(&from)?, &to)?,
-                None if kind.is_file() => drop(fs::copy(&from, &to)?),
-                None => {}
-            }
-        }
-    }
-    Ok(())
+    Folder::open(from)?.copies_all(Folder::open(to)?)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::UnixListener;
+    use std::{
+        fs,
+        os::unix::{
+            fs::{PermissionsExt, symlink},
+            net::UnixListener,
+        },
+        sync::atomic::{AtomicBool, Ordering},
+    };
 
     use super::*;
+
+    /// Attack corpus K145: somebody goes on writing there, and puts a link in the place of a folder.
+    #[test]
+    fn a_folder_that_becomes_a_link_leads_no_copy_outside() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        for folder in ["from/sub", "to/sub", "outside"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for n in 0..50 {
+            fs::write(at(&format!("from/sub/{n}")), "x").unwrap();
+        }
+        symlink(at("outside"), at("link")).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let swap = |flags| {
+                    rustix::fs::renameat_with(rustix::fs::CWD, at("link"), rustix::fs::CWD, at("to/sub"), flags)
+                };
+                while !done.load(Ordering::Relaxed) {
+                    swap(rustix::fs::RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            let mut copied = 0;
+            while copied < 300 {
+                copy_tree(&at("from"), &at("to")).unwrap();
+                copied += 1;
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::read_dir(at("outside")).unwrap().count(), 0, "nothing was written where the link leads");
+        let folder = [at("to/sub"), at("link")].into_iter().find(|path| !path.is_symlink()).unwrap();
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 50, "and what was to be copied was");
+    }
 
     #[test]
     fn files_folders_and_links_are_copied_and_what_is_there_stays() {

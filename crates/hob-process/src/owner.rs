@@ -3,6 +3,7 @@
 
 use std::{fmt, fs, path::Path};
 
+use hob_sandbox::stat_field;
 use rustix::process::{Pid, test_kill_process};
 
 /// One process of this machine. Ids of two PID namespaces say nothing about each other.
@@ -55,13 +56,6 @@ fn own_namespace() -> Option<u64> {
 
 fn start_of(pid: i32) -> Option<u64> {
     stat_field(&Path::new("/proc").join(pid.to_string()), 22)?.parse().ok()
-}
-
-/// One field of a process's `stat`, by its number in proc_pid_stat(5). The name, field 2, may hold anything.
-pub(super) fn stat_field(process: &Path, number: usize) -> Option<String> {
-    let stat = fs::read_to_string(process.join("stat")).ok()?;
-    // The state, the first one after the name, is field 3.
-    stat.rsplit_once(") ")?.1.split_whitespace().nth(number.checked_sub(3)?).map(str::to_owned)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -11,7 +11,9 @@
 
 use std::{path::Path, time::Duration};
 
-use crate::{Environment, drop_in_background, owner::stat_field};
+use hob_sandbox::stat_field;
+
+use crate::{Environment, drop_in_background};
 
 /// A variable with a value that no other process has.
 #[derive(Debug)]

@@ -19,11 +19,13 @@ mod linux;
 mod machine;
 mod plan;
 mod probe;
+mod stat;
 mod tier;
 
-pub use disk::bytes_on_disk;
+pub use disk::{Measured, bytes_on_disk, measure};
 pub use entry::was_launched;
 pub use launch::{Launch, LaunchError, REFUSED, refused_because};
 pub use plan::{Limits, Network, Plan, Sandbox};
 pub use probe::{Finding, probe};
+pub use stat::stat_field;
 pub use tier::Tier;

@@ -177,8 +177,8 @@ impl Plan {
     }
 
     /// What it reads and executes: of the system, and what it was given.
-    pub(crate) fn readable(&self) -> impl Iterator<Item = &Path> {
-        machine::READABLE.iter().map(Path::new).chain(self.read.iter().map(PathBuf::as_path))
+    pub(crate) fn readable(&self) -> impl Iterator<Item = PathBuf> {
+        machine::readable().chain(self.read.iter().cloned())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     git::{Before, Git, Tree},
     git_dir,
     in_use::Use,
-    layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, write},
+    layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, renew, write},
     object_id::{checked, oid},
     skeleton,
     update::Unresolved,
@@ -65,6 +65,9 @@ pub(super) async fn prepare(
     let (unresolved, in_use) = (None, Arc::new(in_use));
     let mut checkout =
         Checkout { git, secrets, folder, tree, branch, sources, kept: false, unresolved, _in_use: in_use };
+    let old = checkout.tree.clone();
+    // Where it cannot be renewed, somebody made it so: it is made anew.
+    blocking("renew the folder", move || renew(&old).or_else(|_| remove(&old))).await?;
     if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);
@@ -236,6 +239,8 @@ impl Checkout {
     pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
         checked(sha)?;
         let (proof, index) = (self.folder.proof(), self.folder.proof_index());
+        let old = proof.clone();
+        blocking("renew the folder", move || renew(&old).or_else(|_| remove(&old))).await?;
         let fresh = !proof.exists();
         if fresh || self.fill(&proof, &index, sha).await.is_err() {
             let (gone, stale) = (proof.clone(), index.clone());

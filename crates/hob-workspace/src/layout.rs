@@ -7,19 +7,20 @@
 //! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
 //! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
 //! ROOT/OWNER/NAME/issues/N/proof      where the checks run
-//! ROOT/OWNER/NAME/prepared/KEY        what set-up steps left: `home`, and new `files` of the checkout
+//! ROOT/OWNER/NAME/issues/N/prepared/KEY  what set-up steps left of the issue's own commits
+//! ROOT/OWNER/NAME/prepared/KEY        what they left of the base branch's: `home`, and new `files` of the checkout
 //! ROOT/OWNER/NAME/trash               folders of issues that are to be removed
 //! ```
 
 use std::{
-    fs,
+    fs, io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use hob_domain::{IssueNumber, RepoName};
-use hob_process::remove_tree;
+use hob_process::{Folder, remove_tree};
 
 use crate::{WorkspaceError, error::disk};
 
@@ -72,6 +73,11 @@ impl IssueFolder {
         repo.join("prepared")
     }
 
+    /// Where it keeps what they left from its own commits.
+    pub(super) fn own_prepared(&self) -> PathBuf {
+        self.0.join("prepared")
+    }
+
     pub(super) fn index(&self) -> PathBuf {
         self.git().join("index")
     }
@@ -107,6 +113,29 @@ pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Worksp
 /// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
 pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
     remove_tree(path).map_err(disk("remove", path))
+}
+
+/// Gives a folder that a child could write a new inode, with all that is in it. What came from an earlier child and still runs has
+/// its rights to the old one. It takes up what a crash left in the middle.
+pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
+    let fresh = folder.with_extension("fresh");
+    let failed = |path| disk("renew", path);
+    match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => {
+            make(&fresh)?;
+            let (from, to) =
+                (Folder::open(folder).map_err(failed(folder))?, Folder::open(&fresh).map_err(failed(&fresh))?);
+            for entry in from.entries().map_err(failed(folder))? {
+                from.moves(&entry, &to).map_err(failed(folder))?;
+            }
+            fs::remove_dir(folder).map_err(failed(folder))?;
+        }
+        Ok(_no_folder) => return remove(folder),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && fresh.is_dir() => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(folder)(error)),
+    }
+    fs::rename(&fresh, folder).map_err(failed(folder))
 }
 
 /// Removes every `.git` below `folder`, which git's own cleaning leaves in folders that hold tracked files. What a git
@@ -152,9 +181,39 @@ async fn within<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::{os::unix::fs::MetadataExt, sync::mpsc};
 
     use super::*;
+
+    /// Attack corpus K145.
+    #[test]
+    fn a_folder_that_is_renewed_is_another_with_the_same_content() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, fresh) = (place.path().join("tree"), place.path().join("tree.fresh"));
+        renew(&folder).unwrap();
+        assert!(!folder.exists());
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        fs::write(folder.join("a/b/c"), "kept").unwrap();
+        let kept = || fs::read_to_string(folder.join("a/b/c")).unwrap() == "kept" && !fresh.exists();
+        // The old one stays open, so that nothing gets its number.
+        let old = fs::File::open(&folder).unwrap().metadata().unwrap().ino();
+        let _held = fs::File::open(&folder).unwrap();
+        renew(&folder).unwrap();
+        assert!(kept() && fs::metadata(&folder).unwrap().ino() != old);
+        // What a crash leaves: some of it moved, and all of it.
+        fs::create_dir(&fresh).unwrap();
+        fs::write(fresh.join("moved"), "").unwrap();
+        renew(&folder).unwrap();
+        assert!(kept() && folder.join("moved").exists());
+        fs::rename(&folder, &fresh).unwrap();
+        renew(&folder).unwrap();
+        assert!(kept());
+        // A link leads nowhere.
+        fs::rename(&folder, place.path().join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(place.path().join("elsewhere"), &folder).unwrap();
+        renew(&folder).unwrap();
+        assert!(folder.symlink_metadata().is_err() && place.path().join("elsewhere/a/b/c").exists());
+    }
 
     #[tokio::test]
     async fn work_that_never_ends_is_not_waited_for() {

@@ -2,7 +2,8 @@
 //!
 //! - Flow: steps run in the proof's folder and in an empty home, see [`Checkout::begin_preparing`]; what they left becomes a
 //!   [`Prepared`]; it is copied into a folder before an agent or a check works there.
-//! - Guarantees: it is whole, or not there; nobody who works with a copy changes it; a repository keeps a few.
+//! - Guarantees: it is whole, or not there; nobody who works with a copy changes it; a repository keeps a few. What several
+//!   issues share was made from a commit of the base branch; what an issue's own commit needs belongs to that issue.
 //! - Caveats: programs that wrote the path of their folder into a file find it changed.
 
 use std::{
@@ -11,9 +12,9 @@ use std::{
     time::SystemTime,
 };
 
-use git2::{ObjectType, Oid};
+use git2::{ObjectType, Oid, Repository, Tree};
 use hob_domain::Sha;
-use hob_process::copy_tree;
+use hob_process::{Folder, copy_tree};
 
 use crate::{
     Checkout, WorkspaceError,
@@ -26,6 +27,8 @@ use crate::{
 
 /// How many a repository keeps: branches under way may differ in what they need.
 const KEPT: usize = 4;
+/// What ends a word in a shell, beside white space.
+const SHELL: &str = ";&|()<>'\"`=,";
 
 /// What set-up steps left.
 #[derive(Debug, Clone)]
@@ -52,6 +55,13 @@ impl Prepared {
     }
 }
 
+/// From which commit the steps prepare, and where what they left is kept.
+#[derive(Debug, Clone)]
+pub struct Source {
+    commit: Sha,
+    kept: PathBuf,
+}
+
 /// A place where set-up steps work.
 #[derive(Debug)]
 pub struct Preparing {
@@ -60,37 +70,53 @@ pub struct Preparing {
     /// The empty home.
     pub home: PathBuf,
     place: tempfile::TempDir,
-    kept: PathBuf,
-    sha: Sha,
+    source: Source,
 }
 
 impl Checkout {
-    /// The name of what `steps` leave that depend on the files `key` of the commit `sha`.
+    /// From what `steps` prepare for the commit `sha`. They depend on the files `key`, and on those that they name. Where all of
+    /// these are as in the base that this work goes out from, that base is prepared, for all issues: what is committed here may
+    /// be anything else that a step runs, and decides nothing for others. Else the commit itself is prepared, for this issue
+    /// alone.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`] when the commit is not there.
-    pub async fn setup_key(&self, sha: &Sha, steps: &[String], key: &[String]) -> Result<String, WorkspaceError> {
-        let (git, sha, steps, key) = (self.git_dir(), oid(sha)?, steps.to_vec(), key.to_vec());
+    /// [`WorkspaceError::Library`] when a commit is not there.
+    pub async fn source_for(&self, sha: &Sha, steps: &[String], key: &[String]) -> Result<Source, WorkspaceError> {
+        let (git, steps, key) = (self.git_dir(), steps.to_vec(), key.to_vec());
+        let (sha, base, issue) = (sha.clone(), self.base().clone(), self.issue_folder().clone());
         blocking("look at what set-up depends on", move || {
             let repo = git_dir::open(&git, "open the issue's git directory")?;
-            let tree = repo.find_commit(sha).and_then(|commit| commit.tree());
-            let tree = tree.map_err(library("read the commit's files"))?;
-            let content =
-                |path: &String| tree.get_path(Path::new(path)).map_or_else(|_| Oid::ZERO_SHA1, |entry| entry.id());
-            let contents: Vec<String> = key.iter().map(|path| format!("{path}={}", content(path))).collect();
-            let text = format!("{steps:?}\n{contents:?}");
-            let name = Oid::hash_object(ObjectType::Blob, text.as_bytes()).map_err(library("name the set-up"))?;
-            Ok(name.to_string())
+            let needs = |sha: &Sha| -> Result<String, WorkspaceError> {
+                let tree = tree_of(&repo, sha)?;
+                let named = steps.iter().flat_map(|step| step.split(|c: char| c.is_whitespace() || SHELL.contains(c)));
+                let named = named.map(|word| word.trim_start_matches("./")).filter(|word| !word.is_empty());
+                let content = |path: &str| {
+                    let found = tree.get_path(Path::new(path)).ok();
+                    found.map(|entry| format!("{path}={}", entry.id()))
+                };
+                let paths = key.iter().map(String::as_str).chain(named);
+                Ok(format!("{:?}", paths.filter_map(content).collect::<Vec<_>>()))
+            };
+            let name = |of: &str| {
+                let text = format!("{steps:?}\n{of}");
+                Oid::hash_object(ObjectType::Blob, text.as_bytes()).map_err(library("name the set-up"))
+            };
+            let shared = needs(&base)?;
+            if needs(&sha)? == shared {
+                return Ok(Source { commit: base, kept: issue.prepared().join(name(&shared)?.to_string()) });
+            }
+            let own = name(&tree_of(&repo, &sha)?.id().to_string())?;
+            Ok(Source { commit: sha, kept: issue.own_prepared().join(own.to_string()) })
         })
         .await
     }
 
-    /// What was kept under the name `key`; it counts as used now.
+    /// What was kept from there; it counts as used now.
     ///
     /// # Errors
     /// [`WorkspaceError::Disk`] when the disk fails.
-    pub async fn prepared(&self, key: &str) -> Result<Option<Prepared>, WorkspaceError> {
-        let place = self.issue_folder().prepared().join(key);
+    pub async fn prepared(&self, source: &Source) -> Result<Option<Prepared>, WorkspaceError> {
+        let place = source.kept.clone();
         blocking("look for what set-up steps left", move || {
             match fs::File::open(&place).and_then(|folder| folder.set_modified(now())) {
                 Ok(()) => Ok(Some(Prepared(place))),
@@ -101,19 +127,19 @@ impl Checkout {
         .await
     }
 
-    /// Makes a place for the steps whose result is kept under the name `key`, with the commit `sha` checked out.
+    /// Makes a place for the steps, with the commit checked out.
     ///
     /// # Errors
     /// What git and the disk say.
-    pub async fn begin_preparing(&self, key: &str, sha: &Sha) -> Result<Preparing, WorkspaceError> {
-        let folder = self.proof(sha).await?;
-        let (all, sha, key) = (self.issue_folder().prepared(), sha.clone(), key.to_owned());
+    pub async fn begin_preparing(&self, source: Source) -> Result<Preparing, WorkspaceError> {
+        let folder = self.proof(&source.commit).await?;
         blocking("make a place for set-up steps", move || {
-            make(&all)?;
-            let place = tempfile::Builder::new().prefix(".making-").tempdir_in(&all).map_err(disk("make", &all))?;
+            let all = source.kept.parent().unwrap_or(&source.kept);
+            make(all)?;
+            let place = tempfile::Builder::new().prefix(".making-").tempdir_in(all).map_err(disk("make", all))?;
             let home = place.path().join("home");
             make(&home)?;
-            Ok(Preparing { folder, home, place, kept: all.join(key), sha })
+            Ok(Preparing { folder, home, place, source })
         })
         .await
     }
@@ -123,44 +149,24 @@ impl Checkout {
     /// # Errors
     /// [`WorkspaceError::Library`], [`WorkspaceError::Disk`], and [`WorkspaceError::Unfit`] for folders without end.
     pub async fn keep_prepared(&self, made: Preparing) -> Result<Prepared, WorkspaceError> {
-        let (git, sha) = (self.git_dir(), oid(&made.sha)?);
+        let git = self.git_dir();
         blocking("keep what the set-up steps left", move || {
             survey(&made.folder)?;
             let repo = git_dir::open(&git, "open the issue's git directory")?;
-            let tree = repo.find_commit(sha).and_then(|commit| commit.tree());
-            let tree = tree.map_err(library("read the commit's files"))?;
+            let tree = tree_of(&repo, &made.source.commit)?;
             let files = made.place.path().join("files");
             make(&files)?;
-            let mut folders = vec![PathBuf::new()];
-            while let Some(inside) = folders.pop() {
-                let folder = made.folder.join(&inside);
-                for entry in fs::read_dir(&folder).map_err(disk("read", &folder))? {
-                    let entry = entry.map_err(disk("read", &folder))?;
-                    let path = inside.join(entry.file_name());
-                    if entry.file_name() == ".git" {
-                        continue;
-                    }
-                    match tree.get_path(&path) {
-                        Ok(known) if known.kind() == Some(ObjectType::Tree) => {
-                            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                                folders.push(path);
-                            }
-                        }
-                        Ok(_file) => {}
-                        Err(_new) => {
-                            make(&files.join(&inside))?;
-                            fs::rename(entry.path(), files.join(&path)).map_err(disk("move", entry.path()))?;
-                        }
-                    }
-                }
-            }
-            match fs::rename(made.place.path(), &made.kept) {
+            let from = Folder::open(&made.folder).map_err(disk("read", &made.folder))?;
+            let to = || Folder::open(&files).map(Some);
+            move_new(&tree, Path::new(""), &from, &to).map_err(disk("move", &made.folder))?;
+            let kept = made.source.kept;
+            match fs::rename(made.place.path(), &kept) {
                 Ok(()) => drop(made.place.keep()),
-                Err(_) if made.kept.is_dir() => {}
+                Err(_) if kept.is_dir() => {}
                 Err(error) => return Err(disk("rename", made.place.path())(error)),
             }
-            forget_old(made.kept.parent().unwrap_or(&made.kept))?;
-            Ok(Prepared(made.kept))
+            forget_old(kept.parent().unwrap_or(&kept))?;
+            Ok(Prepared(kept))
         })
         .await
     }
@@ -175,42 +181,69 @@ impl Checkout {
             survey(&tree)?;
             let repo = git_dir::open(&git, "open the issue's git directory")?;
             repo.set_workdir(&tree, false).map_err(library("look at the agent's folder"))?;
-            let mut folders = vec![PathBuf::new()];
-            while let Some(inside) = folders.pop() {
-                let folder = files.join(&inside);
-                for entry in fs::read_dir(&folder).map_err(disk("read", &folder))? {
-                    let entry = entry.map_err(disk("read", &folder))?;
-                    let (path, is_folder) =
-                        (inside.join(entry.file_name()), entry.file_type().is_ok_and(|kind| kind.is_dir()));
-                    // A rule such as `node_modules/` is about folders, and those are told by their slash.
-                    let asked = if is_folder { path.join("") } else { path.clone() };
-                    let place = tree.join(&path);
-                    if repo.is_path_ignored(&asked).map_err(library("read what is ignored"))? {
-                        if place.symlink_metadata().is_ok() {
-                            continue;
-                        }
-                        let parent = place.parent().unwrap_or(&tree);
-                        if !parent.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-                            continue;
-                        }
-                        copy_one(&entry.path(), &place, is_folder).map_err(disk("fill", &place))?;
-                    } else if is_folder {
-                        folders.push(path);
-                    }
-                }
-            }
-            Ok(())
+            let from = Folder::open(&files).map_err(disk("read", &files))?;
+            let to = Folder::open(&tree).map_err(disk("fill", &tree))?;
+            copy_ignored(&repo, Path::new(""), &from, &to).map_err(disk("fill", &tree))
         })
         .await
     }
 }
 
-fn copy_one(from: &Path, to: &Path, is_folder: bool) -> io::Result<()> {
-    if is_folder {
-        fs::create_dir(to)?;
-        return copy_tree(from, to);
+fn tree_of<'a>(repo: &'a Repository, sha: &Sha) -> Result<Tree<'a>, WorkspaceError> {
+    let tree = repo.find_commit(oid(sha)?).and_then(|commit| commit.tree());
+    tree.map_err(library("read the commit's files"))
+}
+
+/// Moves what the commit does not have. A folder is made in `to` only where something is moved there. It goes as deep as
+/// [`survey`] allows.
+fn move_new(
+    tree: &Tree<'_>,
+    inside: &Path,
+    from: &Folder,
+    to: &dyn Fn() -> io::Result<Option<Folder>>,
+) -> io::Result<()> {
+    for entry in from.entries()? {
+        let name = entry.name();
+        let path = inside.join(&name);
+        if name == ".git" {
+            continue;
+        }
+        match tree.get_path(&path) {
+            Ok(known) if known.kind() == Some(ObjectType::Tree) => {
+                if let Some(inner) = from.inner(name.as_os_str())? {
+                    let into = || to()?.map_or(Ok(None), |to| to.made(name.as_os_str()));
+                    move_new(tree, &path, &inner, &into)?;
+                }
+            }
+            Ok(_file) => {}
+            Err(_new) => {
+                if let Some(to) = to()? {
+                    from.moves(&entry, &to)?;
+                }
+            }
+        }
     }
-    if from.symlink_metadata()?.is_file() { fs::copy(from, to).map(drop) } else { Ok(()) }
+    Ok(())
+}
+
+/// Copies what git ignores in the folder `inside`, and in those below it that both have.
+fn copy_ignored(repo: &Repository, inside: &Path, from: &Folder, to: &Folder) -> io::Result<()> {
+    for entry in from.entries()? {
+        let name = entry.name();
+        let path = inside.join(&name);
+        // A rule such as `node_modules/` is about folders, and those are told by their slash.
+        let asked = if entry.is_folder() { path.join("") } else { path.clone() };
+        if repo.is_path_ignored(&asked).map_err(io::Error::other)? {
+            if !to.has(name.as_os_str())? {
+                from.copies(&entry, to)?;
+            }
+        } else if entry.is_folder()
+            && let (Some(from), Some(to)) = (from.inner(name.as_os_str())?, to.inner(name.as_os_str())?)
+        {
+            copy_ignored(repo, &path, &from, &to)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes all but those that were used last, and what nobody finished.

@@ -85,6 +85,39 @@ async fn what_a_run_does_to_its_copy_reaches_no_other() {
     world.finish().await;
 }
 
+/// Attack corpus K134: an issue that is never merged changes the lock file to what the base will have next, and the script that
+/// the step runs. What it made is its own; and what it makes of its own script alone is not even used.
+#[tokio::test]
+async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
+    let rules =
+        "setup = ['sh fetch.sh']\nsetup_key = ['lock']\nchecks = ['! grep -r evil deps \"$HOME/.gitconfig\"']\n";
+    let evil = "mkdir -p deps; echo evil > deps/evil; echo '# evil' >> \"$HOME/.gitconfig\"";
+    let honest = "mkdir -p deps; cp lock deps; echo ran >> {DIR}/runs";
+    let script = format!(
+        "case $HOB_ISSUE in 1) echo 2 > lock; cat > fetch.sh <<'END'\n{evil}\nEND\n;; *) test ! -e deps/evil && echo done > done.txt;; esac"
+    );
+    let world = World::with_agent(&script)
+        .file("lock", "1\n")
+        .file("fetch.sh", honest)
+        .file(".gitignore", "deps/\n")
+        .file(".github/hob.toml", rules)
+        .set("limits.attempts", "1")
+        .start()
+        .await;
+    world.asks("Raise the lock", "").await;
+    world.run().await;
+    // The maintainers raise it, too.
+    world.pushes_onto("ann", "main", "lock", "2").await;
+    let second = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(second).await, ["code", "in-review"], "{:?}", world.failures());
+    let pulls = world.pulls().await;
+    let pull = pulls.iter().find(|pull| pull["title"].as_str().unwrap().contains("Make done.txt")).unwrap();
+    assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
+    assert_eq!(std::fs::read_to_string(world.dir().join("runs")).unwrap(), "ran\nran\n", "of both bases");
+    world.finish().await;
+}
+
 /// A program that asks the address it is given, by the proxy that the environment names.
 const GET: &str = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError:\n    pass\n";
 

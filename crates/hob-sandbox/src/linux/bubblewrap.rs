@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::RefusedError;
-use crate::{Network, Plan, machine::READABLE};
+use crate::{Network, Plan, machine};
 
 /// Where bubblewrap is looked for: not on a path that a settings file or a repository could change.
 const PLACES: [&str; 4] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
@@ -14,8 +14,8 @@ const PLACES: [&str; 4] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap
 const LAUNCHER: &str = "/run/hob/hob";
 /// What a box has of its own: what a plan names there, such as `/proc/self/exe`, is there already and means the child's.
 const OWN: [&str; 2] = ["/proc", "/dev"];
-/// Bytes of each temporary file system in the box, which are memory.
-const TEMPORARY: &str = "1073741824";
+/// Bytes of each temporary file system in the box at most.
+const TEMPORARY: u64 = 1 << 30;
 
 /// Where bubblewrap is.
 pub(crate) fn installed() -> Option<PathBuf> {
@@ -33,8 +33,12 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
         words.flags("--unshare-net");
     }
     words.flags("--die-with-parent --cap-drop ALL --hostname box --proc /proc --dev /dev");
-    words.flags(&format!("--size {TEMPORARY} --tmpfs /dev/shm --size {TEMPORARY} --tmpfs /tmp"));
-    for path in READABLE.map(Path::new) {
+    // They are memory of the machine that no process has.
+    let most =
+        Some(plan.limits.memory / 4).filter(|quarter| *quarter > 0).map_or(TEMPORARY, |most| most.min(TEMPORARY));
+    words.flags(&format!("--size {most} --tmpfs /dev/shm --size {most} --tmpfs /tmp"));
+    let common: Vec<_> = machine::readable().collect();
+    for path in &common {
         // In most distributions some of these are links to others of them.
         match std::fs::read_link(path) {
             Ok(target) => words.two("--symlink", &target, path),
@@ -43,7 +47,8 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
     }
     let is_shown = |path: &Path| {
         let others = plan.read.iter().chain(&plan.write).filter(|outer| outer.as_path() != path);
-        let mut shown = READABLE.iter().chain(&OWN).map(Path::new).chain(others.map(PathBuf::as_path));
+        let mut shown =
+            common.iter().map(PathBuf::as_path).chain(OWN.map(Path::new)).chain(others.map(PathBuf::as_path));
         shown.any(|outer| path.starts_with(outer))
     };
     // A program that is a link finds what belongs to it by the link: bound by itself, it would be a file of another place.

@@ -37,7 +37,7 @@ impl Rest {
     fn of(plan: &Plan) -> Self {
         Self {
             tier: plan.tier,
-            read: plan.readable().map(Path::to_owned).collect(),
+            read: plan.readable().collect(),
             write: plan.write.clone(),
             limits: plan.limits,
             open: plan.network == Network::Open,

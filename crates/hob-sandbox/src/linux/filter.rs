@@ -133,6 +133,7 @@ pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<(), RefusedErr
     let own = SeccompAction::Errno(libc::EPERM as u32);
     let newer = WITH_FALLBACK.into_iter().map(|call| (call, Vec::new())).collect();
     apply_filter(&program(newer, SeccompAction::Errno(libc::ENOSYS as u32))?)?;
+    apply_filter(&program(hiding()?, SeccompAction::Errno(0))?)?;
     let mut calls = program(refused(sockets, shared)?, own)?;
     if cfg!(target_arch = "x86_64") {
         calls.splice(0..0, no_x32());
@@ -175,6 +176,15 @@ fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<Secc
     }
     rules.insert(libc::SYS_socketpair, pairs);
     Ok(rules)
+}
+
+/// Answered with success, and without effect: a process that hides what it has open from its supervisor hides what it takes. Many
+/// a program that keeps keys does not start where it cannot hide, Hob's committer among them; who is in its sandbox may not
+/// trace it in any case.
+fn hiding() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
+    let is = |place, value| condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value);
+    let hides = rule(vec![is(0, u64::from(libc::PR_SET_DUMPABLE.unsigned_abs()))?, is(1, 0)?])?;
+    Ok([(libc::SYS_prctl, vec![hides])].into())
 }
 
 /// What would end or slow down other processes of the user, which Landlock does not keep: limits and priorities of any but

@@ -8,13 +8,14 @@
 //! - Assumptions: nobody but Hob kills it; Landlock keeps the child from that.
 
 use std::{
+    collections::{BTreeSet, HashMap},
     fs, io,
-    os::unix::{net::UnixStream, process::CommandExt},
+    os::unix::{fs::MetadataExt, net::UnixStream, process::CommandExt},
     path::PathBuf,
     process::{Child, Command, ExitCode},
     sync::{Arc, OnceLock},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -27,10 +28,14 @@ use super::{
     report::{Heard, Report},
     tree,
 };
-use crate::{Launch, Plan, Tier, bytes_on_disk};
+use crate::{Launch, Measured, Plan, Tier, measure};
 
 /// How often what the child takes is looked at.
 const WATCH: Duration = Duration::from_secs(1);
+/// How often its folders are measured at most, where the disk does not ask for it,
+const SELDOM: Duration = Duration::from_secs(5);
+/// and how many times the time that it took is to pass in between.
+const SHARE: u32 = 20;
 /// The exit code where Hob asked for the end: that of a shell whose program `SIGTERM` ended.
 const TERMINATED: u8 = 128 + 15;
 /// Launches longer than this are not Hob's: an argument may have 128 KiB, an environment as much again.
@@ -62,7 +67,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, ask)
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
-    let disk = Disk::of(&launch.plan)?;
+    let mut disk = Disk::of(&launch.plan)?;
     let (child, heard) = start(launch)?;
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
@@ -89,7 +94,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
                 None => Ok(ending(status)),
             };
         }
-        if let Some(reason) = excess(&launch.plan, &disk) {
+        if let Some(reason) = excess(&launch.plan, &mut disk) {
             tree::end();
             return Ok(over_limit(&reason));
         }
@@ -176,56 +181,72 @@ fn ending(status: WaitStatus) -> ExitCode {
 }
 
 /// Which limit is passed.
-fn excess(plan: &Plan, disk: &Disk) -> Option<String> {
+fn excess(plan: &Plan, disk: &mut Disk) -> Option<String> {
     let limits = plan.limits;
     let taken = tree::taken();
     let past = |taken: u64, limit: u64| limit > 0 && taken > limit;
-    if past(taken.memory, limits.memory) {
+    if past(taken.memory(), limits.memory) {
         return Some(format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", limits.memory >> 20));
     }
     if past(taken.processes, limits.processes) {
         return Some(format!("it ran more than {} processes (`sandbox.processes`)", limits.processes));
     }
-    if limits.disk > 0 && disk.grew() > limits.disk {
+    if past(disk.grew(&taken.unnamed), limits.disk) {
         return Some(format!("it wrote more than {} MiB (`sandbox.disk_mib`)", limits.disk >> 20));
     }
     None
 }
 
-/// The file system that the child writes to: how much less is free than at the start. Others write to it too, so that the
-/// folders themselves are measured before anything follows from it.
+/// What the child's folders have grown by. Measuring them takes long where they are large: it is done where the file system
+/// has less room than it should, and else as often as it costs little. Others use the file system too, so that its room alone
+/// says nothing, but for folders that cannot be read.
 struct Disk {
     folders: Vec<PathBuf>,
+    devices: BTreeSet<u64>,
     free: u64,
     /// Measured beside the child: in a large checkout it takes longer than most children.
-    size: Arc<OnceLock<u64>>,
+    before: Arc<OnceLock<Measured>>,
     limit: u64,
+    last: Instant,
+    cost: Duration,
+    grown: u64,
 }
 
 impl Disk {
     fn of(plan: &Plan) -> Result<Self, RefusedError> {
         let folders: Vec<_> = plan.write.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let size = Arc::<OnceLock<u64>>::default();
-        if plan.limits.disk > 0 {
-            let (folders, size) = (folders.clone(), Arc::clone(&size));
-            let measure = move || size.set(size_of(&folders));
+        let devices = folders.iter().filter_map(|folder| Some(fs::metadata(folder).ok()?.dev())).collect();
+        let before = Arc::<OnceLock<Measured>>::default();
+        let limit = plan.limits.disk;
+        if limit > 0 {
+            let (folders, before) = (folders.clone(), Arc::clone(&before));
+            let measure = move || before.set(measure_all(&folders));
             thread::Builder::new().spawn(measure).map_err(RefusedError::at("measure the child's folders"))?;
         }
-        Ok(Self { free: free(&folders), folders, size, limit: plan.limits.disk })
+        let (free, last) = (free(&folders), Instant::now());
+        Ok(Self { folders, devices, free, before, limit, last, cost: Duration::ZERO, grown: 0 })
     }
 
-    fn grew(&self) -> u64 {
-        match self.size.get() {
-            Some(before) if self.free.saturating_sub(free(&self.folders)) > self.limit => {
-                size_of(&self.folders).saturating_sub(*before)
+    /// With the files that are open and have no name any more, by their file systems.
+    fn grew(&mut self, unnamed: &HashMap<u64, u64>) -> u64 {
+        let Some(before) = self.before.get() else { return 0 };
+        let gone = self.free.saturating_sub(free(&self.folders));
+        if gone > self.limit || self.last.elapsed() > (self.cost * SHARE).max(SELDOM) {
+            let began = Instant::now();
+            let now = measure_all(&self.folders);
+            self.grown = now.bytes.saturating_sub(before.bytes);
+            if before.whole && !now.whole {
+                self.grown = self.grown.max(gone);
             }
-            _ => 0,
+            (self.last, self.cost) = (Instant::now(), began.elapsed());
         }
+        self.grown + self.devices.iter().filter_map(|device| unnamed.get(device)).sum::<u64>()
     }
 }
 
-fn size_of(folders: &[PathBuf]) -> u64 {
-    folders.iter().map(|folder| bytes_on_disk(folder)).sum()
+fn measure_all(folders: &[PathBuf]) -> Measured {
+    let add = |sum: Measured, one: Measured| Measured { bytes: sum.bytes + one.bytes, whole: sum.whole && one.whole };
+    folders.iter().map(|folder| measure(folder)).fold(Measured { bytes: 0, whole: true }, add)
 }
 
 fn free(folders: &[PathBuf]) -> u64 {

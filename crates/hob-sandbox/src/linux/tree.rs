@@ -4,21 +4,37 @@
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
+    os::unix::fs::MetadataExt,
     path::Path,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process};
 
 /// How long a process that was killed is given to be gone, before they are looked for again.
 const BETWEEN: Duration = Duration::from_millis(1);
+/// How long all of them are given. One that sleeps in the kernel, over a disk that does not answer, ends when the disk does.
+const LONGEST: Duration = Duration::from_secs(30);
+/// How links to files in memory begin.
+const IN_MEMORY: [&[u8]; 3] = [b"/memfd:", b"/dev/shm/", b"/dev/zero"];
 
 /// What all of them take together.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) processes: u64,
-    /// Bytes of memory that they do not share.
-    pub(super) memory: u64,
+    /// Bytes of memory that each has for itself.
+    own: u64,
+    /// Bytes of memory that they share, each counted once.
+    shared: u64,
+    /// Bytes of open files without a name, by the file system they are on.
+    pub(super) unnamed: HashMap<u64, u64>,
+}
+
+impl Taken {
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> u64 {
+        self.own + self.shared
+    }
 }
 
 /// Makes this process the parent of all that came from it and lose their own.
@@ -37,10 +53,11 @@ pub(super) fn reap(child: Pid) -> Option<WaitStatus> {
     found
 }
 
-/// Kills all of them, and returns when none is left. They are stopped first: one that runs could start others faster than
-/// they are found.
+/// Kills all of them, and returns when none is left, or after [`LONGEST`]. They are stopped first: one that runs could start
+/// others faster than they are found.
 pub(super) fn end() {
-    loop {
+    let began = Instant::now();
+    while began.elapsed() < LONGEST {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Err(rustix::io::Errno::CHILD) => return,
             Ok(Some(_)) => continue,
@@ -49,7 +66,7 @@ pub(super) fn end() {
         let mut stopped = HashSet::new();
         loop {
             let running: Vec<_> = descendants().into_iter().filter(|pid| stopped.insert(*pid)).collect();
-            if running.is_empty() {
+            if running.is_empty() || began.elapsed() >= LONGEST {
                 break;
             }
             running.iter().for_each(|pid| signal(*pid, Signal::STOP));
@@ -57,6 +74,12 @@ pub(super) fn end() {
         stopped.iter().for_each(|pid| signal(*pid, Signal::KILL));
         std::thread::sleep(BETWEEN);
     }
+    unended(descendants().len());
+}
+
+#[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
+fn unended(left: usize) {
+    eprintln!("hob: {left} processes of the program did not end in {} s", LONGEST.as_secs());
 }
 
 fn signal(pid: i32, signal: Signal) {
@@ -68,15 +91,56 @@ fn signal(pid: i32, signal: Signal) {
 
 /// What they take now.
 pub(super) fn taken() -> Taken {
-    let page = rustix::param::page_size() as u64;
-    let one = |pid: i32| {
-        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-        let mut pages = statm.split(' ').skip(1).map(|pages| pages.parse::<u64>().unwrap_or(0));
-        let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-        resident.saturating_sub(shared) * page
-    };
     let all = descendants();
-    Taken { processes: all.len() as u64, memory: all.into_iter().map(one).sum() }
+    let mut taken = Taken { processes: all.len() as u64, ..Taken::default() };
+    let mut shared = 0;
+    for pid in &all {
+        let status = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
+        taken.own += size_in(&status, "RssAnon:") + size_in(&status, "VmSwap:");
+        shared += size_in(&status, "RssShmem:");
+    }
+    // What several of them share counts for each of them there. The kernel divides it, which takes it longer.
+    if shared > 0 {
+        shared = all.iter().map(|pid| fairly_shared(*pid)).sum();
+    }
+    let (memory, unnamed) = unnamed_files(&all);
+    // What is mapped may be open, too.
+    taken.shared = shared.max(memory);
+    taken.unnamed = unnamed;
+    taken
+}
+
+/// The part of shared memory that is this process's, by how many share it; where that is not told, all of it.
+fn fairly_shared(pid: i32) -> u64 {
+    match fs::read(format!("/proc/{pid}/smaps_rollup")) {
+        Ok(table) => size_in(&table, "Pss_Shmem:"),
+        Err(_) => size_in(&fs::read(format!("/proc/{pid}/status")).unwrap_or_default(), "RssShmem:"),
+    }
+}
+
+/// Files that have no name and are held open: bytes of those in memory, and of others by the file system they are on.
+fn unnamed_files(all: &[i32]) -> (u64, HashMap<u64, u64>) {
+    let (mut memory, mut on_disk, mut seen) = (0, HashMap::new(), HashSet::new());
+    for pid in all {
+        for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+            let Ok(target) = fs::read_link(entry.path()) else { continue };
+            let target = target.as_os_str().as_encoded_bytes();
+            if !target.ends_with(b" (deleted)") {
+                continue;
+            }
+            let Ok(found) = fs::metadata(entry.path()) else { continue };
+            if !found.is_file() || found.nlink() > 0 || !seen.insert((found.dev(), found.ino())) {
+                continue;
+            }
+            let bytes = found.blocks() * 512;
+            if IN_MEMORY.iter().any(|place| target.starts_with(place)) {
+                memory += bytes;
+            } else {
+                *on_disk.entry(found.dev()).or_default() += bytes;
+            }
+        }
+    }
+    (memory, on_disk)
 }
 
 /// Their ids, this process's own not among them.
@@ -98,8 +162,25 @@ fn descendants() -> Vec<i32> {
     found
 }
 
-/// The second field behind the name, which may hold anything.
 fn parent(process: &Path) -> Option<i32> {
-    let stat = fs::read_to_string(process.join("stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+    crate::stat_field(process, 4)?.parse().ok()
+}
+
+/// The figure behind this word in one of the kernel's tables of sizes, in bytes.
+fn size_in(table: &[u8], word: &str) -> u64 {
+    let line = table.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(word.as_bytes()));
+    let kib = line.and_then(|line| std::str::from_utf8(line).ok()?.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_from_the_kernels_tables() {
+        let table = b"Name:\ts\xff\nRssAnon:\t    1024 kB\nRssShmem:\t       4 kB\nVmSwap:\tnonsense\n";
+        let sizes = ["RssAnon:", "RssShmem:", "VmSwap:", "RssFile:"].map(|word| size_in(table, word));
+        assert_eq!(sizes, [1 << 20, 4096, 0, 0]);
+    }
 }

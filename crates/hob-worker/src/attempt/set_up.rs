@@ -21,12 +21,12 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     if steps.is_empty() {
         return Ok(SetUp::Nothing);
     }
-    let key = job.checkout.setup_key(sha, steps, &job.rules.setup_key).await?;
-    if let Some(prepared) = job.checkout.prepared(&key).await? {
+    let source = job.checkout.source_for(sha, steps, &job.rules.setup_key).await?;
+    if let Some(prepared) = job.checkout.prepared(&source).await? {
         return Ok(SetUp::Ready(prepared));
     }
     worker.activity(job.number(), "running the set-up steps");
-    let made = job.checkout.begin_preparing(&key, sha).await?;
+    let made = job.checkout.begin_preparing(source).await?;
     let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
     let hosts = &worker.settings.sandbox.hosts;
     let places = (made.folder.as_path(), made.home.as_path());

@@ -1,0 +1,206 @@
+//! A folder that a child may have written, by its descriptor: what is done in it is done there, whatever becomes of its path
+//! meanwhile, and no link leads out of it.
+
+use std::{
+    ffi::{CStr, CString, OsString},
+    fs::File,
+    io,
+    os::{fd::OwnedFd, unix::ffi::OsStringExt},
+    path::Path,
+    rc::Rc,
+};
+
+use rustix::{
+    fs::{
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, fchmod, fstat, mkdirat, openat, readlinkat,
+        renameat_with, statat, symlinkat,
+    },
+    io::Errno,
+    path::Arg,
+};
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// A file that cannot make whoever opens it wait, as a pipe does.
+const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+const CREATE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// What of a mode is copied: nobody's rights come with a file.
+const PERMISSIONS: RawMode = 0o777;
+
+/// What a folder has under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    name: CString,
+    kind: FileType,
+}
+
+impl Entry {
+    /// Its name.
+    pub fn name(&self) -> OsString {
+        OsString::from_vec(self.name.as_bytes().to_vec())
+    }
+
+    /// Whether it is a folder, and no link to one.
+    pub fn is_folder(&self) -> bool {
+        self.kind == FileType::Directory
+    }
+}
+
+/// An open folder.
+#[derive(Debug)]
+pub struct Folder(OwnedFd);
+
+impl Folder {
+    /// Opens the folder at `path`, which is no link. The path before its last part has to be Hob's own.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(openat(CWD, path, FOLDER, Mode::empty())?))
+    }
+
+    /// What is in it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => self.kind_of(name)?,
+                kind => kind,
+            };
+            entries.push(Entry { name: name.to_owned(), kind });
+        }
+        Ok(entries)
+    }
+
+    /// Opens a folder in it; none: there is no folder of that name, or it is a link.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn inner(&self, name: impl Arg) -> io::Result<Option<Self>> {
+        match openat(&self.0, name, FOLDER, Mode::empty()) {
+            Ok(folder) => Ok(Some(Self(folder))),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a folder in it, which is made where there is none; none: something else has that name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn made(&self, name: impl Arg + Copy) -> io::Result<Option<Self>> {
+        self.made_with(name, Mode::RWXU)
+    }
+
+    fn made_with(&self, name: impl Arg + Copy, mode: Mode) -> io::Result<Option<Self>> {
+        match mkdirat(&self.0, name, mode) {
+            Ok(()) | Err(Errno::EXIST) => self.inner(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether anything has this name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn has(&self, name: impl Arg) -> io::Result<bool> {
+        match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_found) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Moves what it has under a name into another folder of the same file system, which has nothing of that name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn moves(&self, entry: &Entry, to: &Self) -> io::Result<()> {
+        Ok(renameat_with(&self.0, &entry.name, &to.0, &entry.name, RenameFlags::NOREPLACE)?)
+    }
+
+    /// Copies what it has under a name into another folder, for the owner. A link is copied as a link; what is neither file,
+    /// folder nor link is left out, and so is what the other has already.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn copies(&self, entry: &Entry, to: &Self) -> io::Result<()> {
+        match entry.kind {
+            FileType::Directory => match self.inner_pair(&entry.name, to)? {
+                Some((from, to)) => from.copies_all(to),
+                None => Ok(()),
+            },
+            FileType::Symlink => self.copies_link(&entry.name, to),
+            FileType::RegularFile => self.copies_file(&entry.name, to),
+            _other => Ok(()),
+        }
+    }
+
+    /// Copies all that is in it. It goes from folder to folder, and not from one into the next: they may be deeper than a
+    /// stack is. A folder stays open while folders in it wait for their turn.
+    pub(super) fn copies_all(self, to: Self) -> io::Result<()> {
+        let mut waiting: Vec<(Rc<(Self, Self)>, CString)> = Vec::new();
+        let mut next = Some((self, to));
+        while let Some(both) = next.take() {
+            let both = Rc::new(both);
+            for entry in both.0.entries()? {
+                if entry.is_folder() {
+                    waiting.push((Rc::clone(&both), entry.name));
+                } else {
+                    both.0.copies(&entry, &both.1)?;
+                }
+            }
+            drop(both);
+            while next.is_none()
+                && let Some((above, name)) = waiting.pop()
+            {
+                next = above.0.inner_pair(&name, &above.1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder of this name in it, and one of the same name in the other, made where there is none; none: one of them is no
+    /// folder.
+    fn inner_pair(&self, name: &CStr, to: &Self) -> io::Result<Option<(Self, Self)>> {
+        let Some(from) = self.inner(name)? else { return Ok(None) };
+        let mode = Mode::from_raw_mode(fstat(&from.0)?.st_mode as RawMode & PERMISSIONS) | Mode::RWXU;
+        Ok(to.made_with(name, mode)?.map(|to| (from, to)))
+    }
+
+    fn copies_file(&self, name: &CStr, to: &Self) -> io::Result<()> {
+        let from = openat(&self.0, name, READ, Mode::empty())?;
+        let found = fstat(&from)?;
+        // What was a file a moment ago may be a pipe.
+        if FileType::from_raw_mode(found.st_mode as RawMode) != FileType::RegularFile {
+            return Ok(());
+        }
+        let mut file = match openat(&to.0, name, CREATE, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => File::from(file),
+            Err(Errno::EXIST) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        io::copy(&mut File::from(from), &mut file)?;
+        Ok(fchmod(&file, Mode::from_raw_mode(found.st_mode as RawMode & PERMISSIONS))?)
+    }
+
+    fn copies_link(&self, name: &CStr, to: &Self) -> io::Result<()> {
+        let target = readlinkat(&self.0, name, Vec::new())?;
+        match symlinkat(&*target, &to.0, name) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn kind_of(&self, name: &CStr) -> io::Result<FileType> {
+        Ok(FileType::from_raw_mode(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode as RawMode))
+    }
+}
