@@ -31,8 +31,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SECTION = "Attacks that tests cover"
 NOT_APPLICABLE = "Not applicable"
 # The corpus: each letter with its last number.
-CORPUS = {"A": 11, "B": 19, "C": 33, "D": 51, "E": 66, "F": 76, "G": 83, "H": 92, "I": 104, "J": 130}
-NAME = re.compile(r"\b([A-J]\d{1,3})\b")
+CORPUS = {"A": 11, "B": 19, "C": 33, "D": 51, "E": 66, "F": 76, "G": 83, "H": 92, "I": 104, "J": 130, "K": 154}
+NAME = re.compile(r"\b([A-K]\d{1,3})\b")
 # A test that waits longer waits for ever.
 PATIENCE_SECONDS = 600
 
@@ -95,9 +95,17 @@ def table(title):
     for line in (ROOT / "docs/trust.md").read_text().splitlines():
         if found := re.match(r"(#+) (.*)", line):
             inside = found[2] == title
-        elif inside and (found := re.match(r"\| ([A-J]\d+) \| (.*) \|$", line)):
+        elif inside and (found := re.match(r"\| ([A-K]\d+) \| (.*) \|$", line)):
             rows[found[1]] = found[2]
     return rows
+
+
+def stale():
+    """Defences whose text does not stand once in its file any more."""
+    for defence in tomllib.loads((ROOT / "scripts/attacks.toml").read_text())["without"]:
+        count = (ROOT / defence["file"]).read_text().count(defence["find"])
+        if count != 1:
+            yield defence["file"], defence["find"].strip(), count
 
 
 def show_list(with_tests):
@@ -120,6 +128,7 @@ def show_list(with_tests):
             wrong.append(f"{name} has no row in docs/trust.md")
     unknown = sorted((set(tests) | set(told) | set(away)) - set(corpus()))
     wrong += [f"{name} is no attack of the corpus" for name in unknown]
+    wrong += [f"attacks.toml: {file} has {count} times: {find}" for file, find, count in stale()]
     every = {test for of in tests.values() for test in of}
     held = {tier: sum(tier in test.tiers for test in every) for tier in ("fence", "box")}
     count = sum(name in tests for name in corpus())

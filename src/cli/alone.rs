@@ -123,7 +123,7 @@ pub(super) async fn run(
     stop_on_signal(cancel.clone(), screen.clone());
     let (sender, progress) = mpsc::channel(256);
     let approval = ask::approval(auto_approve.into(), settings.limits.approval_time, screen);
-    let sandbox = sandbox_of(settings, &setup.state_dir);
+    let sandbox = sandbox_of(settings, &setup.state_dir).await;
     let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
     let executor = Executor::new(sessions::of(setup), settings.agent.clone());
     let run = async {

@@ -142,7 +142,7 @@ async fn look(
     }
     let request = request(reviewer, (number, case), folder.path());
     let (sender, mut lines) = mpsc::channel(64);
-    let sandbox = sandbox_of(&setup.settings, &setup.state_dir);
+    let sandbox = sandbox_of(&setup.settings, &setup.state_dir).await;
     let context = RunContext::new(CancellationToken::new(), sender, child_environment(), sandbox);
     let run = async {
         let name = reviewer.profile.name.as_str();

@@ -16,6 +16,7 @@ use hob_eval::{
 };
 use hob_process::Exit as ProcessExit;
 use hob_sandbox::{Tier, probe};
+use hob_worker::sandbox_of_tier;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -33,7 +34,7 @@ use crate::cli::{
     run::stop_on_signal,
     screen::Screen,
     sessions,
-    setup::{Setup, sandbox_of},
+    setup::{Setup, launcher, sandbox_of},
 };
 
 /// Bytes of a sentence in the results.
@@ -194,9 +195,8 @@ fn default_results(path: &Path, agent: &str) -> PathBuf {
 impl Evaluation {
     fn new(setup: Setup, shared: &Shared, args: &TasksArgs, (agent, screen): (String, Screen)) -> anyhow::Result<Self> {
         let backend = if args.recorded { None } else { Some(backend(&setup, &agent, None)?) };
-        let mut boxed = setup.settings.clone();
-        boxed.sandbox.tier = Tier::Box;
-        let verifier = Verifier::new(sandbox_of(&boxed, &setup.state_dir), child_environment());
+        let boxed = sandbox_of_tier(&setup.settings, Tier::Box, &setup.state_dir, launcher());
+        let verifier = Verifier::new(boxed, child_environment());
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         Ok(Self {
@@ -322,7 +322,7 @@ impl Evaluation {
         backend: &dyn AgentBackend,
         request: &RunRequest,
     ) -> Result<RunReport, AgentError> {
-        let sandbox = sandbox_of(&self.setup.settings, &self.setup.state_dir);
+        let sandbox = sandbox_of(&self.setup.settings, &self.setup.state_dir).await;
         let sandbox = sandbox.showing(task.workdir.clone(), request.folder.clone());
         let (sender, mut progress) = mpsc::channel(256);
         let context = RunContext::new(self.cancel.child_token(), sender, child_environment(), sandbox);

@@ -41,7 +41,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
         CancellationToken::new(),
         sender,
         child_environment(),
-        sandbox_of(&setup.settings, &setup.state_dir),
+        sandbox_of(&setup.settings, &setup.state_dir).await,
     );
     let run = async {
         let report = executor.run(&record.agent, &agent, &request, &context).await;

@@ -11,8 +11,10 @@ use hob_config::{
 };
 use hob_domain::{KnownSecrets, RepoName};
 use hob_forge::{Access, Connection, Forge};
-use hob_sandbox::Sandbox;
-use hob_worker::{EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, worker_id};
+use hob_sandbox::{Sandbox, Tier};
+use hob_worker::{
+    EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, sandbox_of_tier, worker_id,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -157,7 +159,7 @@ impl Setup {
     ) -> anyhow::Result<Arc<Worker>> {
         let repo = self.repository(shared).await?;
         let connection = self.connection(access, Some(&repo))?;
-        Ok(Arc::new(Worker::new(self.factory(&connection, agent, listen)(repo)).await?))
+        Ok(Arc::new(Worker::new(self.factory(&connection, access, agent, listen).await(repo)).await?))
     }
 
     /// The workers of all repositories.
@@ -176,21 +178,26 @@ impl Setup {
         let connection = self.connection(access, first)?;
         let listen = listen(&repositories);
         let (settings, cancel) = (self.settings.clone(), listen.cancel.clone());
-        let factory = Arc::new(self.factory(&connection, agent, listen));
+        let factory = Arc::new(self.factory(&connection, access, agent, listen).await);
         Ok(WorkerPool::new(connection, settings, cancel, repositories, factory))
     }
 
     /// What each repository's worker is made of.
-    fn factory(
+    async fn factory(
         self,
         connection: &Arc<Connection>,
+        access: Access,
         agent: Option<String>,
         listen: Listen,
     ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents =
             AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir, &self.files) };
-        let sandbox = sandbox_of(&self.settings, &self.state_dir);
+        // Who only reads starts nothing in it.
+        let sandbox = match access {
+            Access::ReadOnly => sandbox_of_tier(&self.settings, Tier::Fence, &self.state_dir, launcher()),
+            Access::ReadWrite | Access::LiveCheck => sandbox_of(&self.settings, &self.state_dir).await,
+        };
         move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),
             agents: agents.clone(),
@@ -211,9 +218,13 @@ impl Setup {
 }
 
 /// What agents and checks may reach; they are started by this program.
-pub(super) fn sandbox_of(settings: &Settings, state_dir: &Path) -> Sandbox {
-    let launcher = hob_process::own_program().unwrap_or_else(|_| PathBuf::from("hob"));
-    sandbox(settings, state_dir, launcher)
+pub(super) async fn sandbox_of(settings: &Settings, state_dir: &Path) -> Sandbox {
+    sandbox(settings, state_dir, launcher()).await
+}
+
+/// This program, which starts what runs in a sandbox.
+pub(super) fn launcher() -> PathBuf {
+    hob_process::own_program().unwrap_or_else(|_| PathBuf::from("hob"))
 }
 
 /// The observer, the cancellation and the approval of a worker.

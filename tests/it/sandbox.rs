@@ -97,6 +97,9 @@ async fn a_child_works_in_its_folder_as_everywhere() {
         assert_eq!((exit, said.as_str()), (Exit::Code(0), "in\ngit\n/usr/bin/env\n4\n"), "{tier}");
         assert_eq!(std::fs::read_to_string(prison.work().join("d/b")).unwrap(), "in\n");
         assert_eq!(prison.sh("exit 7").await.0, Exit::Code(7));
+        for signal in [6, 9, 11] {
+            assert_eq!(prison.sh(&format!("kill -{signal} $$")).await.0, Exit::Signal(signal), "{tier}");
+        }
         let missing = Program::inside(&prison.plan(), "no-such-program", &child_environment()).dir(prison.work());
         let error = missing.run(&CancellationToken::new()).await.unwrap_err().to_string();
         assert_eq!(error, "start `no-such-program`: No such file or directory (os error 2)");

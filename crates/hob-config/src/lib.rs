@@ -37,7 +37,7 @@ pub use models::{Effort, ImageUse, InvalidModelName, ModelName, ModelSettings, O
 pub use profiles::{ProfileSettings, RoutingSettings};
 pub use renamed::Renamed;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
-pub use sandbox::{NetworkSetting, SandboxSettings};
+pub use sandbox::{NetworkSetting, SandboxSettings, TierSetting};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct SandboxSettings {
     /// How children are held to what they may reach.
-    pub tier: Tier,
+    pub tier: TierSetting,
     /// Whether they reach the network.
     pub network: NetworkSetting,
     /// Hosts that the set-up steps of repositories reach where the network is closed.
@@ -29,6 +29,32 @@ pub struct SandboxSettings {
     pub file_mib: u64,
     /// MiB that one child may write in all; 0: not limited.
     pub disk_mib: u64,
+}
+
+/// How children are held to what they may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TierSetting {
+    /// As well as this machine can: in a box, else in a fence.
+    Auto,
+    /// In a box, or not at all.
+    Box,
+    /// In a fence.
+    Fence,
+    /// They are not.
+    None,
+}
+
+impl TierSetting {
+    /// The tier that is named; none: the best that there is.
+    pub fn named(self) -> Option<Tier> {
+        match self {
+            Self::Auto => None,
+            Self::Box => Some(Tier::Box),
+            Self::Fence => Some(Tier::Fence),
+            Self::None => Some(Tier::None),
+        }
+    }
 }
 
 /// Whether children reach the network.

@@ -16,6 +16,7 @@ pub struct Sandbox(Arc<Shared>);
 #[derive(Debug, Clone)]
 struct Shared {
     tier: Tier,
+    lacks: Option<String>,
     launcher: PathBuf,
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
@@ -36,7 +37,8 @@ impl Sandbox {
     pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
         let (read, write, network) = (Vec::new(), Vec::new(), Network::None);
         let (homes, template, also) = (None, None, Vec::new());
-        Self(Arc::new(Shared { tier, launcher, read, write, homes, template, also, network, limits }))
+        let lacks = None;
+        Self(Arc::new(Shared { tier, lacks, launcher, read, write, homes, template, also, network, limits }))
     }
 
     /// Lets every child read and execute what is below these paths, and write below those.
@@ -50,6 +52,12 @@ impl Sandbox {
     pub fn reading(self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let read = self.0.read.iter().cloned().chain(paths).collect();
         Self(Arc::new(Shared { read, ..(*self.0).clone() }))
+    }
+
+    /// Remembers why no better tier could be had.
+    #[must_use]
+    pub fn lacking(self, why: String) -> Self {
+        Self(Arc::new(Shared { lacks: Some(why), ..(*self.0).clone() }))
     }
 
     /// Makes the homes of children in this folder.
@@ -80,6 +88,11 @@ impl Sandbox {
     /// The least tier that children get.
     pub fn tier(&self) -> Tier {
         self.0.tier
+    }
+
+    /// Why no better tier could be had, where one was looked for.
+    pub fn lacks(&self) -> Option<&str> {
+        self.0.lacks.as_deref()
     }
 
     /// The network that children get where their own plan names no other.

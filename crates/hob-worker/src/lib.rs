@@ -69,7 +69,7 @@ pub use profiles::{base_catalog, catalog};
 pub use reconcile::{Approved, Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use routes::{Routed, Routes, routes};
-pub use sandbox::{sandbox, try_sandbox};
+pub use sandbox::{sandbox, sandbox_of_tier, try_sandbox};
 pub use schedule::{
     Concurrency, IssueResult, ReadyIssue, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool,
     ready, run_forever, run_once, run_sequentially, work_on,

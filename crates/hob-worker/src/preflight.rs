@@ -269,9 +269,11 @@ async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkE
         findings.add(Health::Bad, "git", format!("git {version} is too old: install git {major}.{minor} or later"));
     }
     match try_sandbox(&worker.sandbox, &worker.environment).await {
-        Ok(says) if worker.sandbox.tier() == Tier::None => findings.add(Health::Note, "sandbox", says),
+        Ok(says) if worker.sandbox.tier() == Tier::None || worker.sandbox.lacks().is_some() => {
+            findings.add(Health::Note, "sandbox", says);
+        }
         Ok(says) => findings.add(Health::Ok, "sandbox", says),
-        Err(says) => findings.add(Health::Bad, "sandbox", says),
+        Err(says) => findings.add(Health::Bad, "sandbox", format!("{says}; or set `sandbox.tier` to another tier")),
     }
     if let Err(error) = worker.workspace.try_writing().await {
         findings.add(Health::Bad, "state folder", error.to_string());

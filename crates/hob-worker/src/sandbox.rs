@@ -7,11 +7,25 @@ use hob_process::{Environment, Exit, Program};
 use hob_sandbox::{Network, Sandbox, Tier, probe};
 use tokio_util::sync::CancellationToken;
 
-/// What the settings make of it. `launcher` is Hob's program; homes of children are made below `state_dir`.
-pub fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sandbox {
+/// What the settings make of it; where they leave the tier to Hob, the best that this machine has. `launcher` is Hob's program;
+/// homes of children are made below `state_dir`.
+pub async fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sandbox {
+    let of = |tier| sandbox_of_tier(settings, tier, state_dir, launcher.clone());
+    if let Some(tier) = settings.sandbox.tier.named() {
+        return of(tier);
+    }
+    let best = of(Tier::Box);
+    match try_sandbox(&best, &child_environment()).await {
+        Ok(_holds) => best,
+        Err(why) => of(Tier::Fence).lacking(why),
+    }
+}
+
+/// The same with a tier that is known.
+pub fn sandbox_of_tier(settings: &Settings, tier: Tier, state_dir: &Path, launcher: PathBuf) -> Sandbox {
     let settings = &settings.sandbox;
     let read = toolchain_folders(&child_environment()).into_iter().chain(settings.read.clone());
-    Sandbox::new(settings.tier, launcher, settings.limits())
+    Sandbox::new(tier, launcher, settings.limits())
         .sharing(read.collect(), settings.write.clone())
         .with_network(settings.network())
         .homes_in(state_dir.join("homes"))
@@ -23,9 +37,7 @@ pub fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sand
 /// What is missing, and what to do.
 pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, String> {
     let tier = sandbox.tier();
-    let cannot = |why: &str| {
-        format!("this machine has no sandbox of the tier `{tier}`: {why}; or set `sandbox.tier` to another tier")
-    };
+    let cannot = |why: &str| format!("this machine has no sandbox of the tier `{tier}`: {why}");
     if tier == Tier::None {
         return Ok("none: agents and checks reach what Hob does (`sandbox.tier`)".to_owned());
     }
@@ -41,7 +53,8 @@ pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result
                 Network::Open => "the network is open",
                 Network::None | Network::Proxy { .. } => "no network",
             };
-            Ok(format!("{tier}: tried, and it holds; {network} (`sandbox.network`)"))
+            let better = sandbox.lacks().map(|why| format!("; {why}")).unwrap_or_default();
+            Ok(format!("{tier}: tried, and it holds; {network} (`sandbox.network`){better}"))
         }
         Ok(finished) if finished.exit.is_success() => Err(cannot("a file that no plan allows could be read")),
         Ok(finished) => Err(cannot(&format!("{}: {}", finished.exit, finished.stderr.text().trim()))),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use anyhow::Context;
 use github_emulator::SeedFile;
 use hob_agent::AgentParts;
-use hob_config::{AgentSettings, BackendKind, Settings, child_environment};
+use hob_config::{AgentSettings, BackendKind, Settings, TierSetting, child_environment};
 use hob_domain::{RepoName, State};
 use hob_sandbox::Tier;
 use hob_worker::{RunLimits, WorkError, WorkEvent, run_once, try_sandbox};
@@ -47,27 +47,21 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     Ok(stage)
 }
 
-/// The best tier that this machine has. The agents of this rehearsal are Hob's own: it is played without one, too.
-async fn best_tier(settings: &Settings, folder: &Path, desk: &Desk) -> Tier {
-    let mut lacks = "the setting `sandbox.tier` says so".to_owned();
-    if settings.sandbox.tier != Tier::None {
-        for tier in [Tier::Box, Tier::Fence] {
-            let mut settings = settings.clone();
-            settings.sandbox.tier = tier;
-            match try_sandbox(&sandbox_of(&settings, folder), &child_environment()).await {
-                Ok(_holds) => {
-                    say(
-                        desk,
-                        &format!("agents and checks run in a sandbox of the tier `{tier}`, the best of this machine"),
-                    );
-                    return tier;
-                }
-                Err(why) => lacks = why,
-            }
+/// The tier of the settings, where the machine has it. The agents of this rehearsal are Hob's own: it is played without one, too.
+async fn best_tier(settings: &Settings, folder: &Path, desk: &Desk) -> TierSetting {
+    let sandbox = sandbox_of(settings, folder).await;
+    let (tier, said) = match (sandbox.tier(), try_sandbox(&sandbox, &child_environment()).await) {
+        (Tier::None, _) => (TierSetting::None, "without a sandbox: the setting `sandbox.tier` says so".to_owned()),
+        (_, Err(why)) => (TierSetting::None, format!("without a sandbox: {why}")),
+        (tier, Ok(_holds)) => {
+            let better =
+                sandbox.lacks().map_or_else(|| ", the best of this machine".to_owned(), |why| format!("; {why}"));
+            let setting = if tier == Tier::Box { TierSetting::Box } else { TierSetting::Fence };
+            (setting, format!("in a sandbox of the tier `{tier}`{better}"))
         }
-    }
-    say(desk, &format!("agents and checks run without a sandbox: {lacks}"));
-    Tier::None
+    };
+    say(desk, &format!("agents and checks run {said}"));
+    tier
 }
 
 async fn play(stage: &Stage, desk: &Desk) -> anyhow::Result<()> {

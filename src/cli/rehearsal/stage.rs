@@ -89,7 +89,7 @@ impl Stage {
             state_dir: state.path().join("state"),
             agents,
             environment: child_environment(),
-            sandbox: sandbox_of(&settings, state.path()),
+            sandbox: sandbox_of(&settings, state.path()).await,
             agent,
             id: worker_id("rehearsal"),
             events,

@@ -85,8 +85,8 @@ async fn what_a_run_does_to_its_copy_reaches_no_other() {
     world.finish().await;
 }
 
-/// Attack corpus K134: an issue that is never merged changes the lock file to what the base will have next, and the script that
-/// the step runs. What it made is its own; and what it makes of its own script alone is not even used.
+/// Attack corpus K134: an issue that is never merged changes the lock file to what the base will have next, and what the
+/// step's script runs. What it made is its own.
 #[tokio::test]
 async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
     let rules =
@@ -94,11 +94,12 @@ async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
     let evil = "mkdir -p deps; echo evil > deps/evil; echo '# evil' >> \"$HOME/.gitconfig\"";
     let honest = "mkdir -p deps; cp lock deps; echo ran >> {DIR}/runs";
     let script = format!(
-        "case $HOB_ISSUE in 1) echo 2 > lock; cat > fetch.sh <<'END'\n{evil}\nEND\n;; *) test ! -e deps/evil && echo done > done.txt;; esac"
+        "case $HOB_ISSUE in 1) echo 2 > lock; cat > lib.sh <<'END'\n{evil}\nEND\n;; *) test ! -e deps/evil && echo done > done.txt;; esac"
     );
     let world = World::with_agent(&script)
         .file("lock", "1\n")
-        .file("fetch.sh", honest)
+        .file("fetch.sh", ". ./lib.sh")
+        .file("lib.sh", honest)
         .file(".gitignore", "deps/\n")
         .file(".github/hob.toml", rules)
         .set("limits.attempts", "1")

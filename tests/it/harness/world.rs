@@ -11,7 +11,7 @@ use hob_agent::{AgentParts, Approval};
 use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, Webhook, child_environment};
 use hob_domain::{Claimant, EventId, KnownSecrets, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
-use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once};
+use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once, sandbox_of_tier};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -175,6 +175,8 @@ impl Builder {
         forge.create_repository(&repo_on_forge(), &seeds(&self.files)).unwrap();
         let set_here = |key: &str| (key.to_owned(), "0".to_owned());
         let mut set = ["forge.write_interval_ms", "limits.open_pulls", "agent.retries"].map(set_here).to_vec();
+        // The tests of the sandbox name others.
+        set.push(("sandbox.tier".to_owned(), "fence".to_owned()));
         // Scripts of agents leave their signs in the world's folder.
         set.push(("sandbox.write".to_owned(), folder.path().display().to_string()));
         if let Some(receiver) = &self.receiver {
@@ -330,7 +332,7 @@ impl World {
             },
             server_url: self.forge.server_url(),
             environment: child_environment(),
-            sandbox: hob_worker::sandbox(&settings, &state_dir, super::launcher()),
+            sandbox: sandbox_of_tier(&settings, settings.sandbox.tier.named().unwrap(), &state_dir, super::launcher()),
             agent: None,
             id: name.into(),
             events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),

@@ -182,6 +182,23 @@ async fn without_landlock_a_fence_starts_nothing_and_hob_says_so() {
     world.finish().await;
 }
 
+/// Without a setting it is a box, and a fence where no namespace can be made: `doctor` says why, and what would help.
+#[tokio::test]
+async fn the_best_tier_that_the_machine_has_is_the_default() {
+    let world = World::fixing().set("sandbox.tier", "auto").start().await;
+    let told = |ended: crate::harness::Ended| ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let best = told(world.hob(&["doctor"]).await);
+    assert!(best.contains("box: tried, and it holds"), "{best}");
+    let below = format!("exec {} below no-namespaces -- \"$@\"", programs().prisoner.display());
+    let less = told(world.hob_in_shell(&below, &["doctor"]).await);
+    assert!(less.contains("fence: tried, and it holds; no network (`sandbox.network`); this machine has no"), "{less}");
+    assert!(less.contains("no sandbox of the tier `box`: ") && less.contains("bwrap: "), "{less}");
+    let issue = world.asks("Make done.txt", "").await;
+    let ended = world.hob_in_shell(&below, &["run", "--once"]).await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
+    world.finish().await;
+}
+
 /// The cells of the table that `scripts/prisoner.py` writes, by attempt and column.
 fn table() -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/trust.md")).unwrap();

@@ -91,7 +91,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
             tree::end();
             return match heard.and_then(Heard::refusal) {
                 Some(reason) => Err(RefusedError::LastStep(reason)),
-                None => Ok(ending(status)),
+                None => Ok(ending(status, launch.plan.tier)),
             };
         }
         if let Some(reason) = excess(&launch.plan, &mut disk) {
@@ -170,9 +170,24 @@ fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
     Ok((child.map_err(RefusedError::at("start `bwrap`"))?, report.listen()))
 }
 
-/// Ends as the child did.
-fn ending(status: WaitStatus) -> ExitCode {
-    if let Some(signal) = status.terminating_signal() {
+/// Signals that end a program which does not expect them, a lack of memory's among them.
+const FATAL: [i32; 9] = [
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGKILL,
+    libc::SIGSEGV,
+    libc::SIGSYS,
+    libc::SIGTERM,
+    libc::SIGXCPU,
+];
+
+/// Ends as the child did. bubblewrap tells of a child that a signal ended as a shell does, by its exit code.
+fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
+    let code = status.exit_status().filter(|_| tier == Tier::Box);
+    let told = code.and_then(|code| FATAL.into_iter().find(|signal| code == 128 + signal));
+    if let Some(signal) = status.terminating_signal().or(told) {
         // It was not dumped, and neither is this one.
         signal_hook::low_level::emulate_default_handler(signal).ok();
         return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
