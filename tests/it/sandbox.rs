@@ -366,7 +366,7 @@ async fn nothing_outlives_a_child() {
 /// Attack corpus K131: a name that is not UTF-8, in a fence; the child ends and leaves it, or is ended beside it.
 #[tokio::test]
 async fn a_process_with_any_name_is_found_and_ended() {
-    const NAMES: [&str; 3] = ["s\\xff", "a) S 1 (b", "s\\n"];
+    const NAMES: [&str; 3] = ["s\\377", "a) S 1 (b", "s\\n"];
     for name in NAMES {
         let prison = Prison::new(Tier::Fence);
         let start = format!(
@@ -374,6 +374,9 @@ async fn a_process_with_any_name_is_found_and_ended() {
         );
         let (exit, said) = prison.sh(&start).await;
         assert_eq!(exit, Exit::Code(0), "{name}: {said}");
+        let bytes = name.replace("\\377", "\u{fffd}").replace("\\n", "\n");
+        let mut files = std::fs::read_dir(prison.work()).unwrap().flatten();
+        assert!(files.any(|file| file.file_name().to_string_lossy() == bytes), "{name} is called so");
         assert!(!lives(said.trim()) && processes_in(&prison.work()).is_empty(), "{name}: {said}");
         let mut environment = child_environment();
         environment.insert("HOME".into(), prison.work().into());

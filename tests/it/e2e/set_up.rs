@@ -108,7 +108,7 @@ async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
     world.asks("Raise the lock", "").await;
     world.run().await;
     // The maintainers raise it, too.
-    world.pushes_onto("ann", "main", "lock", "2").await;
+    world.pushes_onto("ann", "main", "lock", "2\n").await;
     let second = world.asks("Make done.txt", "").await;
     world.run().await;
     assert_eq!(world.labels(second).await, ["code", "in-review"], "{:?}", world.failures());
