@@ -26,6 +26,18 @@ pub enum CheckExit {
     Cancelled,
 }
 
+impl std::fmt::Display for CheckExit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Passed => f.write_str("passed"),
+            Self::Failed { code } => write!(f, "exit code {code}"),
+            Self::Signal { signal } => write!(f, "signal {signal}"),
+            Self::OutOfTime => f.write_str("out of time"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
 /// When a check was run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

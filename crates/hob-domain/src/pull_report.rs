@@ -244,10 +244,9 @@ fn exit_word(result: &CheckResult) -> String {
             CheckRun::Now => format!("passed ({} s)", result.seconds),
             CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
         },
-        CheckExit::Failed { code } => format!("failed (exit code {code})"),
-        CheckExit::Signal { signal } => format!("failed (signal {signal})"),
+        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit})"),
         CheckExit::OutOfTime => format!("out of time after {} s (`checks.time`)", result.seconds),
-        CheckExit::Cancelled => "cancelled".to_owned(),
+        exit @ CheckExit::Cancelled => exit.to_string(),
     }
 }
 

@@ -59,7 +59,15 @@ impl Prepared {
 #[derive(Debug, Clone)]
 pub struct Source {
     commit: Sha,
+    of_base: bool,
     kept: PathBuf,
+}
+
+impl Source {
+    /// Whether it is a commit of the base branch.
+    pub fn is_the_base(&self) -> bool {
+        self.of_base
+    }
 }
 
 /// A place where set-up steps work.
@@ -103,10 +111,14 @@ impl Checkout {
             };
             let shared = needs(&base)?;
             if needs(&sha)? == shared {
-                return Ok(Source { commit: base, kept: issue.prepared().join(name(&shared)?.to_string()) });
+                return Ok(Source {
+                    commit: base,
+                    of_base: true,
+                    kept: issue.prepared().join(name(&shared)?.to_string()),
+                });
             }
             let own = name(&tree_of(&repo, &sha)?.id().to_string())?;
-            Ok(Source { commit: sha, kept: issue.own_prepared().join(own.to_string()) })
+            Ok(Source { commit: sha, of_base: false, kept: issue.own_prepared().join(own.to_string()) })
         })
         .await
     }

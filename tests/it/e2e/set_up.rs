@@ -67,6 +67,24 @@ async fn a_step_that_fails_on_the_work_goes_back_to_the_agent() {
     world.finish().await;
 }
 
+/// Field note N69: nothing is paid for where what the work needs is not there.
+#[tokio::test]
+async fn a_step_that_fails_on_the_base_ends_the_run_before_an_agent_starts() {
+    for checks in ["checks = ['true']\n", ""] {
+        let rules = format!("setup = ['echo no such registry >&2; exit 4']\n{checks}");
+        let world = World::with_agent("echo done > done.txt").file(".github/hob.toml", &rules).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        let ended = world.hob(&["run", "--once"]).await;
+        assert_eq!(ended.code, 6, "{ended:?}");
+        for says in ["the set-up step `echo no such registry", "exit code 4: no such registry", "`sandbox.hosts`"] {
+            assert!(ended.stderr.contains(says), "{says}: {ended:?}");
+        }
+        assert!(world.briefs(issue).is_empty());
+        assert_eq!(world.labels(issue).await, ["code"]);
+        world.finish().await;
+    }
+}
+
 /// Attack corpus J126
 #[tokio::test]
 async fn what_a_run_does_to_its_copy_reaches_no_other() {

@@ -32,7 +32,7 @@ pub(super) fn command(plan: &Plan, folder: &Path) -> Result<(PathBuf, Vec<OsStri
     if plan.network != Network::Open {
         words.flags("--unshare-net");
     }
-    words.flags("--die-with-parent --cap-drop ALL --hostname box --proc /proc --dev /dev");
+    words.flags("--die-with-parent --cap-drop ALL --hostname box --proc /proc --dev /dev --mqueue /dev/mqueue");
     // They are memory of the machine that no process has.
     let most =
         Some(plan.limits.memory / 4).filter(|quarter| *quarter > 0).map_or(TEMPORARY, |most| most.min(TEMPORARY));

@@ -152,7 +152,8 @@ fn restrict(rest: &Rest) -> Result<(), RefusedError> {
 
 /// Its own folders; in a box the temporary ones, too, which are nobody else's there.
 fn writable(rest: &Rest) -> Vec<PathBuf> {
-    let temporary = if rest.tier == Tier::Box { ["/tmp", "/dev/shm", "/dev/pts"].as_slice() } else { &[] };
+    let temporary =
+        if rest.tier == Tier::Box { ["/tmp", "/dev/shm", "/dev/pts", "/dev/mqueue"].as_slice() } else { &[] };
     rest.write.iter().cloned().chain(temporary.iter().map(PathBuf::from)).collect()
 }
 

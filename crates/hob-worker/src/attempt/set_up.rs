@@ -1,7 +1,8 @@
 //! The set-up steps of a repository: what they fetch is there for agent and checks, which have no network.
 
 use hob_agent::Confined;
-use hob_domain::{CheckResult, Sha};
+use hob_domain::{CheckExit, CheckResult, Sha};
+use hob_sandbox::Network;
 use hob_workspace::{CheckLimits, Prepared, run_checks};
 
 use crate::{WorkError, Worker, attempt::job::Job};
@@ -11,11 +12,15 @@ pub(super) enum SetUp {
     /// The repository has no steps.
     Nothing,
     Ready(Prepared),
-    /// The step that failed, as a check that did.
+    /// The step that failed on the work, as a check that did.
     Failed(Box<CheckResult>),
 }
 
-/// What the set-up steps leave for the commit `sha`: from an earlier run where there was one, else they run now.
+/// Lines of a failed step that are told.
+const LINES: usize = 5;
+
+/// What the set-up steps leave for the commit `sha`: from an earlier run where there was one, else they run now. Where one fails
+/// on the base, no agent could do anything about it, and what it needs is the operator's to give.
 pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<SetUp, WorkError> {
     let steps = &job.rules.setup;
     if steps.is_empty() {
@@ -26,6 +31,7 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
         return Ok(SetUp::Ready(prepared));
     }
     worker.activity(job.number(), "running the set-up steps");
+    let is_the_base = source.is_the_base();
     let made = job.checkout.begin_preparing(source).await?;
     let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
     let hosts = &worker.settings.sandbox.hosts;
@@ -43,8 +49,25 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
         let results = run.await.map_err(WorkError::Checks)?;
         if let Some(failed) = results.into_iter().find(|result| !result.passed()) {
             worker.progress(job.number(), &format!("the set-up step `{}` failed", failed.command));
+            if is_the_base && failed.exit != CheckExit::Cancelled {
+                return Err(WorkError::Misconfigured(cannot_be_set_up(worker, &failed)));
+            }
             return Ok(SetUp::Failed(Box::new(failed)));
         }
     }
     Ok(SetUp::Ready(job.checkout.keep_prepared(made).await?))
+}
+
+/// Why no agent starts.
+fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
+    let lines: Vec<_> = failed.output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(LINES)..].join(" / ");
+    let hosts = &worker.settings.sandbox.hosts;
+    let reached = match (worker.sandbox.network(), hosts.as_slice()) {
+        (Network::Open, _) => String::new(),
+        (_, []) => "; it reaches no host: list those that it fetches from in `sandbox.hosts`".to_owned(),
+        (_, hosts) => format!("; it reaches {} (`sandbox.hosts`)", hosts.join(", ")),
+    };
+    let (step, how) = (&failed.command, failed.exit);
+    format!("the set-up step `{step}` fails on the base branch, so no agent starts: {how}: {last}{reached}")
 }
