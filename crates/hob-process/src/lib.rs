@@ -31,7 +31,7 @@ pub use folder::{Entry, Folder};
 pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;
 pub use program::{Exit, Finished, ProcessError, Program};
-pub use removal::{remove_tree, remove_tree_until};
+pub use removal::{remove_tree, remove_tree_until, unlock_folders};
 pub use second_signal::exit_at_second;
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
 pub use watchdog::{own_program, start_watchdog, was_watchdog};

@@ -136,6 +136,36 @@ fn remove_entry(folder: &OwnedFd, name: &CStr, kind: FileType) -> io::Result<boo
     }
 }
 
+/// Lets the owner read and write the folder at `top` and those in it, so many levels deep. Landlock keeps a child in a fence
+/// from no change of a mode: it can lock what it may not read.
+///
+/// # Errors
+/// The system's; a folder that is gone meanwhile is none.
+pub fn unlock_folders(top: &Path, levels: usize) -> io::Result<()> {
+    match unlock(CWD, top, levels) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn unlock(place: impl AsFd + Copy, name: impl Arg + Copy, levels: usize) -> io::Result<()> {
+    let folder = open(place, name)?;
+    if levels == 0 {
+        return Ok(());
+    }
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let inner = entry.file_name();
+        if !is_itself(inner) && entry.file_type() == FileType::Directory {
+            match unlock(&folder, inner, levels - 1) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => other?,
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Opens a folder, and lets its owner read and write it.
 fn open(place: impl AsFd + Copy, name: impl Arg + Copy) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -170,6 +200,26 @@ mod tests {
             mkdirat(&at, "a", Mode::RWXU).unwrap();
             at = open(&at, "a").unwrap();
         }
+    }
+
+    /// Attack corpus K150.
+    #[test]
+    fn locked_folders_are_unlocked_so_many_levels_deep() {
+        let folder = tempfile::tempdir().unwrap();
+        let levels: Vec<_> = ["a", "a/b", "a/b/c"].map(|path| folder.path().join(path)).into();
+        let lock = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        let mode = |path: &Path| fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
+        fs::create_dir_all(&levels[2]).unwrap();
+        fs::write(folder.path().join("outside"), "").unwrap();
+        symlink(folder.path().join("outside"), levels[0].join("link")).unwrap();
+        lock(&folder.path().join("outside"));
+        levels.iter().rev().for_each(|path| lock(path));
+        unlock_folders(&levels[0], 1).unwrap();
+        assert_eq!(levels.iter().map(|path| mode(path)).collect::<Vec<_>>(), [0o700, 0o700, 0o000]);
+        unlock_folders(&levels[0], 3).unwrap();
+        assert_eq!(mode(&levels[2]), 0o700);
+        assert_eq!(mode(&folder.path().join("outside")), 0o000, "no link is followed");
+        unlock_folders(&folder.path().join("nothing"), 3).unwrap();
     }
 
     /// Attack corpus J106.

@@ -17,7 +17,7 @@ use crate::{
     git::{Before, Git, Tree},
     git_dir,
     in_use::Use,
-    layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, renew, write},
+    layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, renew, unlock, write},
     object_id::{checked, oid},
     skeleton,
     update::Unresolved,
@@ -148,6 +148,7 @@ impl Checkout {
         let (message, identity) = (self.secrets.redaction().text(message).into_owned(), identity.clone());
         let on = if self.unresolved.is_some() { On::Parents } else { On::Tip };
         let entry = Entry { message, identity, time, on };
+        self.unlock().await?;
         committer::commit((&self.git, &self.folder), sandbox, self.branch.full(), entry).await
     }
 
@@ -239,6 +240,7 @@ impl Checkout {
     pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
         checked(sha)?;
         let (proof, index) = (self.folder.proof(), self.folder.proof_index());
+        self.unlock().await?;
         let old = proof.clone();
         blocking("renew the folder", move || renew(&old).or_else(|_| remove(&old))).await?;
         let fresh = !proof.exists();
@@ -248,6 +250,12 @@ impl Checkout {
             self.fill(&proof, &index, sha).await?;
         }
         Ok(proof)
+    }
+
+    /// What an agent or a check has locked of Hob's own is Hob's again.
+    async fn unlock(&self) -> Result<(), WorkspaceError> {
+        let repo = self.folder.repo().to_owned();
+        blocking("unlock the checkout", move || unlock(&repo)).await
     }
 
     /// Remembers where the branch stands on the server now.

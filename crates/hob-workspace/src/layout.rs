@@ -20,7 +20,7 @@ use std::{
 };
 
 use hob_domain::{IssueNumber, RepoName};
-use hob_process::{Folder, remove_tree};
+use hob_process::{Folder, remove_tree, unlock_folders};
 
 use crate::{WorkspaceError, error::disk};
 
@@ -63,14 +63,17 @@ impl IssueFolder {
     }
 
     pub(super) fn mirror_objects(&self) -> PathBuf {
-        let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
-        repo.join("mirror.git/objects")
+        self.repo().join("mirror.git/objects")
     }
 
     /// Where the repository keeps what set-up steps left.
     pub(super) fn prepared(&self) -> PathBuf {
-        let repo = self.0.ancestors().nth(2).unwrap_or(&self.0);
-        repo.join("prepared")
+        self.repo().join("prepared")
+    }
+
+    /// The folder of the repository.
+    pub(super) fn repo(&self) -> &Path {
+        self.0.ancestors().nth(2).unwrap_or(&self.0)
     }
 
     /// Where it keeps what they left from its own commits.
@@ -113,6 +116,16 @@ pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Worksp
 /// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
 pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
     remove_tree(path).map_err(disk("remove", path))
+}
+
+/// How deep folders of a repository are that a child in a fence may have locked: `mirror.git/objects/xx`, `issues/N/tree`.
+const LEVELS: usize = 3;
+
+/// Unlocks a repository's folder and those that it is in, with what else the state folder has.
+pub(super) fn unlock(repo: &Path) -> Result<(), WorkspaceError> {
+    let above = repo.ancestors().skip(1).take(2).zip([0, 1]);
+    let all = above.collect::<Vec<_>>().into_iter().rev().chain([(repo, LEVELS)]);
+    all.into_iter().try_for_each(|(folder, levels)| unlock_folders(folder, levels).map_err(disk("unlock", folder)))
 }
 
 /// Gives a folder that a child could write a new inode, with all that is in it. What came from an earlier child and still runs has

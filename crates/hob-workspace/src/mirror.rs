@@ -17,7 +17,7 @@ use crate::{
     forwarder::Right,
     git::{Git, done, said},
     git_dir::GitDir,
-    layout::{blocking, make, mirror, remove, repo_folder, write},
+    layout::{blocking, make, mirror, remove, repo_folder, unlock, write},
     object_id::checked,
     route::Route,
     transport::exchange,
@@ -39,6 +39,7 @@ impl MirrorLock {
     pub(super) async fn take(root: &Path, repo: &RepoName) -> Result<Self, WorkspaceError> {
         let (folder, repo) = (repo_folder(root, repo), repo.clone());
         blocking("lock the mirror", move || {
+            unlock(&folder)?;
             make(&folder)?;
             let path = folder.join("lock");
             let file = fs::File::options().create(true).append(true).open(&path).map_err(disk("open", &path))?;

@@ -8,11 +8,12 @@ use std::{
 
 use hob_config::WorkspaceSettings;
 use hob_domain::{IssueNumber, KnownSecrets, ProfileFiles, RepoName, Sha};
-use hob_process::Environment;
+use hob_process::{Environment, unlock_folders};
 
 use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,
     checkout::{self, Sources},
+    error::disk,
     forwarder::Right,
     git::{Git, done},
     git_dir::GitDir,
@@ -50,9 +51,14 @@ impl Workspace {
         settings: WorkspaceSettings,
         environment: Environment,
     ) -> Result<Self, WorkspaceError> {
-        let root = std::path::absolute(&root).map_err(crate::error::disk("find", root))?;
+        let root = std::path::absolute(&root).map_err(disk("find", root))?;
         let folder = root.clone();
-        blocking("open the workspace", move || make(&folder)).await?;
+        // A child in a fence can have locked it.
+        blocking("open the workspace", move || {
+            unlock_folders(&folder, 0).map_err(disk("unlock", &folder))?;
+            make(&folder)
+        })
+        .await?;
         let git = Git::new(settings, environment, &root);
         let (queues, in_use, secrets) = (Arc::default(), InUse::default(), KnownSecrets::default());
         Ok(Self { root, git, queues, in_use, secrets })

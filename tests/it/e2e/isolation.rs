@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    os::unix::fs::PermissionsExt,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -62,5 +63,28 @@ async fn an_attempt_that_panics_fails_alone() {
     world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
     world.run().await;
     assert_eq!(world.labels(bad).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Attack corpus K150: in a fence the modes of files outside can be changed. Root reads what is locked, so that the modes are
+/// looked at, too.
+#[tokio::test]
+async fn an_agent_that_locks_the_state_folder_stops_no_later_run() {
+    let lock = "cd {DIR}/state-w1/acme && chmod 000 site/issues/1/git site/issues/1 site/issues site/mirror.git/objects \
+                site/mirror.git site . ..";
+    let world = World::with_agent(&format!("echo done > done.txt; [ $HOB_ISSUE != 1 ] || {{ {lock}; }}")).start().await;
+    let first = world.asks("Lock it", "").await;
+    world.run().await;
+    assert_eq!(world.labels(first).await, ["code", "in-review"], "{:?}", world.notices.lock().unwrap());
+    let second = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(second).await, ["code", "in-review"], "{:?}", world.notices.lock().unwrap());
+    let state = world.state_dir("w1");
+    for folder in
+        ["", "acme", "acme/site", "acme/site/mirror.git", "acme/site/mirror.git/objects", "acme/site/issues/1/git"]
+    {
+        let mode = std::fs::metadata(state.join(folder)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o700, 0o700, "{folder}: {mode:o}");
+    }
     world.finish().await;
 }
