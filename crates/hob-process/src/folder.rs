@@ -19,6 +19,8 @@ use rustix::{
     path::Arg,
 };
 
+use crate::removal::unlocked;
+
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// A file that cannot make whoever opens it wait, as a pipe does.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
@@ -119,12 +121,25 @@ impl Folder {
         }
     }
 
-    /// Moves what it has under a name into another folder of the same file system, which has nothing of that name.
+    /// Moves what it has under a name into another folder of the same file system; false: that one has something of the name.
     ///
     /// # Errors
     /// The system's.
-    pub fn moves(&self, entry: &Entry, to: &Self) -> io::Result<()> {
-        Ok(renameat_with(&self.0, &entry.name, &to.0, &entry.name, RenameFlags::NOREPLACE)?)
+    pub fn moves(&self, entry: &Entry, to: &Self) -> io::Result<bool> {
+        let moved = || renameat_with(&self.0, &entry.name, &to.0, &entry.name, RenameFlags::NOREPLACE);
+        let moved = match moved() {
+            // A folder that is moved is written to: its entry `..` changes.
+            Err(Errno::ACCESS) if entry.is_folder() => {
+                drop(unlocked(&self.0, &*entry.name)?);
+                moved()
+            }
+            other => other,
+        };
+        match moved {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Copies what it has under a name into another folder, for the owner. A link is copied as a link; what is neither file,

@@ -55,7 +55,7 @@ pub fn remove_tree_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()>
 }
 
 fn remove_folder(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()> {
-    let mut top = Top { folder: open(CWD, path)?, waiting: 0 };
+    let mut top = Top { folder: unlocked(CWD, path)?, waiting: 0 };
     while top.empty_a_level(stop)? {
         if stop() {
             return Ok(());
@@ -94,7 +94,7 @@ impl Top {
 
     /// Empties the folder `name`, whose folders move up where they are not empty.
     fn move_up(&mut self, name: &CStr) -> io::Result<()> {
-        let folder = open(&self.folder, name)?;
+        let folder = unlocked(&self.folder, name)?;
         for entry in Dir::read_from(&folder)? {
             let entry = entry?;
             let inner = entry.file_name();
@@ -102,7 +102,7 @@ impl Top {
                 continue;
             }
             // A folder that is moved is written to: its entry `..` changes.
-            drop(open(&folder, inner)?);
+            drop(unlocked(&folder, inner)?);
             loop {
                 let free = format!("{WAITING}{}", self.waiting);
                 self.waiting += 1;
@@ -149,7 +149,7 @@ pub fn unlock_folders(top: &Path, levels: usize) -> io::Result<()> {
 }
 
 fn unlock(place: impl AsFd + Copy, name: impl Arg + Copy, levels: usize) -> io::Result<()> {
-    let folder = open(place, name)?;
+    let folder = unlocked(place, name)?;
     if levels == 0 {
         return Ok(());
     }
@@ -167,7 +167,7 @@ fn unlock(place: impl AsFd + Copy, name: impl Arg + Copy, levels: usize) -> io::
 }
 
 /// Opens a folder, and lets its owner read and write it.
-fn open(place: impl AsFd + Copy, name: impl Arg + Copy) -> io::Result<OwnedFd> {
+pub(super) fn unlocked(place: impl AsFd + Copy, name: impl Arg + Copy) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = match openat(place, name, flags | OFlags::RDONLY, Mode::empty()) {
         Err(Errno::ACCESS) => {
@@ -195,10 +195,10 @@ mod tests {
 
     /// Folders in folders, deeper than any path may be long.
     fn nest(place: &Path, depth: usize) {
-        let mut at = open(CWD, place).unwrap();
+        let mut at = unlocked(CWD, place).unwrap();
         for _ in 0..depth {
             mkdirat(&at, "a", Mode::RWXU).unwrap();
-            at = open(&at, "a").unwrap();
+            at = unlocked(&at, "a").unwrap();
         }
     }
 

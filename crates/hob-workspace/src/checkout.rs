@@ -66,8 +66,7 @@ pub(super) async fn prepare(
     let mut checkout =
         Checkout { git, secrets, folder, tree, branch, sources, kept: false, unresolved, _in_use: in_use };
     let old = checkout.tree.clone();
-    // Where it cannot be renewed, somebody made it so: it is made anew.
-    blocking("renew the folder", move || renew(&old).or_else(|_| remove(&old))).await?;
+    blocking("renew the folder", move || renew(&old)).await?;
     if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);
@@ -242,7 +241,7 @@ impl Checkout {
         let (proof, index) = (self.folder.proof(), self.folder.proof_index());
         self.unlock().await?;
         let old = proof.clone();
-        blocking("renew the folder", move || renew(&old).or_else(|_| remove(&old))).await?;
+        blocking("renew the folder", move || renew(&old)).await?;
         let fresh = !proof.exists();
         if fresh || self.fill(&proof, &index, sha).await.is_err() {
             let (gone, stale) = (proof.clone(), index.clone());

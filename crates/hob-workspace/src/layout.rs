@@ -141,7 +141,8 @@ pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
             for entry in from.entries().map_err(failed(folder))? {
                 from.moves(&entry, &to).map_err(failed(folder))?;
             }
-            fs::remove_dir(folder).map_err(failed(folder))?;
+            // What is there a second time was put there after the crash, by what is to have no rights here.
+            remove(folder)?;
         }
         Ok(_no_folder) => return remove(folder),
         Err(error) if error.kind() == io::ErrorKind::NotFound && fresh.is_dir() => {}
@@ -194,7 +195,10 @@ async fn within<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use std::{os::unix::fs::MetadataExt, sync::mpsc};
+    use std::{
+        os::unix::fs::{MetadataExt, PermissionsExt},
+        sync::mpsc,
+    };
 
     use super::*;
 
@@ -221,6 +225,15 @@ mod tests {
         fs::rename(&folder, &fresh).unwrap();
         renew(&folder).unwrap();
         assert!(kept());
+        // What cannot be written is moved, and what was put there since a crash is not.
+        fs::create_dir_all(folder.join("locked/in")).unwrap();
+        fs::set_permissions(folder.join("locked"), fs::Permissions::from_mode(0o500)).unwrap();
+        fs::create_dir_all(fresh.join("a")).unwrap();
+        fs::write(fresh.join("a/old"), "").unwrap();
+        renew(&folder).unwrap();
+        assert!(folder.join("locked/in").exists() && folder.join("a/old").exists() && !folder.join("a/b").exists());
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        fs::write(folder.join("a/b/c"), "kept").unwrap();
         // A link leads nowhere.
         fs::rename(&folder, place.path().join("elsewhere")).unwrap();
         std::os::unix::fs::symlink(place.path().join("elsewhere"), &folder).unwrap();

@@ -229,8 +229,10 @@ fn move_new(
             }
             Ok(_file) => {}
             Err(_new) => {
-                if let Some(to) = to()? {
-                    from.moves(&entry, &to)?;
+                if let Some(to) = to()?
+                    && !from.moves(&entry, &to)?
+                {
+                    return Err(io::ErrorKind::AlreadyExists.into());
                 }
             }
         }

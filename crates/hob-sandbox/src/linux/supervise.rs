@@ -198,7 +198,7 @@ fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
 /// Which limit is passed.
 fn excess(plan: &Plan, disk: &mut Disk) -> Option<String> {
     let limits = plan.limits;
-    let taken = tree::taken();
+    let taken = tree::taken(limits.memory);
     let past = |taken: u64, limit: u64| limit > 0 && taken > limit;
     if past(taken.memory(), limits.memory) {
         return Some(format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", limits.memory >> 20));

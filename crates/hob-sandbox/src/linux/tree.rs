@@ -89,8 +89,8 @@ fn signal(pid: i32, signal: Signal) {
     }
 }
 
-/// What they take now.
-pub(super) fn taken() -> Taken {
+/// What they take now. Where that may be more than `memory` bytes of it, the kernel is asked how much of it they share.
+pub(super) fn taken(memory: u64) -> Taken {
     let all = descendants();
     let mut taken = Taken { processes: all.len() as u64, ..Taken::default() };
     let mut shared = 0;
@@ -100,12 +100,12 @@ pub(super) fn taken() -> Taken {
         shared += size_in(&status, "RssShmem:");
     }
     // What several of them share counts for each of them there. The kernel divides it, which takes it longer.
-    if shared > 0 {
+    if taken.own + shared > memory {
         shared = all.iter().map(|pid| fairly_shared(*pid)).sum();
     }
-    let (memory, unnamed) = unnamed_files(&all);
+    let (open, unnamed) = unnamed_files(&all);
     // What is mapped may be open, too.
-    taken.shared = shared.max(memory);
+    taken.shared = shared.max(open);
     taken.unnamed = unnamed;
     taken
 }
