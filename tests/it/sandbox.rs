@@ -467,15 +467,15 @@ async fn shared_memory_counts_once() {
         "import mmap, time\nm = mmap.mmap(-1, 48 << 20)\n{fill}\nfor _ in range(8):\n    if os.fork() == 0:\n        sum(m[::4096])\n        time.sleep(3)\n        os._exit(0)\nfor _ in range(8): os.wait()\nprint('works')"
     );
     for tier in TIERS {
-        let prison = || Prison { limits: Limits { memory: 160 << 20, ..Limits::default() }, ..Prison::new(tier) };
+        let prison = || Prison { limits: Limits { memory: 200 << 20, ..Limits::default() }, ..Prison::new(tier) };
         for taken in &too_much {
             let said = prison().python(taken).await;
-            assert!(said.contains("more than 160 MiB of memory (`sandbox.memory_mib`)"), "{tier} {taken}: {said}");
+            assert!(said.contains("more than 200 MiB of memory (`sandbox.memory_mib`)"), "{tier} {taken}: {said}");
         }
         assert_eq!(prison().python(&enough).await, "works", "{tier}");
         // Nor is it hidden.
         let said = prison().python(&format!("libc.prctl(4, 0, 0, 0, 0)\n{}", too_much[1])).await;
-        assert!(said.contains("more than 160 MiB of memory"), "{tier}: {said}");
+        assert!(said.contains("more than 200 MiB of memory"), "{tier}: {said}");
     }
 }
 

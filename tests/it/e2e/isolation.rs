@@ -72,7 +72,8 @@ async fn an_attempt_that_panics_fails_alone() {
 async fn an_agent_that_locks_the_state_folder_stops_no_later_run() {
     let lock = "cd {DIR}/state-w1/acme && chmod 000 site/issues/1/git site/issues/1 site/issues site/mirror.git/objects \
                 site/mirror.git site . ..";
-    let world = World::with_agent(&format!("echo done > done.txt; [ $HOB_ISSUE != 1 ] || {{ {lock}; true; }}")).start().await;
+    let world =
+        World::with_agent(&format!("echo done > done.txt; [ $HOB_ISSUE != 1 ] || {{ {lock}; true; }}")).start().await;
     let first = world.asks("Lock it", "").await;
     world.run().await;
     assert_eq!(world.labels(first).await, ["code", "in-review"], "{:?}", world.notices.lock().unwrap());
