@@ -60,6 +60,8 @@ def run(*command, **options):
 
 
 def free(family, kind, host):
+    if family == socket.AF_INET6 and not os.path.exists("/proc/net/if_inet6"):
+        raise Missing("the kernel has no IPv6")
     served = socket.socket(family, kind)
     served.bind((host, 0))
     return served
@@ -80,25 +82,16 @@ def echoes(served, connect):
 
 
 def over_tcp(family, host, to=None):
-    if family == socket.AF_INET6:
-        has_ipv6()
     served = free(family, socket.SOCK_STREAM, host)
     port = served.getsockname()[1]
     echoes(served, lambda: socket.create_connection((to or host, port), 5))
 
 
 def over_udp(family, host):
-    if family == socket.AF_INET6:
-        has_ipv6()
     served = free(family, socket.SOCK_DGRAM, host)
     client = socket.socket(family, socket.SOCK_DGRAM)
     client.sendto(b"hello", served.getsockname()[:2])
     assert served.recv(16) == b"hello"
-
-
-def has_ipv6():
-    if not os.path.exists("/proc/net/if_inet6"):
-        raise Missing("the kernel has no IPv6")
 
 
 @need("a TCP server on 127.0.0.1, and a client")
@@ -171,32 +164,27 @@ def _():
     asyncio.run(talk())
 
 
-@need("a Unix socket in its folder")
-def _():
+def over_unix(path):
     served = socket.socket(socket.AF_UNIX)
-    served.bind("here.sock")
+    served.bind(path)
 
     def connect():
         client = socket.socket(socket.AF_UNIX)
-        client.connect("here.sock")
+        client.connect(path)
         return client
 
     echoes(served, connect)
 
 
+@need("a Unix socket in its folder")
+def _():
+    over_unix("here.sock")
+
+
 @need("a Unix socket in a temporary folder")
 def _():
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "s")
-        served = socket.socket(socket.AF_UNIX)
-        served.bind(path)
-
-        def connect():
-            client = socket.socket(socket.AF_UNIX)
-            client.connect(path)
-            return client
-
-        echoes(served, connect)
+        over_unix(os.path.join(folder, "s"))
 
 
 @need("Unix datagrams")
@@ -209,15 +197,7 @@ def _():
 
 @need("an abstract Unix socket")
 def _():
-    served = socket.socket(socket.AF_UNIX)
-    served.bind(f"\0needs-{os.getpid()}")
-
-    def connect():
-        client = socket.socket(socket.AF_UNIX)
-        client.connect(f"\0needs-{os.getpid()}")
-        return client
-
-    echoes(served, connect)
+    over_unix(f"\0needs-{os.getpid()}")
 
 
 @need("a pair of stream sockets")

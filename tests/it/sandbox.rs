@@ -370,9 +370,9 @@ async fn a_process_with_any_name_is_found_and_ended() {
     const NAMES: [&str; 3] = ["s\\377", "a) S 1 (b", "s\\n"];
     for name in NAMES {
         let prison = Prison::new(Tier::Fence);
-        let start = format!(
-            "n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"; env -i setsid \"./$n\" 600 >&- 2>&- & echo $!"
-        );
+        // The `x` keeps a line end that the shell would take away.
+        let named = format!("n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"");
+        let start = format!("{named}; env -i setsid \"./$n\" 600 >&- 2>&- & echo $!");
         let (exit, said) = prison.sh(&start).await;
         assert_eq!(exit, Exit::Code(0), "{name}: {said}");
         let bytes = name.replace("\\377", "\u{fffd}").replace("\\n", "\n");
@@ -388,9 +388,7 @@ async fn a_process_with_any_name_is_found_and_ended() {
         // They count, too.
         let limits = Limits { processes: 20, ..Limits::default() };
         let prison = Prison { limits, ..Prison::new(Tier::Fence) };
-        let many = format!(
-            "n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"; for i in $(seq 40); do \"./$n\" 600 & done; wait"
-        );
+        let many = format!("{named}; for i in $(seq 40); do \"./$n\" 600 & done; wait");
         let (exit, said) = prison.sh(&many).await;
         assert!(exit == Exit::Code(125) && said.contains("more than 20 processes"), "{name}: {exit} {said}");
     }
@@ -503,14 +501,11 @@ async fn what_is_written_counts_wherever_it_is() {
 }
 
 /// Attack corpus K146
-/// Attack corpus K147
 #[tokio::test]
 async fn no_key_of_the_machine_is_read() {
     for tier in TIERS {
-        let (_, said) = Prison::new(tier).sh("ls -d /etc/ssl/* /etc/pki/* /etc/pki/tls/* 2>/dev/null; true").await;
-        let private = said.lines().find(|path| path.contains("private"));
         let (exit, keys) = Prison::new(tier).sh("ls /etc/ssl/private /etc/pki/tls/private").await;
-        assert!(exit != Exit::Code(0) && !keys.contains(".key"), "{tier}: {keys} {private:?}");
+        assert!(exit != Exit::Code(0) && !keys.contains(".key"), "{tier}: {keys}");
         let (exit, said) = Prison::new(tier).sh("ls /etc/ssl/certs > /dev/null").await;
         assert_eq!(exit, Exit::Code(0), "{tier}: {said}");
     }

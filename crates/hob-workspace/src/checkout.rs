@@ -147,7 +147,9 @@ impl Checkout {
         let (message, identity) = (self.secrets.redaction().text(message).into_owned(), identity.clone());
         let on = if self.unresolved.is_some() { On::Parents } else { On::Tip };
         let entry = Entry { message, identity, time, on };
-        self.unlock().await?;
+        let repo = self.folder.repo().to_owned();
+        // What the agent has locked of Hob's own is Hob's again.
+        blocking("unlock the checkout", move || unlock(&repo)).await?;
         committer::commit((&self.git, &self.folder), sandbox, self.branch.full(), entry).await
     }
 
@@ -239,9 +241,8 @@ impl Checkout {
     pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
         checked(sha)?;
         let (proof, index) = (self.folder.proof(), self.folder.proof_index());
-        self.unlock().await?;
-        let old = proof.clone();
-        blocking("renew the folder", move || renew(&old)).await?;
+        let (repo, old) = (self.folder.repo().to_owned(), proof.clone());
+        blocking("renew the folder", move || unlock(&repo).and_then(|()| renew(&old))).await?;
         let fresh = !proof.exists();
         if fresh || self.fill(&proof, &index, sha).await.is_err() {
             let (gone, stale) = (proof.clone(), index.clone());
@@ -249,12 +250,6 @@ impl Checkout {
             self.fill(&proof, &index, sha).await?;
         }
         Ok(proof)
-    }
-
-    /// What an agent or a check has locked of Hob's own is Hob's again.
-    async fn unlock(&self) -> Result<(), WorkspaceError> {
-        let repo = self.folder.repo().to_owned();
-        blocking("unlock the checkout", move || unlock(&repo)).await
     }
 
     /// Remembers where the branch stands on the server now.

@@ -36,7 +36,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
         settings.agents.insert(name.to_owned(), agent);
     }
     settings.agent.default = "native".to_owned();
-    settings.sandbox.tier = best_tier(&settings, texts.path(), desk).await;
+    settings.sandbox.tier = tier_of(&settings, texts.path(), desk).await;
     let agents = AgentParts { agents: settings.agents.clone(), record: setup.record, ..AgentParts::default() };
     let files = bundled_files();
     let repo: RepoName = "hob/pace".parse()?;
@@ -48,14 +48,17 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
 }
 
 /// The tier of the settings, where the machine has it. The agents of this rehearsal are Hob's own: it is played without one, too.
-async fn best_tier(settings: &Settings, folder: &Path, desk: &Desk) -> TierSetting {
+async fn tier_of(settings: &Settings, folder: &Path, desk: &Desk) -> TierSetting {
     let sandbox = sandbox_of(settings, folder).await;
     let (tier, said) = match (sandbox.tier(), try_sandbox(&sandbox, &child_environment()).await) {
         (Tier::None, _) => (TierSetting::None, "without a sandbox: the setting `sandbox.tier` says so".to_owned()),
         (_, Err(why)) => (TierSetting::None, format!("without a sandbox: {why}")),
         (tier, Ok(_holds)) => {
-            let better =
-                sandbox.lacks().map_or_else(|| ", the best of this machine".to_owned(), |why| format!("; {why}"));
+            let better = match sandbox.lacks() {
+                Some(why) => format!("; {why}"),
+                None if settings.sandbox.tier == TierSetting::Auto => ", the best of this machine".to_owned(),
+                None => String::new(),
+            };
             let setting = if tier == Tier::Box { TierSetting::Box } else { TierSetting::Fence };
             (setting, format!("in a sandbox of the tier `{tier}`{better}"))
         }
