@@ -8,8 +8,11 @@ use std::{
     os::{fd::RawFd, unix::process::CommandExt},
     path::{Path, PathBuf},
     process::{Child, Command, ExitCode},
+    sync::{Arc, mpsc},
     thread,
 };
+
+use hob_listener::Listener;
 
 use rustix::{
     process::{Resource, Rlimit, getrlimit, setrlimit},
@@ -20,7 +23,12 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{RefusedError, bridge, filter, landlock, refused, report::Teller};
+use super::{
+    RefusedError, bridge,
+    calls::{Hand, Refusals, TERMINALS},
+    filter, landlock, refused,
+    report::Teller,
+};
 use crate::{Launch, Limits, Network, Plan, Tier, launch::CONFINE};
 
 /// What a child may still do, and what it must not take.
@@ -43,6 +51,11 @@ impl Rest {
             open: plan.network == Network::Open,
         }
     }
+
+    /// Whether the supervisor makes calls for the child that it may not make by itself.
+    fn is_supervised(&self) -> bool {
+        self.tier == Tier::Fence && !self.open
+    }
 }
 
 /// The step within a box, where Hob's program is started for it.
@@ -56,23 +69,59 @@ struct Step {
 
 /// Starts a child from a thread that has taken the step. Rules, rights and filter are a thread's, and its children's; the
 /// limits are this process's as well, which stays below all of them.
-#[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
-pub(super) fn start(launch: &Launch) -> Result<Child, RefusedError> {
-    let (name, arguments) = launch.arguments.split_first().ok_or_else(no_name)?;
+///
+/// Where the supervisor makes calls for the child, the thread that does so starts that one: it is held to the child's rules for
+/// files, and may look at what is held to more.
+pub(super) fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<Child, RefusedError> {
     let rest = Rest::of(&launch.plan);
-    let step = || {
-        restrict(&rest)?;
-        let mut command = Command::new(&launch.program);
-        command.arg0(name).args(arguments).env_clear();
-        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-        let child = command.current_dir(&launch.folder).process_group(0).spawn();
-        child.map_err(RefusedError::at("start the program"))
+    let (launch, refusals) = (Arc::clone(launch), Arc::clone(refusals));
+    let (tells, told) = mpsc::channel();
+    let begin = move || {
+        if !rest.is_supervised() {
+            // Nobody is there to be told only where this process ends.
+            tells.send(take_step(&launch, &rest, |_listener| {})).ok();
+            return;
+        }
+        let hand = match hand(&launch, &rest, refusals) {
+            Ok(hand) => hand,
+            Err(error) => return drop(tells.send(Err(error))),
+        };
+        let (hears, heard) = mpsc::channel();
+        let last = move || tells.send(take_step(&launch, &rest, |listener| drop(hears.send(listener)))).ok();
+        // Where it cannot be started, or fails, nobody is heard, and nobody is told anything.
+        if thread::Builder::new().spawn(last).is_ok()
+            && let Ok(Some(listener)) = heard.recv()
+        {
+            hand.serve(listener);
+        }
     };
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().spawn_scoped(scope, step);
-        let ended = thread.map_err(RefusedError::at("start the last step"))?.join();
-        ended.unwrap_or_else(|_panic| Err(RefusedError::LastStep("the last step ended by itself".to_owned())))
-    })
+    thread::Builder::new().spawn(begin).map_err(RefusedError::at("start the last step"))?;
+    told.recv().unwrap_or_else(|_| Err(RefusedError::LastStep("the last step ended by itself".to_owned())))
+}
+
+/// Holds this thread to what the child may do with files, and a little more, and makes it the one that makes calls for it.
+fn hand(launch: &Launch, rest: &Rest, refusals: Arc<Refusals>) -> Result<Hand, RefusedError> {
+    set_no_new_privs(true).map_err(RefusedError::at("give up new privileges"))?;
+    let (read, write) = (rest.read.iter().map(PathBuf::as_path).collect(), writable(rest));
+    let (devices, network) = (TERMINALS.map(Path::new).to_vec(), landlock::Connections::Any);
+    landlock::restrict(rest.tier, &landlock::Allowed { read, write, devices, network })?;
+    drop_capabilities().map_err(RefusedError::at("give up capabilities"))?;
+    let value = |wanted: &str| launch.environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+    let own = |folder: &&OsString| rest.write.iter().any(|own| Path::new(folder).starts_with(own));
+    let folder = ["HOME", "TMPDIR"].into_iter().filter_map(value).find(own);
+    Ok(Hand::new(folder.map(PathBuf::from), refusals))
+}
+
+/// Takes the step in this thread, tells who is to answer the child's calls, and starts the child.
+#[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
+fn take_step(launch: &Launch, rest: &Rest, tell: impl FnOnce(Option<Listener>)) -> Result<Child, RefusedError> {
+    let (name, arguments) = launch.arguments.split_first().ok_or_else(no_name)?;
+    tell(restrict(rest)?);
+    let mut command = Command::new(&launch.program);
+    command.arg0(name).args(arguments).env_clear();
+    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    let child = command.current_dir(&launch.folder).process_group(0).spawn();
+    child.map_err(RefusedError::at("start the program"))
 }
 
 fn no_name() -> RefusedError {
@@ -130,8 +179,8 @@ fn become_child(
     Err(RefusedError::Step { step: "start the program", source: error })
 }
 
-/// Gives up what a child must not have.
-fn restrict(rest: &Rest) -> Result<(), RefusedError> {
+/// Gives up what a child must not have. Calls that the supervisor makes for it are heard of by what is returned.
+fn restrict(rest: &Rest) -> Result<Option<Listener>, RefusedError> {
     // Whoever started Hob may have left descriptors open that lead to files.
     close_fds::set_fds_cloexec(3, &[]);
     limit(rest.limits).map_err(RefusedError::at("set resource limits"))?;
@@ -139,12 +188,12 @@ fn restrict(rest: &Rest) -> Result<(), RefusedError> {
     let network =
         if rest.open || rest.tier == Tier::Box { landlock::Connections::Any } else { landlock::Connections::None };
     let read = rest.read.iter().map(PathBuf::as_path).collect();
-    landlock::restrict(rest.tier, &landlock::Allowed { read, write: writable(rest), network })?;
+    landlock::restrict(rest.tier, &landlock::Allowed { read, write: writable(rest), devices: Vec::new(), network })?;
     drop_capabilities().map_err(RefusedError::at("give up capabilities"))?;
     let sockets = match (rest.open, rest.tier) {
         (true, _) => filter::Sockets::Internet,
         (false, Tier::Box) => filter::Sockets::Local,
-        (false, Tier::Fence | Tier::None) => filter::Sockets::Pairs,
+        (false, Tier::Fence | Tier::None) => filter::Sockets::Supervised,
     };
     let shared = if rest.tier == Tier::Box { filter::Shared::Box } else { filter::Shared::Machine };
     filter::install(sockets, shared)

@@ -6,19 +6,20 @@
 
 use std::collections::BTreeMap;
 
+use hob_listener::{Instruction, Listener, NOTIFY};
 use libc::c_long;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, apply_filter, sock_filter,
 };
 
-use super::RefusedError;
+use super::{RefusedError, calls::TOLD};
 
 /// Which sockets a child may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// None but pairs that are connected from the beginning.
-    Pairs,
+    /// Those that the supervisor makes for it, and pairs that are connected from the beginning.
+    Supervised,
     /// Those of the internet. A local one would lead to every service of the machine that has one, such as Docker's.
     Internet,
     /// Local ones, and those of the internet: its network is one of its own.
@@ -125,11 +126,15 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
+/// `BPF_RET | BPF_K` of `linux/bpf_common.h`.
+const RETURN: u16 = 0x06;
+
 /// Bits of a socket's type that are no part of it.
 const SOCKET_FLAGS: u64 = 0o2_000_000 | 0o4_000;
 
-/// Installs the filter for this thread and all that comes from it. It cannot be taken away.
-pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<(), RefusedError> {
+/// Installs the filter for this thread and all that comes from it. It cannot be taken away. Where the supervisor makes calls
+/// for the child, it hears of them by what is returned.
+pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listener>, RefusedError> {
     let own = SeccompAction::Errno(libc::EPERM as u32);
     let newer = WITH_FALLBACK.into_iter().map(|call| (call, Vec::new())).collect();
     apply_filter(&program(newer, SeccompAction::Errno(libc::ENOSYS as u32))?)?;
@@ -138,7 +143,47 @@ pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<(), RefusedErr
     if cfg!(target_arch = "x86_64") {
         calls.splice(0..0, no_x32());
     }
-    Ok(apply_filter(&calls)?)
+    apply_filter(&calls)?;
+    let listens = || Listener::install(&waiting()?).map_err(RefusedError::at("listen to system calls"));
+    (sockets == Sockets::Supervised).then(listens).transpose()
+}
+
+/// The filter of calls that the supervisor answers. The library knows no such action: it is put in the place of one that it
+/// knows and that nothing else here uses.
+fn waiting() -> Result<Vec<Instruction>, RefusedError> {
+    let stands_for = SeccompAction::Trace(0);
+    let is_return = |one: &sock_filter| one.code == RETURN && one.k == u32::from(stands_for.clone());
+    let calls = program(supervised()?, stands_for.clone())?.into_iter();
+    let action = |one: &sock_filter| if is_return(one) { NOTIFY } else { one.k };
+    Ok(calls.map(|one| Instruction { k: action(&one), code: one.code, jt: one.jt, jf: one.jf }).collect())
+}
+
+/// Calls about sockets, and those about files that may be shared memory or terminals: a filter sees no path, but these are
+/// opened for reading and writing, or without following a link, by their whole path. Few others are.
+fn supervised() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
+    let of_sockets = [libc::SYS_bind, libc::SYS_connect, libc::SYS_listen, libc::SYS_socket];
+    let told = TOLD.iter().map(|(call, _)| *call);
+    let mut rules: BTreeMap<_, _> = of_sockets.into_iter().chain(told).map(|call| (call, Vec::new())).collect();
+    let bits = |place, mask: libc::c_int, value: libc::c_int| {
+        let (mask, value) = (u64::from(mask.unsigned_abs()), u64::from(value.unsigned_abs()));
+        condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
+    };
+    let opened = |flags: u8| -> Result<[SeccompCondition; 2], RefusedError> {
+        let kinds = libc::O_NOFOLLOW | libc::O_DIRECTORY | libc::O_PATH;
+        Ok([bits(flags, libc::O_ACCMODE, libc::O_RDWR)?, bits(flags, kinds, libc::O_NOFOLLOW)?])
+    };
+    let by_path = |place| condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(libc::AT_FDCWD as u32));
+    let openat = opened(2)?.map(|flags| rule(vec![by_path(0)?, flags]));
+    rules.insert(libc::SYS_openat, openat.into_iter().collect::<Result<_, _>>()?);
+    rules.insert(libc::SYS_linkat, vec![rule(vec![by_path(0)?, by_path(2)?])?]);
+    rules.insert(libc::SYS_unlinkat, vec![rule(vec![by_path(0)?])?]);
+    #[cfg(target_arch = "x86_64")]
+    {
+        let open = opened(1)?.map(|flags| rule(vec![flags]));
+        rules.insert(libc::SYS_open, open.into_iter().collect::<Result<_, _>>()?);
+        rules.extend([(libc::SYS_link, Vec::new()), (libc::SYS_unlink, Vec::new())]);
+    }
+    Ok(rules)
 }
 
 fn program(rules: BTreeMap<c_long, Vec<SeccompRule>>, action: SeccompAction) -> Result<BpfProgram, RefusedError> {
@@ -148,7 +193,10 @@ fn program(rules: BTreeMap<c_long, Vec<SeccompRule>>, action: SeccompAction) -> 
 
 fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let sharing = if shared == Shared::Machine { SHARING.as_slice() } else { &[] };
-    let mut rules: BTreeMap<_, _> = REFUSED.iter().chain(sharing).map(|call| (*call, Vec::new())).collect();
+    // What the supervisor refuses, it can tell of.
+    let by_supervisor = |call: &c_long| sockets == Sockets::Supervised && TOLD.iter().any(|(told, _)| told == call);
+    let refused = REFUSED.iter().chain(sharing).filter(|call| !by_supervisor(call));
+    let mut rules: BTreeMap<_, _> = refused.map(|call| (*call, Vec::new())).collect();
     rules.extend(on_others()?);
     rules.extend(setuid()?);
     let flag = |flag: libc::c_int| {
@@ -162,7 +210,7 @@ fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<Secc
     rules.insert(
         libc::SYS_socket,
         match sockets {
-            Sockets::Pairs => Vec::new(),
+            Sockets::Supervised => vec![other_family(&[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6])?],
             Sockets::Internet => vec![other_family(&[libc::AF_INET, libc::AF_INET6])?, of_type(libc::SOCK_RAW)?],
             Sockets::Local => {
                 vec![other_family(&[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6])?, of_type(libc::SOCK_RAW)?]
@@ -175,6 +223,16 @@ fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<Secc
         pairs.extend([of_type(libc::SOCK_DGRAM)?, of_type(libc::SOCK_RAW)?]);
     }
     rules.insert(libc::SYS_socketpair, pairs);
+    if sockets == Sockets::Supervised {
+        // A connection with the first bytes in it, which nobody would have looked at.
+        let fast = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
+        let sends = |place| rule(vec![condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(fast), fast)?]);
+        rules.extend([
+            (libc::SYS_sendto, vec![sends(3)?]),
+            (libc::SYS_sendmsg, vec![sends(2)?]),
+            (libc::SYS_sendmmsg, vec![sends(3)?]),
+        ]);
+    }
     Ok(rules)
 }
 
@@ -266,10 +324,9 @@ fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, RefusedError> 
 /// Ends a process that makes a call by its number in x32. That architecture is told by this bit of the number alone:
 /// `__X32_SYSCALL_BIT` in `asm/unistd.h`.
 fn no_x32() -> [sock_filter; 3] {
-    /// `BPF_LD | BPF_W | BPF_ABS`, `BPF_JMP | BPF_JGE | BPF_K`, `BPF_RET | BPF_K`, of `linux/bpf_common.h`.
+    /// `BPF_LD | BPF_W | BPF_ABS`, `BPF_JMP | BPF_JGE | BPF_K`, of `linux/bpf_common.h`.
     const LOAD: u16 = 0x20;
     const JUMP_AT_LEAST: u16 = 0x35;
-    const RETURN: u16 = 0x06;
     /// The number's place in `seccomp_data`.
     const NUMBER: u32 = 0;
     const X32: u32 = 0x4000_0000;

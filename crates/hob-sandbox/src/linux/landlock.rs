@@ -20,6 +20,8 @@ pub(super) struct Allowed<'a> {
     pub(super) read: Vec<&'a Path>,
     /// Read, written and executed.
     pub(super) write: Vec<PathBuf>,
+    /// Devices that it reads, writes and controls.
+    pub(super) devices: Vec<&'a Path>,
     /// Which connections it makes.
     pub(super) network: Connections,
 }
@@ -29,7 +31,7 @@ pub(super) struct Allowed<'a> {
 pub(super) enum Connections {
     /// None over TCP.
     None,
-    /// All: its network is one of its own, or not restricted.
+    /// All: its network is one of its own, or not restricted, or somebody else looks after it.
     Any,
 }
 
@@ -49,7 +51,7 @@ pub(super) fn restrict(tier: Tier, allowed: &Allowed<'_>) -> Result<(), RefusedE
         .create()?
         .add_rules(path_beneath_rules(&allowed.read, AccessFs::from_read(abi)))?
         .add_rules(path_beneath_rules(&allowed.write, AccessFs::from_all(abi)))?
-        .add_rules(path_beneath_rules(DEVICES, device))?
+        .add_rules(path_beneath_rules(DEVICES.iter().map(Path::new).chain(allowed.devices.iter().copied()), device))?
         .add_rules(path_beneath_rules(["/proc"], process))?
         .restrict_self()?;
     match status.ruleset {

@@ -2,6 +2,7 @@
 
 mod bridge;
 mod bubblewrap;
+mod calls;
 mod confine;
 mod filter;
 mod landlock;

@@ -24,7 +24,9 @@ use rustix::{
 };
 
 use super::{
-    RefusedError, bubblewrap, confine, refused,
+    RefusedError, bubblewrap,
+    calls::Refusals,
+    confine, refused,
     report::{Heard, Report},
     tree,
 };
@@ -44,7 +46,7 @@ const LONGEST: usize = 16 << 20;
 /// Supervises the child that standard input describes.
 pub(crate) fn supervise() -> ExitCode {
     let launch = match prepare() {
-        Ok(launch) => launch,
+        Ok(launch) => Arc::new(launch),
         Err(error) => return refused("", &error),
     };
     run(&launch).unwrap_or_else(|error| {
@@ -60,7 +62,7 @@ fn prepare() -> Result<Launch, RefusedError> {
     read_launch()
 }
 
-fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
+fn run(launch: &Arc<Launch>) -> Result<ExitCode, RefusedError> {
     let owner = owner(launch.owner)?;
     tree::adopt().map_err(RefusedError::at("adopt what the child leaves"))?;
     let (asked, ask) = UnixStream::pair().map_err(RefusedError::at("listen for signals"))?;
@@ -68,7 +70,8 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
     let mut disk = Disk::of(&launch.plan)?;
-    let (child, heard) = start(launch)?;
+    let refusals = Arc::<Refusals>::default();
+    let (child, heard) = start(launch, &refusals)?;
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
         let ready = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
@@ -142,10 +145,10 @@ fn owner(id: i32) -> Result<std::os::fd::OwnedFd, RefusedError> {
 }
 
 /// Starts the child; and where something else does so, what it tells of it.
-fn start(launch: &Launch) -> Result<(Pid, Option<Heard>), RefusedError> {
+fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard>), RefusedError> {
     let (child, heard) = match launch.plan.tier {
         Tier::Box => boxed(launch).map(|(child, heard)| (child, Some(heard)))?,
-        Tier::Fence | Tier::None => (confine::start(launch)?, None),
+        Tier::Fence | Tier::None => (confine::start(launch, refusals)?, None),
     };
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let id = id.ok_or_else(|| RefusedError::at("start the child")(io::Error::other("it has no id")))?;

@@ -3,9 +3,10 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ffi::OsStr,
     fs, io,
     os::unix::fs::MetadataExt,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -121,26 +122,49 @@ fn fairly_shared(pid: i32) -> u64 {
 /// Files that have no name and are held open: bytes of those in memory, and of others by the file system they are on.
 fn unnamed_files(all: &[i32]) -> (u64, HashMap<u64, u64>) {
     let (mut memory, mut on_disk, mut seen) = (0, HashMap::new(), HashSet::new());
-    for pid in all {
-        for entry in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
-            let Ok(target) = fs::read_link(entry.path()) else { continue };
-            let target = target.as_os_str().as_encoded_bytes();
-            if !target.ends_with(b" (deleted)") {
-                continue;
-            }
-            let Ok(found) = fs::metadata(entry.path()) else { continue };
-            if !found.is_file() || found.nlink() > 0 || !seen.insert((found.dev(), found.ino())) {
-                continue;
-            }
-            let bytes = found.blocks() * 512;
-            if IN_MEMORY.iter().any(|place| target.starts_with(place)) {
-                memory += bytes;
-            } else {
-                *on_disk.entry(found.dev()).or_default() += bytes;
-            }
+    for entry in opened(all) {
+        let Ok(target) = fs::read_link(&entry) else { continue };
+        let target = target.as_os_str().as_encoded_bytes();
+        if !target.ends_with(b" (deleted)") {
+            continue;
+        }
+        let Ok(found) = fs::metadata(&entry) else { continue };
+        if !found.is_file() || found.nlink() > 0 || !seen.insert((found.dev(), found.ino())) {
+            continue;
+        }
+        let bytes = found.blocks() * 512;
+        if IN_MEMORY.iter().any(|place| target.starts_with(place)) {
+            memory += bytes;
+        } else {
+            *on_disk.entry(found.dev()).or_default() += bytes;
         }
     }
     (memory, on_disk)
+}
+
+/// The sockets that any of them has open, by their inodes.
+pub(super) fn open_sockets() -> HashSet<u64> {
+    let socket = |link: PathBuf| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
+    opened(&descendants()).filter_map(|entry| socket(fs::read_link(entry).ok()?)).collect()
+}
+
+/// Whether any of them has the end of this terminal open from which it is driven.
+pub(super) fn has_terminal(number: u32) -> bool {
+    let drives = |entry: PathBuf| {
+        let link = fs::read_link(&entry).ok()?;
+        let is_driver = link.file_name() == Some(OsStr::new("ptmx"));
+        let told = is_driver.then(|| entry.to_str().map(|entry| entry.replacen("/fd/", "/fdinfo/", 1)))??;
+        let index =
+            |line: &str| line.strip_prefix("tty-index:").is_some_and(|index| index.trim().parse() == Ok(number));
+        Some(fs::read_to_string(told).ok()?.lines().any(index))
+    };
+    opened(&descendants()).any(|entry| drives(entry).unwrap_or(false))
+}
+
+/// What they have open, as links.
+fn opened(all: &[i32]) -> impl Iterator<Item = PathBuf> {
+    let of = |pid: &i32| fs::read_dir(format!("/proc/{pid}/fd"));
+    all.iter().filter_map(move |pid| of(pid).ok()).flatten().flatten().map(|entry| entry.path())
 }
 
 /// Their ids, this process's own not among them.

@@ -1,0 +1,193 @@
+//! Calls that a fenced child may not make by itself, and that its supervisor makes for it: sockets that lead nowhere but to
+//! the run itself, shared memory by a name, and terminals.
+//!
+//! - Flow: the filter lets these calls wait. [`Hand::serve`] reads what the caller wants from its memory, once, decides by its
+//!   own copy, and makes the call itself: on a socket that it has made for the caller, or with a descriptor that the caller is
+//!   given. Other calls that wait are refused, and noted.
+//! - Guarantees: nothing is decided about memory that the caller can still change. What this thread makes for a child, it makes
+//!   within the child's own rules for files, and without capabilities.
+//! - Assumptions: Landlock keeps the child from binding and connecting over TCP by itself; the filter, from every other way
+//!   to give a socket an address.
+//! - Caveats: `listen` and what opens other files go on as the kernel does them. They decide nothing.
+
+mod address;
+mod files;
+mod memory;
+mod sockets;
+
+use std::{
+    collections::BTreeMap,
+    os::fd::{AsFd, OwnedFd},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use hob_listener::{Answer, Call, Listener};
+use libc::c_long;
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+};
+
+pub(super) use self::files::TERMINALS;
+use self::{files::Files, sockets::Sockets};
+
+/// Different refusals that are told apart; what is beyond counts together.
+const DIFFERENT: usize = 16;
+
+/// Calls that no child needs and that tests make all the same: they are refused, and told. What programs only try, such as
+/// `io_uring`, is not among them.
+pub(super) const TOLD: [(c_long, &str); 21] = [
+    (libc::SYS_bpf, "bpf"),
+    (libc::SYS_chroot, "chroot"),
+    (libc::SYS_fsopen, "fsopen"),
+    (libc::SYS_keyctl, "keyctl"),
+    (libc::SYS_mount, "mount"),
+    (libc::SYS_move_mount, "move_mount"),
+    (libc::SYS_mq_open, "mq_open"),
+    (libc::SYS_msgget, "msgget"),
+    (libc::SYS_open_tree, "open_tree"),
+    (libc::SYS_perf_event_open, "perf_event_open"),
+    (libc::SYS_pivot_root, "pivot_root"),
+    (libc::SYS_process_vm_readv, "process_vm_readv"),
+    (libc::SYS_process_vm_writev, "process_vm_writev"),
+    (libc::SYS_ptrace, "ptrace"),
+    (libc::SYS_semget, "semget"),
+    (libc::SYS_setns, "setns"),
+    (libc::SYS_shmget, "shmget"),
+    (libc::SYS_swapon, "swapon"),
+    (libc::SYS_umount2, "umount2"),
+    (libc::SYS_unshare, "unshare"),
+    (libc::SYS_userfaultfd, "userfaultfd"),
+];
+
+/// What was refused, and how often.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(Mutex<BTreeMap<String, u64>>);
+
+impl Refusals {
+    fn note(&self, what: String) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = if all.len() < DIFFERENT || all.contains_key(&what) { what } else { "others".to_owned() };
+        *all.entry(key).or_default() += 1;
+    }
+
+    /// All of them, the most frequent first.
+    pub(super) fn told(&self) -> Vec<(String, u64)> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told: Vec<_> = all.iter().map(|(what, count)| (what.clone(), *count)).collect();
+        told.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        told
+    }
+}
+
+/// What a call comes to.
+enum Outcome {
+    /// The caller is answered this.
+    Is(Answer),
+    /// It is given a descriptor.
+    Gives { descriptor: OwnedFd, close_on_exec: bool },
+    /// It waits for another thread's answer.
+    Later,
+    /// It fails with this error, since the sandbox refuses it.
+    Refused(Errno, String),
+}
+
+impl From<Errno> for Outcome {
+    fn from(error: Errno) -> Self {
+        Self::Is(Answer::Fails(error))
+    }
+}
+
+/// What makes calls for a child.
+pub(super) struct Hand {
+    sockets: Sockets,
+    files: Files,
+    refusals: Arc<Refusals>,
+}
+
+impl Hand {
+    /// In `home` is the folder that stands for `/dev/shm`.
+    pub(super) fn new(home: Option<PathBuf>, refusals: Arc<Refusals>) -> Self {
+        Self { sockets: Sockets::default(), files: Files::new(home), refusals }
+    }
+
+    /// Answers calls until nobody is left who could make one.
+    pub(super) fn serve(mut self, listener: Listener) {
+        let listener = Arc::new(listener);
+        loop {
+            let mut watched = [PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)];
+            match poll(&mut watched, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+            let [ready] = watched.map(|one| one.revents());
+            if !ready.contains(PollFlags::IN) {
+                if ready.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+                    return;
+                }
+                continue;
+            }
+            // A caller that was killed meanwhile waits for nothing.
+            let Ok(call) = listener.next() else { continue };
+            self.answer(&listener, &call);
+        }
+    }
+
+    fn answer(&mut self, listener: &Arc<Listener>, call: &Call) {
+        let answer = match self.outcome(listener, call) {
+            Outcome::Later => return,
+            Outcome::Is(answer) => answer,
+            Outcome::Gives { descriptor, close_on_exec } => {
+                match listener.give(call, descriptor.as_fd(), close_on_exec) {
+                    Ok(()) => return,
+                    Err(error) => Answer::Fails(error),
+                }
+            }
+            Outcome::Refused(error, what) => {
+                self.refusals.note(what);
+                Answer::Fails(error)
+            }
+        };
+        // It may have been killed since.
+        listener.answer(call, answer).ok();
+    }
+
+    fn outcome(&mut self, listener: &Arc<Listener>, call: &Call) -> Outcome {
+        let number = c_long::from(call.number);
+        match number {
+            libc::SYS_socket => self.sockets.make(call),
+            libc::SYS_bind => self.sockets.bind(listener, call),
+            libc::SYS_connect => self.sockets.connect(listener, call),
+            libc::SYS_listen => self.sockets.listen(listener, call),
+            _ => self.files.outcome(listener, call).unwrap_or_else(|| refused(number)),
+        }
+    }
+}
+
+/// For a call that is in nobody's hands: whatever it is, it is refused.
+fn refused(number: c_long) -> Outcome {
+    match TOLD.into_iter().find(|(call, _)| *call == number) {
+        Some((_, name)) => Outcome::Refused(Errno::PERM, name.to_owned()),
+        None => Errno::PERM.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_counted_and_bounded() {
+        let refusals = Refusals::default();
+        for _ in 0..3 {
+            refusals.note("ptrace".to_owned());
+        }
+        for port in 0..100 {
+            refusals.note(format!("connect 127.0.0.1:{port}"));
+        }
+        let told = refusals.told();
+        assert_eq!(told[0], ("others".to_owned(), 100 - (DIFFERENT as u64 - 1)));
+        assert_eq!((told[1].clone(), told.len()), (("ptrace".to_owned(), 3), DIFFERENT + 1));
+    }
+}
