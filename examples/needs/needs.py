@@ -114,6 +114,35 @@ def _():
     over_tcp(socket.AF_INET, "127.0.0.1", "localhost")
 
 
+@need("a free port, found and left, then taken")
+def _():
+    for _ in range(20):
+        found = free(socket.AF_INET, socket.SOCK_STREAM, "127.0.0.1")
+        port = found.getsockname()[1]
+        found.close()
+        served = socket.socket()
+        served.bind(("127.0.0.1", port))
+        echoes(served, lambda: socket.create_connection(("127.0.0.1", port), 5))
+        served.close()
+
+
+@need("a server that ends, and is seen to")
+def _():
+    served = free(socket.AF_INET, socket.SOCK_STREAM, "127.0.0.1")
+    served.listen()
+    client = socket.create_connection(served.getsockname(), 5)
+    accepted, _ = served.accept()
+    accepted.close()
+    assert client.recv(1) == b""
+    address = served.getsockname()
+    served.close()
+    try:
+        socket.create_connection(address, 5)
+    except ConnectionRefusedError:
+        return
+    raise AssertionError("a closed server was reached")
+
+
 @need("a UDP server on 127.0.0.1")
 def _():
     over_udp(socket.AF_INET, "127.0.0.1")

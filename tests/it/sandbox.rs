@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::harness::launcher;
 
+mod calls;
 mod needs;
 mod prisoner;
 mod renames;

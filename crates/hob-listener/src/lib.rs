@@ -20,7 +20,7 @@ use std::{
 
 use rustix::{
     io::Errno,
-    ioctl::{Opcode, Setter, Updater, ioctl, opcode},
+    ioctl::{IntegerSetter, Opcode, Setter, Updater, ioctl, opcode},
 };
 
 /// What a filter returns for a call that is to wait: `SECCOMP_RET_USER_NOTIF` of `linux/seccomp.h`.
@@ -31,6 +31,7 @@ const GROUP: u8 = b'!';
 const RECEIVE: Opcode = opcode::read_write::<libc::seccomp_notif>(GROUP, 0);
 const SEND: Opcode = opcode::read_write::<libc::seccomp_notif_resp>(GROUP, 1);
 const IS_VALID: Opcode = opcode::write::<u64>(GROUP, 2);
+const SET_FLAGS: Opcode = opcode::write::<u64>(GROUP, 4);
 const ADD_DESCRIPTOR: Opcode = opcode::write::<libc::seccomp_notif_addfd>(GROUP, 3);
 
 /// One instruction of a filter.
@@ -82,7 +83,22 @@ impl Listener {
         let number = i32::try_from(number).map_err(|_| Errno::BADF)?;
         #[expect(unsafe_code, reason = "as above")]
         // SAFETY: with this flag the call returns a descriptor that it has just opened, and that nobody else owns.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(number) }))
+        let listener = Self(unsafe { OwnedFd::from_raw_fd(number) });
+        listener.answers_at_once();
+        Ok(listener)
+    }
+
+    /// Lets the caller and whoever answers take turns on one processor, as only one of them has something to do: about twice as
+    /// fast. Before Linux 6.6 there is no such flag.
+    fn answers_at_once(&self) {
+        /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP` of `linux/seccomp.h`.
+        const SYNC_WAKE_UP: usize = 1;
+        #[expect(unsafe_code, reason = "as above")]
+        // SAFETY: the request takes a number in the place of a pointer.
+        let request = unsafe { IntegerSetter::<SET_FLAGS>::new_usize(SYNC_WAKE_UP) };
+        #[expect(unsafe_code, reason = "as above")]
+        // SAFETY: the request and its value belong to this kind of descriptor.
+        unsafe { ioctl(&self.0, request) }.ok();
     }
 
     /// Waits for the next call.

@@ -8,10 +8,13 @@
 //!   within the child's own rules for files, and without capabilities.
 //! - Assumptions: Landlock keeps the child from binding and connecting over TCP by itself; the filter, from every other way
 //!   to give a socket an address.
-//! - Caveats: `listen` and what opens other files go on as the kernel does them. They decide nothing.
+//! - Caveats: `listen` and what opens other files go on as the kernel does them. They decide nothing. A call that a signal
+//!   interrupts before it was heard of has done nothing; where the handler does not let calls go on, it fails with `EINTR`, which
+//!   the kernel's own `bind` never does.
 
 mod address;
 mod files;
+mod listening;
 mod memory;
 mod sockets;
 

@@ -1,4 +1,4 @@
-//! Addresses of sockets as a caller writes them, and sockets as the kernel's tables list them.
+//! Addresses of sockets as a caller writes them, and those with a name as the kernel lists them.
 
 use std::{
     collections::HashSet,
@@ -69,20 +69,6 @@ pub(super) fn is_loopback(address: SocketAddr) -> bool {
         || address == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
 }
 
-/// The sockets that listen at this port, by their inodes, in a table like `/proc/net/tcp`.
-pub(super) fn listening(table: &str, port: u16) -> HashSet<u64> {
-    /// `TCP_LISTEN` of `net/tcp_states.h`.
-    const LISTEN: &str = "0A";
-    let inode = |line: &str| {
-        let mut fields = line.split_ascii_whitespace();
-        let (_, at) = fields.nth(1)?.rsplit_once(':')?;
-        let (_remote, state) = (fields.next()?, fields.next()?);
-        let inode = fields.nth(5)?.parse().ok()?;
-        (u16::from_str_radix(at, 16).ok()? == port && state == LISTEN).then_some(inode)
-    };
-    table.lines().filter_map(inode).collect()
-}
-
 /// The sockets that have this name, by their inodes, in a table like `/proc/net/unix`. The table shows a zero as `@`, so that
 /// two names may look the same.
 pub(super) fn named(table: &[u8], name: &[u8]) -> HashSet<u64> {
@@ -107,12 +93,6 @@ mod tests {
 
     use super::*;
 
-    const TCP: &str = "\
-  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0000000000000000 100 0 0 10 0
-   1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0000000000000000 20 4 30 10 -1
-   2: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0000000000000000 100 0 0 10 0
-";
     const UNIX: &[u8] = b"\
 Num       RefCount Protocol Flags    Type St Inode Path
 0000000000000000: 00000002 00000000 00010000 0001 01 21001 @one
@@ -122,10 +102,7 @@ Num       RefCount Protocol Flags    Type St Inode Path
 ";
 
     #[test]
-    fn tables_of_the_kernel_say_who_listens() {
-        assert_eq!(listening(TCP, 8080), HashSet::from([4711]));
-        assert_eq!(listening(TCP, 22), HashSet::from([4713]));
-        assert!(listening(TCP, 80).is_empty());
+    fn a_table_of_the_kernel_says_who_has_a_name() {
         assert_eq!(named(UNIX, b"one"), HashSet::from([21001]));
         assert_eq!(named(UNIX, b"one\0"), HashSet::from([21004]));
         assert_eq!(named(UNIX, b"one@"), HashSet::from([21004]));
@@ -170,18 +147,8 @@ Num       RefCount Protocol Flags    Type St Inode Path
         }
 
         #[test]
-        fn whatever_a_table_says_is_read(table in "[ 0-9A-F:@a-z/\n]{0,200}", port: u16, name in "[a-z@ ]{0,8}") {
-            prop_assert!(listening(&table, port).len() <= table.lines().count());
+        fn whatever_a_table_says_is_read(table in "[ 0-9A-F:@a-z/\n]{0,200}", name in "[a-z@ ]{0,8}") {
             prop_assert!(named(table.as_bytes(), name.as_bytes()).len() <= table.lines().count());
-        }
-
-        #[test]
-        fn a_listener_is_found_among_any_others(ports in proptest::collection::vec(any::<u16>(), 1..20), wanted in any::<proptest::sample::Index>()) {
-            let line = |(at, port): (usize, &u16)| format!("  {at}: 00000000:{port:04X} 00000000:0000 0A 0:0 00:0 0 0 0 {at} 1 0\n");
-            let table: String = ports.iter().enumerate().map(line).collect();
-            let port = ports[wanted.index(ports.len())];
-            let all = ports.iter().enumerate().filter(|(_, one)| **one == port).map(|(at, _)| at as u64).collect();
-            prop_assert_eq!(listening(&table, port), all);
         }
     }
 }

@@ -7,7 +7,6 @@
 use std::{
     collections::{HashMap, HashSet},
     fs,
-    net::SocketAddr,
     os::{
         fd::{AsFd, AsRawFd, OwnedFd},
         unix::ffi::OsStrExt,
@@ -30,7 +29,8 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::{
     Outcome,
-    address::{Address, LONGEST, is_loopback, listening, named},
+    address::{Address, LONGEST, is_loopback, named},
+    listening::listening,
     memory,
 };
 use crate::linux::tree;
@@ -175,7 +175,7 @@ impl Sockets {
         match address {
             Address::Internet(to) if !is_loopback(*to) => Err(foreign(Errno::NETUNREACH)),
             Address::Internet(to) => {
-                let found = listeners(*to);
+                let Ok(found) = listening(to.port()) else { return Err(foreign(Errno::CONNREFUSED)) };
                 if found.is_empty() {
                     return Err(nobody());
                 }
@@ -312,12 +312,6 @@ fn address(listener: &Listener, call: &Call) -> Result<Address, Errno> {
     }
     let bytes = memory::bytes(listener, call, call.arguments[1], length)?;
     if bytes.len() < length { Err(Errno::FAULT) } else { Address::parse(&bytes) }
-}
-
-/// Who listens at this port of the machine, whatever the address: a socket of all addresses is in the table of IPv6.
-fn listeners(to: SocketAddr) -> HashSet<u64> {
-    let table = |name: &str| fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
-    ["tcp", "tcp6"].into_iter().flat_map(|name| listening(&table(name), to.port())).collect()
 }
 
 fn refused(what: String) -> Outcome {
