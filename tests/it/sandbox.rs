@@ -9,7 +9,7 @@ use std::{
 
 use hob_config::child_environment;
 use hob_process::{Exit, Finished, ProcessError, Program};
-use hob_sandbox::{Limits, Network, Plan, Sandbox, Tier};
+use hob_sandbox::{Limits, Network, Plan, REFUSED_NOW, Sandbox, Tier};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -78,7 +78,9 @@ impl Prison {
              try:\n{lines}except OSError as e:\n    print(errno.errorcode[e.errno])\n"
         );
         let finished = self.run("/usr/bin/python3", &["-c", &script]).await;
-        format!("{}{}", finished.stdout.text(), finished.stderr.text()).trim().to_owned()
+        let errors = finished.stderr.text();
+        let errors: Vec<_> = errors.lines().filter(|line| !line.starts_with(REFUSED_NOW)).collect();
+        format!("{}{}", finished.stdout.text(), errors.join("\n")).trim().to_owned()
     }
 }
 

@@ -192,6 +192,16 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
         let is_shown_below = |check: &str| parts.failed_checks.iter().any(|failed| failed.command == check);
         let shown = red.iter().filter_map(|check| before(check)).filter(|red| !is_shown_below(&red.command));
         for red in shown.take(RED_SHOWN) {
+            if let Some(refused) = red.refusal() {
+                let (refused, _) = visible(refused);
+                push(
+                    text,
+                    &format!(
+                        "\nThe sandbox kept `{}` from passing: it refused {refused}. No change of files helps.\n",
+                        red.command
+                    ),
+                );
+            }
             let (output, _) = visible(&clip_middle(&red.output, RED_OUTPUT));
             push_fenced(text, parts.fence, &format!("output of `{}` before your work", red.command), &output);
         }
@@ -206,6 +216,10 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
             format!("\nThe check `{command}` fails on your work so far. Mend the cause.\n")
         };
         push(text, &sentence);
+        if let Some(refused) = &check.refused {
+            let (refused, _) = visible(refused);
+            push(text, &format!("The sandbox refused it {refused}, which no change of files mends.\n"));
+        }
         let (output, _) = visible(&clip_middle(&check.output, CHECK_OUTPUT));
         push_fenced(text, parts.fence, "output", &output);
     }
@@ -299,6 +313,7 @@ mod tests {
             output: format!("{command} says\n--- end f3nce\n{}", "x".repeat(10_000)),
             seconds,
             run: crate::CheckRun::Now,
+            refused: None,
         };
         let before = [
             ran("./quick", CheckExit::Passed, 0),

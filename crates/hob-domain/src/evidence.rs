@@ -64,7 +64,24 @@ pub struct CheckResult {
     /// When it was run.
     #[serde(default)]
     pub run: CheckRun,
+    /// What the sandbox refused it, each with how often, as a part of a sentence; untrusted text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
+
+/// What programs print of a call that was refused, in lower case.
+const WORDS_OF_REFUSAL: [&str; 10] = [
+    "connection refused",
+    "eacces",
+    "econnrefused",
+    "enetunreach",
+    "eperm",
+    "network is unreachable",
+    "name resolution",
+    "operation not permitted",
+    "permission denied",
+    "permissionerror",
+];
 
 impl CheckResult {
     /// Whether it passed.
@@ -75,6 +92,15 @@ impl CheckResult {
     /// Whether it ended, and did not pass.
     pub fn failed(&self) -> bool {
         !self.passed() && !self.undecided()
+    }
+
+    /// What the sandbox refused it, where that is why it failed. Many programs try what they can do without: that a call was
+    /// refused is a reason only where the output tells of such a failure, too.
+    pub fn refusal(&self) -> Option<&str> {
+        let refused = self.refused.as_deref().filter(|_| self.failed())?;
+        let own = |line: &&str| !line.starts_with("hob: ");
+        let said = self.output.lines().filter(own).collect::<Vec<_>>().join("\n").to_lowercase();
+        WORDS_OF_REFUSAL.iter().any(|word| said.contains(word)).then_some(refused)
     }
 
     /// Whether it said neither yes nor no.
@@ -180,6 +206,7 @@ mod tests {
             output: String::new(),
             seconds: 1,
             run: CheckRun::Now,
+            refused: None,
         };
         exits.iter().enumerate().map(one).collect()
     }

@@ -1,5 +1,6 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
+use crate::text::clip_middle;
 use crate::{
     ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, SecondLook, Sha,
     Verdict, clip, count, inert, inert_line,
@@ -12,6 +13,8 @@ use crate::{
 pub(super) const BODY_MAX: usize = 60_000;
 /// Bytes of one check's output that people see.
 const OUTPUT_MAX: usize = 3_000;
+/// Lines of a check's output that a pull request shows.
+const LINES_SHOWN: usize = 20;
 /// Changed files that are named.
 const FILES_SHOWN: usize = 20;
 /// Changed files that are named without being asked for.
@@ -58,7 +61,8 @@ pub struct MovedBase {
 /// The pull request's body: in the repository's template, where it has one.
 pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
-    let parts = Parts { issue: record.issue, changed: changed(report), evidence: evidence_table(report.evidence) };
+    let evidence = evidence_table(report.evidence) + &last_lines(report.evidence);
+    let parts = Parts { issue: record.issue, changed: changed(report), evidence };
     let mut text = match report.template {
         Some(template) => filled(template, &parts, report.evidence),
         None => {
@@ -146,11 +150,13 @@ fn unproven(evidence: &Evidence) -> Option<String> {
         Verdict::Green | Verdict::RedToGreen { .. } => return None,
         Verdict::NoChecks => "No check has run this change: try it before you merge it.".to_owned(),
         Verdict::StillRed { commands: red } => {
-            format!(
-                "{} failed before this change and still {}.",
-                commands(&red),
-                if red.len() == 1 { "does" } else { "do" }
-            )
+            let (refused, red) = by_refusal(evidence, red);
+            let verb = if red.len() == 1 { "does" } else { "do" };
+            let of_the_work =
+                (!red.is_empty()).then(|| format!("{} failed before this change and still {verb}.", commands(&red)));
+            let of_the_place = (!refused.is_empty())
+                .then(|| format!("{} could not pass in Hob's sandbox: run it elsewhere.", commands(&refused)));
+            [of_the_work, of_the_place].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         // Such work is sent back or blocked, and not published.
         Verdict::Broken { commands: red } => format!("This change breaks {}.", commands(&red)),
@@ -203,10 +209,7 @@ pub fn evidence_table(evidence: &Evidence) -> String {
             format!("**Red before, green after**: {} failed on the base and {verb} on the work.\n", commands(&repaired))
         }
         Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
-        Verdict::StillRed { commands: red } => format!(
-            "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.\n",
-            commands(&red)
-        ),
+        Verdict::StillRed { commands: red } => still_red(evidence, red),
         Verdict::Undecided { commands: open } => format!("**No answer in time** of {}.\n", commands(&open)),
     };
     text.push_str("\n| check | base | head |\n|---|---|---|\n");
@@ -221,6 +224,54 @@ pub fn evidence_table(evidence: &Evidence) -> String {
     text
 }
 
+/// What the checks printed last that fail on the work, folded.
+fn last_lines(evidence: &Evidence) -> String {
+    let failed = evidence.head.iter().filter(|check| check.failed());
+    let of = |check: &CheckResult| {
+        let lines: Vec<_> = check.output.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
+        let last = clip_middle(&terminal(&last), OUTPUT_MAX).replace("```", "'''");
+        folded(&format!("Last lines of {}", inert_line(&check.command)), &format!("```text\n{last}\n```\n"))
+    };
+    failed.filter(|check| !check.output.trim().is_empty()).map(of).collect()
+}
+
+/// What is said of checks that fail on the base and on the work. Those that the sandbox kept from passing say nothing about
+/// either.
+fn still_red(evidence: &Evidence, red: Vec<String>) -> String {
+    let (refused, red) = by_refusal(evidence, red);
+    let mut text = String::new();
+    if !red.is_empty() {
+        line(
+            &mut text,
+            &format!(
+                "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.",
+                commands(&red)
+            ),
+        );
+    }
+    for command in refused {
+        let what = refusal(evidence, &command).map(code_span).unwrap_or_default();
+        let name = code_span(&command);
+        line(
+            &mut text,
+            &format!(
+                "**Not decided**: the sandbox kept {name} from passing. It refused {what}; `hob doctor` says what helps."
+            ),
+        );
+    }
+    text
+}
+
+/// The checks that the sandbox kept from passing, and the others.
+fn by_refusal(evidence: &Evidence, red: Vec<String>) -> (Vec<String>, Vec<String>) {
+    red.into_iter().partition(|command| refusal(evidence, command).is_some())
+}
+
+fn refusal<'a>(evidence: &'a Evidence, command: &str) -> Option<&'a str> {
+    evidence.head.iter().find(|head| head.command == command)?.refusal()
+}
+
 fn commands(commands: &[String]) -> String {
     commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
 }
@@ -230,6 +281,9 @@ pub fn failed_checks(results: &[CheckResult]) -> String {
     let mut text = String::new();
     for result in results.iter().filter(|result| !result.passed()) {
         line(&mut text, &format!("{}: {}\n", code_span(&result.command), exit_word(result)));
+        if let Some(refused) = &result.refused {
+            line(&mut text, &format!("The sandbox refused it {}.\n", code_span(refused)));
+        }
         let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
         if !output.trim().is_empty() {
             line(&mut text, &format!("```text\n{output}\n```\n"));
@@ -261,7 +315,14 @@ mod tests {
     use crate::{Answer, ChangeKind, ConflictKind, FileChange, FileMode, Spend, State, lease::tests::record_at};
 
     fn check(command: &str, exit: CheckExit) -> CheckResult {
-        CheckResult { command: command.to_owned(), exit, output: String::new(), seconds: 2, run: CheckRun::Now }
+        CheckResult {
+            command: command.to_owned(),
+            exit,
+            output: String::new(),
+            seconds: 2,
+            run: CheckRun::Now,
+            refused: None,
+        }
     }
 
     fn diff(files: usize) -> Diff {

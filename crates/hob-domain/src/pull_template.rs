@@ -338,7 +338,8 @@ mod tests {
 
     fn evidence(command: &str, exit: CheckExit) -> Evidence {
         let output = String::new();
-        let check = CheckResult { command: command.to_owned(), exit, output, seconds: 2, run: CheckRun::Now };
+        let check =
+            CheckResult { command: command.to_owned(), exit, output, seconds: 2, run: CheckRun::Now, refused: None };
         Evidence { base: Vec::new(), head: vec![check] }
     }
 

@@ -52,6 +52,19 @@ impl Captured {
         (self.dropped == 0).then(|| self.head.iter().chain(&self.tail).copied().collect())
     }
 
+    /// Takes away what begins with `mark`, and returns the text behind it.
+    pub(super) fn split_off(&mut self, mark: &str) -> Option<String> {
+        let kept = self.head.len();
+        let mut all: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
+        // It is the last: what the child wrote before looks like it only where somebody knew it.
+        let at = all.windows(mark.len()).rposition(|window| window == mark.as_bytes())?;
+        let behind = String::from_utf8_lossy(&all[at + mark.len()..]).trim_end().to_owned();
+        all.truncate(at);
+        let tail = all.split_off(kept.min(at));
+        (self.head, self.tail) = (all, tail.into());
+        Some(behind)
+    }
+
     /// How many bytes the cap cut away.
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -65,6 +78,22 @@ pub(super) struct Watchers {
     pub(super) shown: Option<Watch>,
     /// Sees lines as they came.
     pub(super) data: Option<Watch>,
+}
+
+impl Watchers {
+    /// The same, who do not see lines that begin so.
+    pub(super) fn but_for(self, beginning: String) -> Self {
+        let beginning = Arc::<str>::from(beginning);
+        let but = |watch: Watch| -> Watch {
+            let beginning = Arc::clone(&beginning);
+            Arc::new(move |line: &str| {
+                if !line.starts_with(&*beginning) {
+                    watch(line);
+                }
+            })
+        };
+        Self { shown: self.shown.map(but), data: self.data.map(but) }
+    }
 }
 
 /// A capture under way. What was read so far is shared with the task that reads, so that it outlives a stream that
@@ -145,6 +174,19 @@ mod tests {
         let mut kept = Captured::default();
         kept.push(b"hello", 6);
         assert_eq!(kept.whole().as_deref(), Some(&b"hello"[..]));
+    }
+
+    #[test]
+    fn what_the_supervisor_says_at_the_end_is_no_output() {
+        for cap in [200, 70, 60] {
+            let mut kept = Captured::default();
+            kept.push(b"a line of the child's\nthe last", cap);
+            kept.push(b"\nhob 12: no 1, 2\n", cap);
+            let before = kept.text();
+            assert_eq!(kept.split_off("\nhob 12: ").as_deref(), Some("no 1, 2"), "{cap} {before}");
+            assert!(kept.text().ends_with("the last"), "{cap} {}", kept.text());
+            assert_eq!(kept.split_off("\nhob 12: "), None);
+        }
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@
 
 use std::{io, process::Stdio, time::Duration};
 
+use hob_sandbox::refusals_by;
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStdin, ChildStdout},
@@ -73,7 +74,9 @@ impl Dialogue {
             // Killed, or about to end what it supervises: there is nothing else to report.
             self.child.wait().await.ok();
         }
-        let said = self.errors.finish(DRAIN).await.map(|said| said.text()).unwrap_or_default();
+        let mut said = self.errors.finish(DRAIN).await.unwrap_or_default();
+        said.split_off(&format!("\n{}", refusals_by(&self.nonce)));
+        let said = said.text();
         let refused = self.group.is_supervised().then(|| refusal(exit?, &self.name, &self.nonce, &said)).flatten();
         refused.map_or(Ok((exit, said)), Err)
     }

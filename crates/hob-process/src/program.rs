@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hob_sandbox::{Launch, Plan, REFUSED, Tier, refused_because};
+use hob_sandbox::{Launch, Plan, REFUSED, Tier, refusals_by, refused_because};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
@@ -94,6 +94,8 @@ pub struct Finished {
     pub stdout: Captured,
     /// Standard error.
     pub stderr: Captured,
+    /// What the sandbox refused it, each with how often, as a part of a sentence; none: nothing that it knows of.
+    pub refused: Option<String>,
 }
 
 /// A program to run. Nothing of Hob's own environment reaches it but what it is given.
@@ -244,8 +246,11 @@ impl Program {
             }
         });
         let cap = self.output_cap;
-        let (stdout, stderr) =
-            (Capture::start(stdout, cap, self.watchers.clone()), Capture::start(stderr, cap, self.watchers));
+        let of_supervisor = refusals_by(&self.nonce);
+        let (stdout, stderr) = (
+            Capture::start(stdout, cap, self.watchers.clone()),
+            Capture::start(stderr, cap, self.watchers.but_for(of_supervisor.clone())),
+        );
         let name = self.name.to_string_lossy().into_owned();
         let pipe = |source| ProcessError::Pipe { program: name.clone(), source };
         let exit = tokio::select! {
@@ -262,13 +267,14 @@ impl Program {
         }
         feed.abort();
         let (stdout, stderr) = tokio::join!(stdout.finish(DRAIN), stderr.finish(DRAIN));
-        let (stdout, stderr) = (stdout.map_err(pipe)?, stderr.map_err(pipe)?);
+        let (stdout, mut stderr) = (stdout.map_err(pipe)?, stderr.map_err(pipe)?);
         if group.is_supervised()
             && let Some(refused) = refusal(exit, &name, &self.nonce, &stderr.text())
         {
             return Err(refused);
         }
-        Ok(Finished { exit, stdout, stderr })
+        let refused = if group.is_supervised() { stderr.split_off(&format!("\n{of_supervisor}")) } else { None };
+        Ok(Finished { exit, stdout, stderr, refused })
     }
 
     /// Starts it, with this as its standard error.

@@ -13,12 +13,14 @@
 use std::{
     ffi::OsStr,
     io,
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
 
-use hob_sandbox::Plan;
+use hob_sandbox::{Plan, REFUSED_NOW};
+use rustix::fs::{OFlags, fcntl_setfl};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStdin, ChildStdout},
@@ -62,6 +64,8 @@ pub struct Ran {
     pub output: Captured,
     /// Bytes it wrote, kept or not.
     pub written: u64,
+    /// What the sandbox refused in this shell for the first time.
+    pub refused: Vec<String>,
 }
 
 /// How a command ended.
@@ -98,6 +102,8 @@ struct Running {
     child: Child,
     stdin: ChildStdin,
     output: ChildStdout,
+    /// Its supervisor's own words: all that its commands write goes to the output.
+    errors: OwnedFd,
     marker: EndMarker,
     buffer: Vec<u8>,
     /// What was not written to it yet, and comes before all commands.
@@ -149,6 +155,7 @@ impl Shell {
             }
             end => end,
         };
+        let refused = running.refused();
         match end {
             CommandEnd::Code(_) | CommandEnd::DeadlineOfCommand => {
                 if let Some(folder) = said.folder() {
@@ -160,7 +167,7 @@ impl Shell {
             CommandEnd::Deadline | CommandEnd::Flood | CommandEnd::Cancelled => running.end(None).await,
         }
         let (output, written) = said.finish();
-        Ok(Ran { end, output, written })
+        Ok(Ran { end, output, written, refused })
     }
 
     /// Ends the shell and all that it started and that stayed in its group.
@@ -178,12 +185,15 @@ impl Shell {
         let program = Program::inside(&self.plan, name, &self.environment);
         let program = if self.has("setsid") { program.in_own_session() } else { program };
         let program = if name == "bash" { program.args(["--noprofile", "--norc"]) } else { program };
-        let Started { mut child, group, before } = program.dir(&self.folder).start(Stdio::null())?;
-        let (Some(stdin), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let Started { mut child, group, before } = program.dir(&self.folder).start(Stdio::piped())?;
+        let (Some(stdin), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             return Err(pipe(io::Error::other("no pipe")));
         };
+        let errors = errors.into_owned_fd().map_err(pipe)?;
+        fcntl_setfl(&errors, OFlags::NONBLOCK).map_err(|error| pipe(error.into()))?;
         let (marker, buffer, id) = (EndMarker::new(), vec![0; PIECE], format!("{:016x}", rand::random::<u64>()));
-        Ok(Running { group, child, stdin, output, marker, buffer, before, id, commands: 0 })
+        Ok(Running { group, child, stdin, output, errors, marker, buffer, before, id, commands: 0 })
     }
 
     fn has(&self, program: &str) -> bool {
@@ -219,6 +229,19 @@ impl Running {
                 return Ok(CommandEnd::WithShell(exit_of(child.wait().await?)));
             }
         }
+    }
+
+    /// What its supervisor has told since this was asked last. It does so before the call that it refused goes on.
+    fn refused(&mut self) -> Vec<String> {
+        let mut said = Vec::new();
+        while let Ok(count @ 1..) = rustix::io::read(&self.errors, &mut self.buffer) {
+            said.extend_from_slice(&self.buffer[..count]);
+            if said.len() > PIECE {
+                break;
+            }
+        }
+        let text = String::from_utf8_lossy(&said);
+        text.lines().filter_map(|line| line.strip_prefix(REFUSED_NOW)).map(str::to_owned).collect()
     }
 
     /// What marks the processes of the command that is under way.

@@ -20,6 +20,15 @@ pub fn refused_because(nonce: &str) -> String {
     format!("{}: the sandbox could not be applied: ", format!("hob {nonce}").trim_end())
 }
 
+/// What stands on standard error, at the end of what a child wrote, before what the sandbox refused it: with the launch's nonce,
+/// so that a child cannot say it.
+pub fn refusals_by(nonce: &str) -> String {
+    format!("hob {nonce}: the sandbox refused: ")
+}
+
+/// How a line of standard error begins that tells the child of a refusal when it happens.
+pub const REFUSED_NOW: &str = "hob: the sandbox refused ";
+
 /// The first argument of Hob's program where it supervises a child.
 pub(crate) const SUPERVISE: &str = "--supervise-child";
 /// The first argument where it is about to become the child.

@@ -24,7 +24,7 @@ mod tier;
 
 pub use disk::{Measured, bytes_on_disk, measure};
 pub use entry::was_launched;
-pub use launch::{Launch, LaunchError, REFUSED, refused_because};
+pub use launch::{Launch, LaunchError, REFUSED, REFUSED_NOW, refusals_by, refused_because};
 pub use plan::{Limits, Network, Plan, Sandbox};
 pub use probe::{Finding, probe};
 pub use stat::stat_field;

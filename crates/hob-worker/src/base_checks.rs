@@ -62,7 +62,7 @@ mod tests {
 
     fn result(exit: CheckExit) -> CheckResult {
         let (command, output) = ("test".to_owned(), "ok".to_owned());
-        CheckResult { command, exit, output, seconds: 7, run: CheckRun::Now }
+        CheckResult { command, exit, output, seconds: 7, run: CheckRun::Now, refused: None }
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub async fn run_checks(
                 output: String::new(),
                 seconds: 0,
                 run: CheckRun::Now,
+                refused: None,
             });
             continue;
         }
@@ -68,7 +69,8 @@ pub async fn run_checks(
         };
         let output = relative(&format!("{}{}", finished.stdout.text(), finished.stderr.text()), &shown);
         let seconds = started.elapsed().as_secs();
-        results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now });
+        let refused = finished.refused.map(|refused| relative(&refused, &shown));
+        results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now, refused });
     }
     Ok(results)
 }

@@ -159,3 +159,52 @@ async fn what_a_check_writes_is_no_part_of_the_work() {
     assert_eq!(world.changed(number).await, ["done.txt"]);
     world.finish().await;
 }
+
+/// A check that asks a service of the machine, which a fence does not let it reach.
+fn asks_a_service(also: &str) -> (std::net::TcpListener, String, Builder) {
+    let service = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let check = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{}'", service.local_addr().unwrap().port());
+    let rules = format!("checks = [\"{check}\"{also}]\n");
+    (service, check, World::with_agent("echo done > done.txt").file(".github/hob.toml", &rules))
+}
+
+#[tokio::test]
+async fn no_agent_starts_where_the_sandbox_keeps_every_check_from_passing() {
+    let (service, check, world) = asks_a_service("");
+    let port = service.local_addr().unwrap().port();
+    let world = world.start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let ended = world.hob(&["run", "--once"]).await;
+    assert_eq!(ended.code, 6, "{ended:?}");
+    let says = format!("the sandbox refused `{check}`: connect 127.0.0.1:{port} (1×); a box lets it");
+    assert!(ended.stderr.contains("no check can pass on the base branch") && ended.stderr.contains(&says), "{ended:?}");
+    assert_eq!((world.record(issue).await.unwrap().attempt, world.briefs(issue).len()), (0, 0));
+    world.finish().await;
+}
+
+/// Field note N70: what failed is told where people look.
+#[tokio::test]
+async fn a_check_that_the_sandbox_keeps_from_passing_is_not_held_against_the_base() {
+    let (service, check, world) = asks_a_service(", 'true'");
+    let port = service.local_addr().unwrap().port();
+    let world = world.start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let ended = world.hob(&["run", "--once", "-v"]).await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
+    let kept = format!("the sandbox kept `{check}` from passing: it refused connect 127.0.0.1:{port} (1×)");
+    assert!(ended.stderr.contains(&kept), "{ended:?}");
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    let says = [
+        format!("**Not decided**: the sandbox kept `{check}` from passing. It refused `connect 127.0.0.1:{port} (1×)`"),
+        "could not pass in Hob's sandbox: run it elsewhere.".to_owned(),
+        format!("hob: the sandbox refused connect 127.0.0.1:{port}\n"),
+        "<summary>Last lines of bash -c".to_owned(),
+    ];
+    for says in says {
+        assert!(body.contains(&says), "{says}: {body}");
+    }
+    assert!(!body.contains("on the base already"), "{body}");
+    let brief = &world.briefs(issue)[0];
+    assert!(brief.contains("No change of files helps."), "{brief}");
+    world.finish().await;
+}

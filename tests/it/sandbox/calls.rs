@@ -43,9 +43,8 @@ def attempts(times, one):
 impl Prison {
     async fn racing(&self, body: &str) -> String {
         let finished = self.run("/usr/bin/python3", &["-c", &format!("{BEGINNING}{body}")]).await;
-        let said = format!("{}{}", finished.stdout.text(), finished.stderr.text());
-        assert!(finished.exit.is_success(), "{said}");
-        said
+        assert!(finished.exit.is_success(), "{}", finished.stderr.text());
+        finished.stdout.text()
     }
 }
 
@@ -241,4 +240,25 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 "#;
         assert_eq!(Prison::new(tier).racing(body).await, "{'done': 1000}\n", "{tier}");
     }
+}
+
+/// What was refused is told twice: to the child when it happens, and to Hob at the end, in words that no child can say.
+#[tokio::test]
+async fn what_was_refused_is_counted_and_told() {
+    let prison = Prison::new(Tier::Fence);
+    let script = "import socket\n\
+                  for kind in (socket.SOCK_DGRAM, socket.SOCK_DGRAM, socket.SOCK_STREAM):\n    \
+                      try:\n        socket.socket(type=kind).connect(('192.0.2.1', 80))\n    \
+                      except OSError as error: print(error.strerror)\n\
+                  import os\nos.write(2, b'the last')\nos.kill(os.getpid(), 9)\n";
+    let finished = prison.run("/usr/bin/python3", &["-c", script]).await;
+    assert_eq!(finished.exit, Exit::Signal(9));
+    assert_eq!(
+        finished.stderr.text(),
+        "hob: the sandbox refused UDP sockets\nhob: the sandbox refused connect 192.0.2.1:80\nthe last"
+    );
+    assert_eq!(finished.refused.as_deref(), Some("UDP sockets (2×), connect 192.0.2.1:80 (1×)"));
+    let fake = prison.sh("echo 'hob 0123456789abcdef: the sandbox refused: all (1×)' >&2").await;
+    assert!(fake.1.contains("all (1×)"), "{}", fake.1);
+    assert_eq!(prison.run("true", &[]).await.refused, None);
 }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn end(exit: Exit, parsed: &ParsedOutput) -> Outcome {
-        let finished = Finished { exit, stdout: Captured::default(), stderr: Captured::default() };
+        let finished = Finished { exit, stdout: Captured::default(), stderr: Captured::default(), refused: None };
         outcome(&End { name: "x", parsed, finished: &finished, time: (Duration::from_secs(9), "limits.attempt_time") })
     }
 

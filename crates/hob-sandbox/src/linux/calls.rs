@@ -69,19 +69,29 @@ pub(super) const TOLD: [(c_long, &str); 21] = [
 pub(super) struct Refusals(Mutex<BTreeMap<String, u64>>);
 
 impl Refusals {
-    fn note(&self, what: String) {
+    /// Counts one, and returns it where it is told for the first time.
+    fn note(&self, what: String) -> Option<String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = if all.len() < DIFFERENT || all.contains_key(&what) { what } else { "others".to_owned() };
-        *all.entry(key).or_default() += 1;
+        let key = if all.len() < DIFFERENT || all.contains_key(&what) { what } else { "other calls".to_owned() };
+        let count = all.entry(key.clone()).or_default();
+        *count += 1;
+        (*count == 1).then_some(key)
     }
 
-    /// All of them, the most frequent first.
-    pub(super) fn told(&self) -> Vec<(String, u64)> {
+    /// All of them, the most frequent first; none: nothing was refused.
+    pub(super) fn told(&self) -> Option<String> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut told: Vec<_> = all.iter().map(|(what, count)| (what.clone(), *count)).collect();
-        told.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        told
+        let mut told: Vec<_> = all.iter().collect();
+        told.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let told: Vec<_> = told.into_iter().map(|(what, count)| format!("{what} ({count}×)")).collect();
+        (!told.is_empty()).then(|| told.join(", "))
     }
+}
+
+/// Tells whoever reads what the child says. Where nobody does, nothing is lost.
+#[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
+fn tell_now(what: &str) {
+    eprintln!("{}{what}", crate::REFUSED_NOW);
 }
 
 /// What a call comes to.
@@ -148,7 +158,9 @@ impl Hand {
                 }
             }
             Outcome::Refused(error, what) => {
-                self.refusals.note(what);
+                if let Some(first) = self.refusals.note(what) {
+                    tell_now(&first);
+                }
                 Answer::Fails(error)
             }
         };
@@ -183,14 +195,13 @@ mod tests {
     #[test]
     fn refusals_are_counted_and_bounded() {
         let refusals = Refusals::default();
-        for _ in 0..3 {
-            refusals.note("ptrace".to_owned());
-        }
-        for port in 0..100 {
-            refusals.note(format!("connect 127.0.0.1:{port}"));
-        }
-        let told = refusals.told();
-        assert_eq!(told[0], ("others".to_owned(), 100 - (DIFFERENT as u64 - 1)));
-        assert_eq!((told[1].clone(), told.len()), (("ptrace".to_owned(), 3), DIFFERENT + 1));
+        assert_eq!(refusals.told(), None);
+        let first = [0; 3].map(|_| refusals.note("ptrace".to_owned()).is_some());
+        assert_eq!(first, [true, false, false]);
+        let told = (0..100).filter_map(|port| refusals.note(format!("connect 127.0.0.1:{port}"))).count();
+        assert_eq!(told, DIFFERENT);
+        let told = refusals.told().unwrap();
+        assert!(told.starts_with("other calls (85×), ptrace (3×), connect 127.0.0.1:"), "{told}");
+        assert_eq!(told.split(", ").count(), DIFFERENT + 1);
     }
 }

@@ -10,7 +10,10 @@
 use std::{
     collections::{BTreeSet, HashMap},
     fs, io,
-    os::unix::{fs::MetadataExt, net::UnixStream, process::CommandExt},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::{fs::MetadataExt, net::UnixStream, process::CommandExt},
+    },
     path::PathBuf,
     process::{Child, Command, ExitCode},
     sync::{Arc, OnceLock},
@@ -72,14 +75,34 @@ fn run(launch: &Arc<Launch>) -> Result<ExitCode, RefusedError> {
     let mut disk = Disk::of(&launch.plan)?;
     let refusals = Arc::<Refusals>::default();
     let (child, heard) = start(launch, &refusals)?;
+    let ended = wait(launch, (&owner, &asked), child, heard, &mut disk);
+    if let Some(told) = refusals.told() {
+        tell(&format!("\n{}{told}", crate::refusals_by(&launch.nonce)));
+    }
+    Ok(match ended? {
+        Ended::ByItself(status) => ending(status, launch.plan.tier),
+        Ended::ByUs(code) => ExitCode::from(code),
+    })
+}
+
+/// How the child came to its end.
+enum Ended {
+    ByItself(WaitStatus),
+    ByUs(u8),
+}
+
+/// Waits until the child ends, or has to.
+fn wait(
+    launch: &Launch,
+    (owner, asked): (&OwnedFd, &UnixStream),
+    child: Pid,
+    heard: Option<Heard>,
+    disk: &mut Disk,
+) -> Result<Ended, RefusedError> {
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
         let ready = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
-        let mut watched = [
-            ready(std::os::fd::AsFd::as_fd(&owner)),
-            ready(std::os::fd::AsFd::as_fd(&asked)),
-            ready(std::os::fd::AsFd::as_fd(&child_handle)),
-        ];
+        let mut watched = [ready(owner.as_fd()), ready(asked.as_fd()), ready(child_handle.as_fd())];
         let wait = Timespec { tv_sec: WATCH.as_secs() as i64, tv_nsec: 0 };
         match poll(&mut watched, Some(&wait)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -88,26 +111,26 @@ fn run(launch: &Arc<Launch>) -> Result<ExitCode, RefusedError> {
         let [owner_ended, end_wanted, _] = watched.map(|one| !one.revents().is_empty());
         if owner_ended || end_wanted {
             tree::end();
-            return Ok(ExitCode::from(TERMINATED));
+            return Ok(Ended::ByUs(TERMINATED));
         }
         if let Some(status) = tree::reap(child) {
             tree::end();
             return match heard.and_then(Heard::refusal) {
                 Some(reason) => Err(RefusedError::LastStep(reason)),
-                None => Ok(ending(status, launch.plan.tier)),
+                None => Ok(Ended::ByItself(status)),
             };
         }
-        if let Some(reason) = excess(&launch.plan, &mut disk) {
+        if let Some(reason) = excess(&launch.plan, disk) {
             tree::end();
-            return Ok(over_limit(&reason));
+            tell(&format!("hob: the sandbox ended the program: {reason}"));
+            return Ok(Ended::ByUs(crate::REFUSED));
         }
     }
 }
 
 #[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
-fn over_limit(reason: &str) -> ExitCode {
-    eprintln!("hob: the sandbox ended the program: {reason}");
-    ExitCode::from(crate::REFUSED)
+fn tell(what: &str) {
+    eprintln!("{what}");
 }
 
 /// Reads exactly the launch, so that what follows is left to the child.
@@ -136,7 +159,7 @@ fn read_exactly(mut buffer: &mut [u8]) -> Result<(), RefusedError> {
 }
 
 /// The kernel's handle of the process that the child must not outlive.
-fn owner(id: i32) -> Result<std::os::fd::OwnedFd, RefusedError> {
+fn owner(id: i32) -> Result<OwnedFd, RefusedError> {
     let gone = || RefusedError::at("find Hob")(io::Error::from(io::ErrorKind::NotFound));
     let owner = Pid::from_raw(id).ok_or_else(gone)?;
     let handle = pidfd_open(owner, PidfdFlags::empty()).map_err(RefusedError::at("find Hob"))?;

@@ -5,6 +5,7 @@ use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
     BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks,
 };
+use hob_sandbox::Tier;
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
         branch::{policy_violations, work_so_far},
         end::AttemptEnd,
         job::Job,
-        set_up::{SetUp, set_up},
+        set_up::{LINES, SetUp, last_lines, set_up},
         sign::signed,
     },
 };
@@ -65,6 +66,9 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
 /// so.
 pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<AttemptEnd>, WorkError> {
     let results = checks_on_base(worker, job).await?;
+    if let Some(refused) = all_refused(&results) {
+        return Err(WorkError::Misconfigured(cannot_be_checked(worker, &refused)));
+    }
     job.base_checks.get_or_init(|| results);
     let red = job.red_base();
     if red.is_empty() {
@@ -79,6 +83,23 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
         }
         RedBase::Block => Some(AttemptEnd::Blocked(BlockReason::RedBase { failed: failed_checks(&red) })),
     })
+}
+
+/// What the sandbox refused the checks, where it kept every one of them from passing: nothing could be shown by any work then.
+fn all_refused(results: &[CheckResult]) -> Option<String> {
+    let told = |check: &CheckResult| check.refusal().map(|refused| format!("`{}`: {refused}", check.command));
+    let told: Option<Vec<_>> = results.iter().map(told).collect();
+    told.filter(|told| !told.is_empty()).map(|told| told.join("; "))
+}
+
+/// Why no agent starts.
+fn cannot_be_checked(worker: &Worker, refused: &str) -> String {
+    let helps = match (worker.sandbox.tier(), worker.sandbox.lacks()) {
+        (Tier::Fence, Some(lacks)) => format!("a box would let it, and cannot be made here: {lacks}"),
+        (Tier::Fence, None) => "a box lets it: set `sandbox.tier = \"box\"`".to_owned(),
+        (Tier::Box | Tier::None, _) => "hosts that checks reach are listed in `check_hosts`".to_owned(),
+    };
+    format!("no check can pass on the base branch, so no agent starts: the sandbox refused {refused}; {helps}")
 }
 
 /// Runs the checks on the commit that the work starts from, unless they passed on it for another issue.
@@ -127,9 +148,24 @@ async fn checks_on(
     if let SetUp::Failed(step) = set_up {
         results.insert(0, *step);
     }
+    for failed in results.iter().filter(|check| check.failed()) {
+        tell(worker, job, failed);
+    }
     let passed = results.iter().filter(|check| check.passed()).count();
     worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
+}
+
+/// Tells whoever watches how a check failed.
+fn tell(worker: &Worker, job: &Job<'_>, failed: &CheckResult) {
+    if let Some(refused) = failed.refusal() {
+        worker.progress(
+            job.number(),
+            &format!("the sandbox kept `{}` from passing: it refused {refused}", failed.command),
+        );
+    }
+    let last = last_lines(&failed.output, LINES);
+    worker.activity(job.number(), &format!("`{}` failed ({}): {last}", failed.command, failed.exit));
 }
 
 /// The hosts that the checks reach: those that the repository asks for, and whoever runs Hob allows.

@@ -16,8 +16,8 @@ pub(super) enum SetUp {
     Failed(Box<CheckResult>),
 }
 
-/// Lines of a failed step that are told.
-const LINES: usize = 5;
+/// Lines of a failed step or check that are told.
+pub(super) const LINES: usize = 5;
 
 /// What the set-up steps leave for the commit `sha`: from an earlier run where there was one, else they run now. Where one fails
 /// on the base, no agent could do anything about it, and what it needs is the operator's to give.
@@ -58,10 +58,15 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     Ok(SetUp::Ready(job.checkout.keep_prepared(made).await?))
 }
 
+/// The last lines of an output, as one.
+pub(super) fn last_lines(output: &str, most: usize) -> String {
+    let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(most)..].join(" / ")
+}
+
 /// Why no agent starts.
 fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
-    let lines: Vec<_> = failed.output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = lines[lines.len().saturating_sub(LINES)..].join(" / ");
+    let last = last_lines(&failed.output, LINES);
     let hosts = &worker.settings.sandbox.hosts;
     let reached = match (worker.sandbox.network(), hosts.as_slice()) {
         (Network::Open, _) => String::new(),

@@ -126,7 +126,12 @@ fn in_background(command: &str) -> String {
 }
 
 fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
-    let output = plain(&ran.output.text());
+    let mut output = plain(&ran.output.text());
+    if !ran.refused.is_empty() {
+        let refused = plain(&ran.refused.join(", "));
+        output =
+            format!("{}\n[the sandbox refused: {refused}; no change of files helps against that]", output.trim_end());
+    }
     let fresh = "a new shell continues in the same folder, without variables set before";
     match ran.end {
         CommandEnd::Code(code) => Ok(format!("[exit code {code}{place}]\n{output}")),

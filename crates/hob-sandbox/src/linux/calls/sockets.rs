@@ -115,7 +115,7 @@ impl Sockets {
             Address::Path(path) => {
                 return match bind_file(call, socket, path) {
                     Ok(file) => {
-                        self.files.insert(file);
+                        self.files.extend(file);
                         DONE
                     }
                     Err(Errno::ACCESS | Errno::PERM) => Outcome::Refused(Errno::ACCESS, format!("bind {address}")),
@@ -271,8 +271,8 @@ impl Target {
 }
 
 /// Gives a socket a file by the path that the caller wrote, since that is what it is called then. This thread may make files
-/// where the child may.
-fn bind_file(call: &Call, socket: &Socket, path: &[u8]) -> Result<(u64, u64), Errno> {
+/// where the child may. Which file that is; none: it is gone already.
+fn bind_file(call: &Call, socket: &Socket, path: &[u8]) -> Result<Option<(u64, u64)>, Errno> {
     let name = SockAddr::unix(Path::new(std::ffi::OsStr::from_bytes(path))).map_err(|error| failed(&error))?;
     let folder = folder_of(call)?;
     rustix::process::fchdir(&folder)?;
@@ -280,8 +280,7 @@ fn bind_file(call: &Call, socket: &Socket, path: &[u8]) -> Result<(u64, u64), Er
     let file = openat(CWD, path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
     rustix::process::chdir("/")?;
     bound.map_err(|error| failed(&error))?;
-    let found = fstat(file?)?;
-    Ok((found.st_dev, found.st_ino))
+    Ok(file.and_then(fstat).ok().map(|found| (found.st_dev, found.st_ino)))
 }
 
 /// The folder that the caller is in.
