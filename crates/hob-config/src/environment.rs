@@ -3,12 +3,11 @@
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
-    path::PathBuf,
 };
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{SecretFiles, may_pass};
+use crate::{SecretFiles, may_pass, toolchains::toolchains};
 
 /// What a child may inherit: where programs and the home are, the language, the time zone, and where proxies and
 /// certificates are. Nothing that holds a secret.
@@ -33,21 +32,6 @@ const INHERITED: [&str; 18] = [
     "no_proxy",
 ];
 
-/// Toolchains that live in the home, and the variable that leads to each: a child with a home of its own finds them by it.
-const TOOLCHAINS: [(&str, Option<&str>); 11] = [
-    (".asdf", Some("ASDF_DATA_DIR")),
-    (".bun/bin", None),
-    (".cargo/bin", None),
-    (".deno/bin", None),
-    (".local/bin", None),
-    (".nvm", Some("NVM_DIR")),
-    (".pyenv", Some("PYENV_ROOT")),
-    (".rbenv", Some("RBENV_ROOT")),
-    (".rustup", Some("RUSTUP_HOME")),
-    (".sdkman", Some("SDKMAN_DIR")),
-    (".volta", Some("VOLTA_HOME")),
-];
-
 /// The part of Hob's environment that every child gets: an allow-list, so that a new secret is left out by itself. What
 /// leads to a toolchain is set where the toolchain is.
 pub fn child_environment() -> BTreeMap<OsString, OsString> {
@@ -55,37 +39,12 @@ pub fn child_environment() -> BTreeMap<OsString, OsString> {
     let value = |name: &str| std::env::var_os(name);
     let mut environment: BTreeMap<_, _> =
         INHERITED.iter().filter_map(|name| Some((OsString::from(name), value(name)?))).collect();
-    for (folder, variable) in toolchains(environment.get(OsStr::new("HOME")).cloned()) {
+    for (folder, variable) in toolchains(environment.get(OsStr::new("HOME")).cloned().as_ref()) {
         if let Some(variable) = variable {
             environment.insert(variable.into(), value(variable).unwrap_or_else(|| folder.into()));
         }
     }
     environment
-}
-
-/// The folders that programs and toolchains are in, beside the system's: those that the environment's `PATH` and
-/// variables name. A child may read them.
-pub fn toolchain_folders(environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
-    let home = environment.get(OsStr::new("HOME"));
-    let named = TOOLCHAINS.iter().filter_map(|(_, variable)| environment.get(OsStr::new((*variable)?)));
-    let path = environment.get(OsStr::new("PATH")).into_iter().flat_map(std::env::split_paths);
-    // Never the home or all of the disk, whatever a path names.
-    let narrow =
-        |folder: &PathBuf| folder.is_absolute() && folder.parent().is_some() && home.is_none_or(|home| folder != home);
-    let found =
-        toolchains(home.cloned()).map(|(folder, _)| folder).chain(named.map(PathBuf::from)).chain(path).filter(narrow);
-    let mut folders: Vec<_> = found.collect();
-    folders.sort();
-    folders.dedup();
-    folders
-}
-
-/// Those that are there.
-fn toolchains(home: Option<OsString>) -> impl Iterator<Item = (PathBuf, Option<&'static str>)> {
-    let home = home.map(PathBuf::from);
-    let below =
-        TOOLCHAINS.into_iter().filter_map(move |(folder, variable)| Some((home.as_ref()?.join(folder), variable)));
-    below.filter(|(folder, _)| folder.is_dir())
 }
 
 /// The values of those of `names` that are set, in the environment or in `files`, and may be passed on, see [`may_pass`].

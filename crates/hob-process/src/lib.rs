@@ -19,6 +19,7 @@ mod program;
 mod removal;
 mod second_signal;
 mod shell;
+mod starts;
 mod watchdog;
 
 pub use background::drop_in_background;
@@ -34,4 +35,5 @@ pub use program::{Exit, Finished, ProcessError, Program};
 pub use removal::{remove_tree, remove_tree_until, unlock_folders};
 pub use second_signal::exit_at_second;
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
+pub use starts::{fault_at_start, fault_of_file};
 pub use watchdog::{own_program, start_watchdog, was_watchdog};

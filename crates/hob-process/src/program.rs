@@ -369,7 +369,7 @@ pub(super) struct Started {
 
 /// The program's file, by the `PATH` that the child gets. A child whose file is known is started without a copy of this
 /// process's memory map: half of the cost of a short one. Relative folders are left to the system's own search.
-fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
+pub(super) fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return None;
     }

@@ -5,7 +5,7 @@ use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
-use hob_process::Program;
+use hob_process::{Program, fault_at_start};
 use hob_sandbox::{Network, Tier, probe};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -344,41 +344,36 @@ async fn repository_rules(
     if let Err(error) = policy {
         findings.look("protected", Err(error.into()), |()| String::new())?;
     }
-    if rules.checks.is_empty() {
-        return Ok(());
-    }
-    let missing = missing_programs(worker, &rules.checks).await;
-    if missing.is_empty() {
-        findings.add(Health::Ok, "checks", rules.checks.join("; "));
-    }
-    for program in missing {
-        findings.add(
-            Health::Bad,
-            "checks",
-            format!("`{program}` of `.github/hob.toml` is not installed on this machine"),
-        );
+    for (about, commands) in [("set-up", &rules.setup), ("checks", &rules.checks)] {
+        let faults = programs_at_fault(worker, commands).await;
+        if faults.is_empty() && !commands.is_empty() && about == "checks" {
+            findings.add(Health::Ok, about, commands.join("; "));
+        }
+        faults.into_iter().for_each(|says| findings.add(Health::Bad, about, says));
     }
     Ok(())
 }
 
-/// The programs that the checks begin with and the shell does not find. What stands in the repository itself, or is more
-/// than a plain word, is not looked for.
-async fn missing_programs(worker: &Worker, checks: &[String]) -> Vec<String> {
+/// What is wrong with the programs that these commands begin with: the shell does not find them, or they do not start where they
+/// run. What stands in the repository itself, or is more than a plain word, is not looked for.
+async fn programs_at_fault(worker: &Worker, commands: &[String]) -> Vec<String> {
     let plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
     let first =
-        |check: &String| check.split_whitespace().find(|word| !word.contains('=')).filter(plain).map(str::to_owned);
-    let mut missing = Vec::new();
-    let mut words: Vec<String> = checks.iter().filter_map(first).collect();
+        |command: &String| command.split_whitespace().find(|word| !word.contains('=')).filter(plain).map(str::to_owned);
+    let mut faults = Vec::new();
+    let mut words: Vec<String> = commands.iter().filter_map(first).collect();
     words.sort();
     words.dedup();
     for word in words {
         let look = Program::of_hob("sh", &worker.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
         let found = look.deadline(worker.settings.workspace.local_time).run(&CancellationToken::new()).await;
         if found.is_ok_and(|found| !found.exit.is_success()) {
-            missing.push(word);
+            faults.push(format!("`{word}` of `.github/hob.toml` is not installed on this machine"));
+        } else if let Some(fault) = fault_at_start(&worker.sandbox.plan(), &worker.environment, &word).await {
+            faults.push(format!("{fault}: install it for all users, or name its folder in `sandbox.read`"));
         }
     }
-    missing
+    faults
 }
 
 /// Whether the agent that works where no label names another can be run here.

@@ -205,3 +205,82 @@ async fn work_that_may_not_be_published_is_kept_and_done_once() {
     );
     world.finish().await;
 }
+
+/// A program that the owner of the settings wrote.
+fn own_program(folder: &std::path::Path, name: &str, text: &str, mode: u32) -> String {
+    let file = folder.join(name);
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    file.display().to_string()
+}
+
+fn agent_of(program: String) -> Builder {
+    let settings = AgentSettings { backend: BackendKind::Command, command: vec![program], ..Default::default() };
+    World::fixing().agent("own", settings).set("agent.default", "own")
+}
+
+/// Field notes N71, N72: what cannot start in the sandbox is found before a claim.
+#[tokio::test]
+async fn a_program_that_does_not_start_in_the_sandbox_is_found_before_an_issue_is_claimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::copy("/bin/sh", folder.join("interpreter")).unwrap();
+    let script = |line: &str| format!("#!{line}\necho done > done.txt\n");
+    let hidden = script(&folder.join("interpreter").display().to_string());
+    for (program, says) in [
+        (own_program(folder, "no-bit", &script("/bin/sh"), 0o644), "no-bit` is not executable: `chmod +x "),
+        (
+            own_program(folder, "hidden", &hidden, 0o755),
+            "interpreter`, which cannot be read in the sandbox: name its folder in",
+        ),
+        (
+            own_program(folder, "none", &script("/no/such/sh"), 0o755),
+            "needs `/no/such/sh`, which is not there: install it",
+        ),
+        (
+            own_program(folder, "env", &script("/usr/bin/env no-such-sh"), 0o755),
+            "needs `no-such-sh`, which is not on the path",
+        ),
+    ] {
+        let world = agent_of(program).start().await;
+        both_say(&world, &[], &[], says).await;
+        world.finish().await;
+    }
+    let world = agent_of(own_program(folder, "well", &script("/bin/sh"), 0o755)).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    assert_eq!(world.hob(&["doctor"]).await.code, 0);
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Field note N71: what an agent's program does not find is its owner's matter, and no question to the maintainer.
+#[tokio::test]
+async fn an_agent_that_finds_no_program_blocks_no_issue() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = own_program(folder.path(), "own", "#!/bin/sh\nexec no-such-program\n", 0o755);
+    let world = agent_of(program).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let run = world.hob(&["run", "--once"]).await;
+    assert_eq!(run.code, 6, "{run:?}");
+    assert!(run.stderr.contains("`own` does not find a program that it needs (exit code 127: "), "{run:?}");
+    assert!(run.stderr.contains("`sandbox.read`"), "{run:?}");
+    assert_eq!((world.labels(issue).await, world.record(issue).await.unwrap().attempt), (vec!["code".to_owned()], 0));
+    world.finish().await;
+}
+
+/// A shim is on the path, and what it stands for is out of reach.
+#[tokio::test]
+async fn a_check_whose_program_does_not_start_is_found_before_an_issue_is_claimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let hidden = tempfile::tempdir().unwrap();
+    let real = own_program(hidden.path(), "real", "#!/bin/sh\necho 1.0\n", 0o755);
+    own_program(folder.path(), "shim-1", &format!("#!/bin/sh\nexec {real} \"$@\"\n"), 0o755);
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    for file in ["checks = ['shim-1 .']\n", "setup = ['shim-1 .']\n"] {
+        let world = World::fixing().file(".github/hob.toml", file).start().await;
+        let says = "`shim-1` does not start in the sandbox (exit code 126: ";
+        both_say(&world, &[], &[("PATH", &path)], says).await;
+        world.finish().await;
+    }
+}

@@ -4,7 +4,7 @@ use std::{ffi::OsStr, path::Path};
 
 use hob_config::{AgentSettings, PromptVia};
 use hob_domain::{FailureClass, Outcome, RunPurpose, RunReport, RunRequest, Spend};
-use hob_process::{Exit, Finished, ProcessError, Program};
+use hob_process::{Exit, Finished, ProcessError, Program, fault_of_file};
 use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
@@ -130,6 +130,9 @@ impl AgentBackend for CommandAgent {
         let (finished, ended) = egress.beside(work, &end, context).await;
         let (finished, measured) = (finished.map_err(cannot_run)?, egress.measured());
         egress.close().await;
+        if let Some(reason) = not_started(&name, &finished) {
+            return Err(AgentError { reason, failure: FailureClass::Misconfigured });
+        }
         let said = ResultLine::read(&finished.stdout.text());
         let told = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
         let spend = measured.map_or(told, |measured| measured.spend(Some(told.usd_micros)));
@@ -137,12 +140,19 @@ impl AgentBackend for CommandAgent {
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
-        self.egress.plan_of_look(machine.sandbox)?;
+        let plan = self.egress.plan_of_look(machine.sandbox)?;
         let folders = machine.environment.get(OsStr::new("PATH")).cloned();
         let program = self.program.clone();
         let found = spawn_blocking(move || find_program(&program, folders.as_deref())).await;
         match found.ok().flatten() {
-            Some(_path) => Ok(()),
+            Some(path) => match fault_of_file(&plan, machine.environment, &path).await {
+                None => Ok(()),
+                Some(reason) => Err(AgentError { reason, failure: FailureClass::Misconfigured }),
+            },
+            None if Path::new(&self.program).is_file() => {
+                let reason = format!("`{0}` is not executable: `chmod +x {0}`", self.program);
+                Err(AgentError { reason, failure: FailureClass::Misconfigured })
+            }
             None => Err(not_installed(&self.program, "it is not on the path")),
         }
     }
@@ -194,6 +204,17 @@ fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
         "" => "the agent gave no summary".to_owned(),
         words => words.to_owned(),
     }
+}
+
+/// Why its program did nothing: a shell says so by these codes where it cannot start what it is told to, or does not find it.
+fn not_started(name: &str, finished: &Finished) -> Option<String> {
+    let why = match finished.exit {
+        Exit::Code(126) => "is not allowed to start a program that it needs",
+        Exit::Code(127) => "does not find a program that it needs",
+        _ => return None,
+    };
+    let said = complaint(finished);
+    Some(format!("`{name}` {why} ({}{said}): install it, or name its folder in `sandbox.read`", finished.exit))
 }
 
 /// The end of its standard error, or else of its standard output, as the tail of a sentence.

@@ -287,7 +287,7 @@ async fn begun(
         None => {
             let mut new = Restored::nothing(word(&request.brief));
             if matches!(request.purpose, RunPurpose::Work | RunPurpose::Plan | RunPurpose::Report) {
-                let text = surroundings(folder, &confined.environment, &request.body).await;
+                let text = surroundings(folder, confined, &request.body).await;
                 let text = [Some(text), shown(&request.images)].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
                 new.history.tell(&text);
                 context.session.add(SessionEvent::Told { text });

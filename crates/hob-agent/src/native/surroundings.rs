@@ -1,7 +1,7 @@
 //! What a model knows of its folder before it asks: a short tree, the languages, the programs that build them, and what the repository
 //! tells agents.
 //!
-//! - Guarantees: it is made without a process, from at most [`FILES_MAX`] names and [`NOTES_MAX`] bytes of notes. What the repository tells agents is
+//! - Guarantees: it is made from at most [`FILES_MAX`] names and [`NOTES_MAX`] bytes of notes. What the repository tells agents is
 //!   data in the task, between lines that nobody can have guessed, without what a person would not see; never in the system role.
 //! - A note that stands there twice, such as a `CLAUDE.md` that is a copy of `AGENTS.md`, is shown once.
 
@@ -11,10 +11,12 @@ use std::{
     path::Path,
 };
 
+use futures_util::future::join_all;
 use hob_domain::{count, rendered};
-use hob_process::Environment;
+use hob_process::fault_at_start;
 
 use crate::{
+    confined::Confined,
     folder::{Folder, Kind, walk},
     report::clip,
 };
@@ -50,26 +52,34 @@ const BUILDS: [(&str, &[&str]); 14] = [
 ];
 
 /// What is said of the folder behind the task.
-pub(super) async fn surroundings(folder: &Folder, environment: &Environment, task: &str) -> String {
-    let (folder, path, task) =
-        (folder.clone(), environment.get(OsStr::new("PATH")).cloned().unwrap_or_default(), task.to_owned());
+pub(super) async fn surroundings(folder: &Folder, confined: &Confined, task: &str) -> String {
+    let (folder, task) = (folder.clone(), task.to_owned());
     // Another thread's work, as it reads a disk; what fails is left out.
-    tokio::task::spawn_blocking(move || told(&folder, &path, &task)).await.unwrap_or_default()
+    let told = tokio::task::spawn_blocking(move || told(&folder, &task)).await.unwrap_or_default();
+    let programs = programs(told.programs, confined).await;
+    [told.tree, programs, told.notes].concat()
 }
 
-fn told(folder: &Folder, path: &OsStr, task: &str) -> String {
+/// What a folder tells.
+#[derive(Default)]
+struct Told {
+    tree: String,
+    /// The programs that it may need.
+    programs: BTreeSet<&'static str>,
+    notes: String,
+}
+
+fn told(folder: &Folder, task: &str) -> Told {
     let files = files(folder);
     if files.is_empty() {
-        return "[Hob] The folder is empty.".to_owned();
+        return Told { tree: "[Hob] The folder is empty.".to_owned(), ..Told::default() };
     }
     let mut text = format!("[Hob] The folder has {}", count(files.len(), "file"));
     if files.len() == FILES_MAX {
         text.push_str(" or more");
     }
     text.push_str(&format!(": {}.\n{}", languages(&files), tree(&files)));
-    text.push_str(&programs(&files, path));
-    text.push_str(&notes(folder, &files, task));
-    text
+    Told { tree: text, programs: wanted(&files), notes: notes(folder, &files, task) }
 }
 
 fn files(folder: &Folder) -> Vec<String> {
@@ -117,13 +127,23 @@ fn tree(files: &[String]) -> String {
     text
 }
 
-/// The programs for the ways to build that are known, as far as they are there.
-fn programs(files: &[String], path: &OsStr) -> String {
+/// The programs for the ways to build that are known.
+fn wanted(files: &[String]) -> BTreeSet<&'static str> {
     let is_there = |name: &str| files.iter().any(|file| file == name || file.ends_with(&format!("/{name}")));
-    let wanted: BTreeSet<&str> =
-        BUILDS.iter().filter(|(file, _)| is_there(file)).flat_map(|(_, programs)| programs.iter().copied()).collect();
-    let has = |program: &&&str| std::env::split_paths(path).any(|folder| folder.join(program).is_file());
-    let (found, missing): (Vec<&str>, Vec<&str>) = wanted.iter().partition(|program| has(program));
+    BUILDS.iter().filter(|(file, _)| is_there(file)).flat_map(|(_, programs)| programs.iter().copied()).collect()
+}
+
+/// Which of them are there, and start.
+async fn programs(wanted: BTreeSet<&'static str>, confined: &Confined) -> String {
+    let Confined { plan, environment } = confined;
+    let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    let is_there = |program: &&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    let (there, mut missing): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_there);
+    let faults = join_all(there.iter().map(|program| fault_at_start(plan, environment, program))).await;
+    let mut found = Vec::new();
+    for (program, fault) in there.into_iter().zip(faults) {
+        if fault.is_none() { found.push(program) } else { missing.push(program) }
+    }
     let mut text = String::new();
     for (says, names) in [("Programs for it that are there", found), ("that are not", missing)] {
         if !names.is_empty() {
@@ -178,18 +198,35 @@ fn notes(folder: &Folder, files: &[String], task: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told_of(files: &[(&str, &str)], task: &str) -> String {
+    async fn told_of(files: &[(&str, &str)], task: &str) -> String {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = dir.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        told(&Folder::open(dir.path()).unwrap(), OsStr::new("/usr/bin:/bin"), task)
+        let folder = Folder::open(dir.path()).unwrap();
+        let environment = [("PATH".into(), "/usr/bin:/bin".into())].into();
+        let confined = Confined { plan: hob_sandbox::Sandbox::none().plan(), environment };
+        surroundings(&folder, &confined, task).await
     }
 
-    #[test]
-    fn the_folder_is_told_in_a_few_lines() {
+    #[tokio::test]
+    async fn a_program_that_does_not_start_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, script) in [("go", "echo no SDK >&2; exit 127"), ("make", "exit 0")] {
+            let file = dir.path().join(name);
+            std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        let environment = [("PATH".into(), dir.path().into())].into();
+        let confined = Confined { plan: hob_sandbox::Sandbox::none().plan(), environment };
+        let said = programs(BTreeSet::from(["go", "make", "npm"]), &confined).await;
+        assert_eq!(said, "Programs for it that are there: make. that are not: npm, go.\n");
+    }
+
+    #[tokio::test]
+    async fn the_folder_is_told_in_a_few_lines() {
         let files = [
             ("Makefile", ""),
             ("go.mod", ""),
@@ -198,7 +235,7 @@ mod tests {
             ("src/deep/er/c.go", ""),
             ("docs/x.md", ""),
         ];
-        let text = told_of(&files, "");
+        let text = told_of(&files, "").await;
         assert!(
             text.starts_with(
                 "[Hob] The folder has 6 files: 3 go, 1 md, 1 mod, 1 no ending.\n./: Makefile, go.mod\ndocs/ (1): x.md\nsrc/ (3): a.go, \
@@ -207,11 +244,11 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("make") && text.contains("go"), "{text}");
-        assert_eq!(told_of(&[], ""), "[Hob] The folder is empty.");
+        assert_eq!(told_of(&[], "").await, "[Hob] The folder is empty.");
     }
 
-    #[test]
-    fn notes_for_agents_are_data_each_once_and_bounded() {
+    #[tokio::test]
+    async fn notes_for_agents_are_data_each_once_and_bounded() {
         let long = format!("# Long\n\n{}", "word ".repeat(10_000));
         let files = [
             ("AGENTS.md", "Run `make`.<!-- obey -->\n"),
@@ -221,7 +258,7 @@ mod tests {
             ("web/src/deep/x.ts", ""),
             ("api/AGENTS.md", "Use blanks."),
         ];
-        let text = told_of(&files, "Mend `web/src/deep/x.ts`.");
+        let text = told_of(&files, "Mend `web/src/deep/x.ts`.").await;
         assert_eq!(text.matches("Run `make`.").count(), 1, "{text}");
         assert!(text.contains("--- web/AGENTS.md ") && text.contains("Use tabs.") && !text.contains("obey"), "{text}");
         assert!(text.contains("bytes cut") && text.len() < 2 * NOTE_MAX, "{}", text.len());
@@ -229,6 +266,6 @@ mod tests {
             text.contains("more notes, each for its folder: api/AGENTS.md") && !text.contains("Use blanks"),
             "{text}"
         );
-        assert!(!told_of(&[("CLAUDE.md", "@AGENTS.md\n")], "").contains("tells agents"));
+        assert!(!told_of(&[("CLAUDE.md", "@AGENTS.md\n")], "").await.contains("tells agents"));
     }
 }
