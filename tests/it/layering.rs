@@ -14,7 +14,8 @@ const CEILING: usize = 500;
 #[rustfmt::skip]
 const MAP: &[(&str, &[&str])] = &[
     ("hob-domain", &[]),
-    ("hob-sandbox", &[]),
+    ("hob-listener", &[]),
+    ("hob-sandbox", &["hob-listener"]),
     ("hob-config", &["hob-domain", "hob-sandbox"]),
     ("hob-process", &["hob-sandbox"]),
     ("hob-egress", &["hob-config"]),

@@ -194,10 +194,63 @@ async fn a_rehearsal_that_lacks_a_part_says_which() {
         (vec!["rehearse", "--repo", "."], "give both"),
         (vec!["rehearse", "--agent", "native"], "give both"),
         (vec!["rehearse", "--repo", ".", "--issue", "none.md"], "`none.md` cannot be read"),
-        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is not a git repository with a commit"),
+        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is not a git repository: fatal: "),
     ] {
         let finished = hob(home.path(), &args).await;
         let said = finished.stderr.text();
         assert!(said.contains(says) && said.lines().count() == 1, "{args:?}: {said}");
     }
+}
+
+/// What people have beside the ordinary: a clone without its history, other kinds of repositories, and folders within.
+#[tokio::test]
+async fn a_rehearsal_takes_every_kind_of_repository_that_git_reads() {
+    let home = tempfile::tempdir().unwrap();
+    let mine = own_repository(home.path()).await;
+    let settings = "[agents.maker]\nbackend = 'command'\ncommand = ['sh', '-c', 'cat > /dev/null; echo x > new.txt']";
+    std::fs::write(home.path().join("hob.toml"), settings).unwrap();
+    std::fs::create_dir(mine.join("below")).unwrap();
+    git(&mine, &["commit", "-q", "--allow-empty", "-m", "second"]).await;
+    let from = format!("file://{}", mine.display());
+    git(home.path(), &["clone", "-q", "--depth", "1", &from, "shallow"]).await;
+    git(home.path(), &["clone", "-q", "--bare", &from, "bare.git"]).await;
+    git(&mine, &["worktree", "add", "-q", "../tree", "-b", "tree"]).await;
+    git(home.path(), &["clone", "-q", &from, "detached"]).await;
+    git(&home.path().join("detached"), &["checkout", "-q", "--detach"]).await;
+    let mut kinds = vec!["mine/below", "shallow", "bare.git", "tree", "detached"];
+    for (kind, flag) in [("sha256", "--object-format=sha256"), ("reftable", "--ref-format=reftable")] {
+        let repo = home.path().join(kind);
+        std::fs::create_dir_all(repo.join(".github")).unwrap();
+        std::fs::copy(mine.join(".github/hob.toml"), repo.join(".github/hob.toml")).unwrap();
+        let made = Program::of_hob("git", &environment(home.path())).args(["init", "-q", flag]).dir(&repo);
+        if !made.run(&CancellationToken::new()).await.unwrap().exit.is_success() {
+            let why = format!("skipped: {kind}: this git does not make one\n");
+            std::io::Write::write_all(&mut std::io::stderr(), why.as_bytes()).unwrap();
+            continue;
+        }
+        git(&repo, &["add", "-A"]).await;
+        git(&repo, &["commit", "-qm", "first"]).await;
+        kinds.push(kind);
+    }
+    if rustix::process::geteuid().is_root() {
+        git(home.path(), &["clone", "-q", &from, "theirs"]).await;
+        for folder in ["theirs", "theirs/.git"] {
+            std::os::unix::fs::chown(home.path().join(folder), Some(12345), Some(12345)).unwrap();
+        }
+        kinds.push("theirs");
+    }
+    for kind in kinds {
+        let args =
+            ["rehearse", "--json", "--config", "hob.toml", "--repo", kind, "--issue", "issue.md", "--agent", "maker"];
+        let finished = hob(home.path(), &args).await;
+        assert!(finished.exit.is_success(), "{kind}: {}", finished.stderr.text());
+        assert_eq!(states(&account(&finished)[0]), ["assigned", "in-progress", "in-review"], "{kind}");
+    }
+    std::fs::create_dir(home.path().join("empty")).unwrap();
+    git(&home.path().join("empty"), &["init", "-q"]).await;
+    let none = hob(home.path(), &["rehearse", "--repo", "empty", "--issue", "issue.md"]).await;
+    assert_eq!(
+        none.stderr.text(),
+        "hob: `empty` is a git repository with no commit yet: commit what Hob is to work on\n"
+    );
 }

@@ -1,6 +1,7 @@
 //! The rehearsal: the embedded forge, people who act on it through its API, and an account of what happened.
 
 mod account;
+mod own_repository;
 mod people;
 mod script;
 mod stage;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{
     output::Naming,
     progress::{self, Addresses, Grouping, Show, View, Watch},
-    rehearsal::people::Person,
+    rehearsal::{own_repository::OwnRepository, people::Person},
     screen::Screen,
     setup::sandbox_of,
 };
@@ -69,9 +69,12 @@ impl Stage {
         let name = repo.to_string().parse()?;
         match source {
             Source::Files(files) => forge.create_repository(&name, files)?,
-            Source::Folder(folder) => forge
-                .import_repository(&name, folder, "main")
-                .with_context(|| format!("`{}` is not a git repository with a commit", folder.display()))?,
+            Source::Folder(folder) => {
+                let own = OwnRepository::find(folder).await?;
+                forge
+                    .import_repository(&name, own.folder(), "main")
+                    .with_context(|| format!("`{}` cannot be read", folder.display()))?
+            }
         };
         let state = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
         let (show, addresses, cancel) = (desk.show, desk.addresses, CancellationToken::new());

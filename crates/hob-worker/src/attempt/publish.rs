@@ -8,6 +8,7 @@ use hob_domain::{
     dollars, pull_body, run_unasked,
 };
 use hob_forge::{ForgeError, Issue, PullDraft};
+use hob_sandbox::{Sandbox, Tier};
 use hob_workspace::pull_template;
 
 use crate::{
@@ -98,9 +99,10 @@ fn draft(
         None => "no limit of money".to_owned(),
     };
     let limits = format!(
-        "An attempt may take {}, an issue {money} and {}.",
+        "An attempt may take {}, an issue {money} and {}. {}.",
         words(limits.attempt_time),
-        count(limits.attempts, "attempt")
+        count(limits.attempts, "attempt"),
+        where_it_ran(&worker.sandbox)
     );
     let title = &job.held.issue.title;
     let body = pull_body(&PullReport {
@@ -124,6 +126,19 @@ fn draft(
         body,
         // A person looks at those before anybody merges them by habit.
         draft: worker.settings.publish.draft != DraftRule::Never || !run_unasked(&proven.diff).is_empty(),
+    }
+}
+
+/// In what agents and checks ran. What the machine lacks is its owner's matter.
+fn where_it_ran(sandbox: &Sandbox) -> String {
+    match (sandbox.tier(), sandbox.lacks()) {
+        (Tier::None, _) => "Agent and checks ran without a sandbox".to_owned(),
+        (tier, None) => format!("Agent and checks ran in a sandbox of the tier `{tier}`"),
+        (tier, Some(_)) => {
+            format!(
+                "Agent and checks ran in a sandbox of the tier `{tier}`; `hob doctor` says why that machine has no better one"
+            )
+        }
     }
 }
 

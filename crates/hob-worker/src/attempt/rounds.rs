@@ -52,8 +52,18 @@ impl From<Proof> for Round {
     }
 }
 
+/// Says in what agents and checks run; where the machine could have a better sandbox, to everybody.
+fn tell_where(worker: &Worker, job: &Job<'_>) {
+    let says = format!("agents and checks run in a sandbox of the tier `{}`", worker.sandbox.tier());
+    match worker.sandbox.lacks() {
+        Some(why) => worker.progress(job.number(), &format!("{says}; {why}")),
+        None => worker.activity(job.number(), &says),
+    }
+}
+
 /// Runs the agent and its proof until the work is published, blocked or requeued.
 pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
+    tell_where(worker, job);
     if let Some(end) = try_base(worker, job).await? {
         return Ok(end);
     }

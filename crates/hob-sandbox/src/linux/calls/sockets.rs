@@ -68,7 +68,8 @@ impl Sockets {
             _ => return refused(format!("sockets of family {family} and type {}", kind & TYPE)),
         };
         // Where another protocol carries streams, a program that prefers it takes this one.
-        if protocol != 0 && !(is_internet && protocol == libc::IPPROTO_TCP) && !(!is_internet && protocol == family) {
+        let usual = if is_internet { libc::IPPROTO_TCP } else { family };
+        if protocol != 0 && protocol != usual {
             return Errno::PROTONOSUPPORT.into();
         }
         let made = || {

@@ -1,0 +1,93 @@
+//! A person's own repository, as the embedded forge can take it: it reads the kind that most people have, and what is another
+//! kind is copied into one, by the git that reads it.
+
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use hob_config::child_environment;
+use hob_process::Program;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// Writes the history of the ref `$3` of the repository `$1` into a new one, `$2`. What is cut off a shallow clone has no
+/// parents there, and object names may be others.
+const COPY: &str = r#"git init -q --bare "$2" && {
+    git -c safe.directory='*' -c protocol.allow=never -C "$1" fast-export --signed-tags=strip --reencode=yes --refspec="$3:refs/heads/main" "$3" || echo abort
+} | git -C "$2" fast-import --quiet"#;
+
+/// A repository that can be imported; a copy is there as long as this is.
+pub(super) struct OwnRepository {
+    folder: PathBuf,
+    _copy: Option<TempDir>,
+}
+
+impl OwnRepository {
+    /// The repository that `folder` is in.
+    ///
+    /// # Errors
+    /// It is in none, or it has no commit, or git cannot read it.
+    pub(super) async fn find(folder: &Path) -> anyhow::Result<Self> {
+        let top = match git(folder, &["rev-parse", "--show-toplevel"]).await {
+            Ok(top) => PathBuf::from(top),
+            // A bare one has no files.
+            Err(_) => match git(folder, &["rev-parse", "--absolute-git-dir"]).await {
+                Ok(bare) => PathBuf::from(bare),
+                Err(said) => bail!("`{}` is not a git repository: {said}", folder.display()),
+            },
+        };
+        if git(&top, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await.is_err() {
+            bail!("`{}` is a git repository with no commit yet: commit what Hob is to work on", folder.display());
+        }
+        if is_plain(&top).await? {
+            return Ok(Self { folder: top, _copy: None });
+        }
+        let scratch = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
+        let copy = scratch.path().join("copy.git");
+        // Nothing stands in the way of a copy of a HEAD that is on no branch.
+        let head = git(&top, &["symbolic-ref", "-q", "HEAD"]).await.unwrap_or_else(|_| "HEAD".to_owned());
+        let program =
+            Program::of_hob("sh", &child_environment()).args(["-c", COPY, "sh"]).arg(&top).arg(&copy).arg(head);
+        let ended = program.deadline(std::time::Duration::from_secs(600)).run(&CancellationToken::new()).await?;
+        if !ended.exit.is_success() || git(&copy, &["rev-parse", "--verify", "--quiet", "main"]).await.is_err() {
+            bail!("`{}` cannot be copied by git: {}", folder.display(), ended.stderr.text().trim());
+        }
+        // A bare repository has its HEAD at a branch by a setting of the machine's.
+        git(&copy, &["symbolic-ref", "HEAD", "refs/heads/main"]).await.map_err(anyhow::Error::msg)?;
+        Ok(Self { folder: copy, _copy: Some(scratch) })
+    }
+
+    /// What is imported.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// Whether the forge reads it as it is: with SHA-1, its refs in files, all of its history, and of this user.
+async fn is_plain(folder: &Path) -> anyhow::Result<bool> {
+    let format = git(folder, &["rev-parse", "--show-object-format", "--is-shallow-repository"]).await;
+    // A git that does not know of another way to keep refs has none.
+    let refs = git(folder, &["rev-parse", "--show-ref-format"]).await;
+    let git_folder = git(folder, &["rev-parse", "--absolute-git-dir"]).await.map_err(anyhow::Error::msg)?;
+    let owner = |path: &Path| path.metadata().map(|found| found.uid()).context("read whose the repository is");
+    let own = rustix::process::geteuid().as_raw();
+    Ok(format.as_deref() == Ok("sha1\nfalse")
+        && refs.as_deref() != Ok("reftable")
+        && owner(folder)? == own
+        && owner(Path::new(&git_folder))? == own)
+}
+
+/// Repositories of others are read, too, and nothing that such a one names is asked for what it lacks.
+const OF_OTHERS: [&str; 4] = ["-c", "safe.directory=*", "-c", "protocol.allow=never"];
+
+/// What git prints; or, in a line, what it says where it fails.
+async fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let program = Program::of_hob("git", &child_environment()).args(OF_OTHERS).arg("-C").arg(folder);
+    let ended = program.args(arguments).run(&CancellationToken::new()).await.map_err(|error| error.to_string())?;
+    if ended.exit.is_success() {
+        return Ok(ended.stdout.text().trim_end().to_owned());
+    }
+    Err(ended.stderr.text().trim().replace('\n', "; "))
+}
