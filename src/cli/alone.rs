@@ -67,6 +67,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         earlier_work: None,
         conflicts: &[],
         failed_checks: &[],
+        left_out: &[],
         findings: &[],
         base_checks: &[],
         checks: task.checks,

@@ -11,7 +11,7 @@ use hob_agent::Confined;
 use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{
     ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, KnownSecrets, RepoName, Sha,
-    Timestamp, Verdict,
+    Timestamp, Verdict, WhyLeftOut,
 };
 use hob_process::{Exit, Program};
 use hob_workspace::{
@@ -393,6 +393,11 @@ async fn a_submodule_of_the_repository_stays_as_it_is() {
     assert_eq!(commit(&checkout).await.unwrap(), None);
     sh(checkout.folder(), "rm -rf sub; mkdir sub; git init -q sub; echo x > sub/x").await;
     assert_eq!(commit(&checkout).await.unwrap(), None);
+    let left_out = checkout.left_out();
+    assert_eq!(
+        left_out.iter().map(|one| (one.path.as_str(), &one.why)).collect::<Vec<_>>(),
+        [("sub/x", &WhyLeftOut::Submodule)]
+    );
     sh(checkout.folder(), "rm -rf sub; echo x > new").await;
     let head = commit(&checkout).await.unwrap().unwrap();
     assert_eq!(checkout.diff(checkout.base(), &head).await.unwrap().files.len(), 1);

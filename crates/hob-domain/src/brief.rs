@@ -2,10 +2,10 @@
 //! delimiter that they cannot have guessed, and cleaned of what a person would not see.
 
 use crate::{
-    Answer, CheckResult, Conflict, Finding, HandOverTarget, IssueNumber, Login, Nonce, PlanBrief, ProfileName,
+    Answer, CheckResult, Conflict, Finding, HandOverTarget, IssueNumber, LeftOut, Login, Nonce, PlanBrief, ProfileName,
     Received, RepoName, ReviewBrief, Sha, clip, count,
     hand_over::write_targets,
-    profile_brief, rendered,
+    left_out, profile_brief, rendered,
     report_comment::REPORT_BYTES,
     second_look::push_findings,
     text::{clip_middle, push_fenced},
@@ -47,6 +47,8 @@ pub struct BriefParts<'a> {
     pub conflicts: &'a [Conflict],
     /// The checks that failed on the work so far.
     pub failed_checks: &'a [CheckResult],
+    /// What of the work so far is in no commit.
+    pub left_out: &'a [LeftOut],
     /// What a reviewer found in the work so far.
     pub findings: &'a [Finding],
     /// The checks as they ran where the work starts.
@@ -206,6 +208,11 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
             push_fenced(text, parts.fence, &format!("output of `{}` before your work", red.command), &output);
         }
     }
+    if !parts.left_out.is_empty() {
+        // Names are an agent's own.
+        let (told, _) = visible(&left_out(parts.left_out));
+        push_fenced(text, parts.fence, "of your work so far, checks do not see this", &told);
+    }
     for check in parts.failed_checks {
         let command = &check.command;
         let sentence = if is_red(&command) {
@@ -260,6 +267,7 @@ mod tests {
             earlier_work: None,
             conflicts: &[],
             failed_checks: &[],
+            left_out: &[],
             findings: &[],
             base_checks: &[],
             checks: &[],

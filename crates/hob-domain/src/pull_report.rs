@@ -2,8 +2,8 @@
 
 use crate::text::clip_middle;
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, PullTemplate, Record, SecondLook, Sha,
-    Verdict, clip, count, inert, inert_line,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, LeftOut, PullTemplate, Record, SecondLook,
+    Sha, Verdict, clip, count, inert, inert_line, left_out,
     markup::{code_span, folded, line, person},
     pull_template::{Parts, filled},
     run_unasked, terminal, title,
@@ -41,6 +41,8 @@ pub struct PullReport<'a> {
     pub second_look: Option<&'a SecondLook>,
     /// What changed.
     pub diff: &'a Diff,
+    /// What of the work is in no commit.
+    pub left_out: &'a [LeftOut],
     /// What the limits were, one sentence.
     pub limits: &'a str,
     /// The repository's template; none: it has none.
@@ -78,15 +80,18 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
 
 /// What was done, in the agent's words, and the files.
 fn changed(report: &PullReport<'_>) -> String {
-    let (summary, left_out) = report.change.in_pull_request();
+    let (summary, shortened) = report.change.in_pull_request();
     let mut text = format!("{}\n\n", inert(&summary));
-    if let Some(left_out) = left_out {
+    if let Some(bytes) = shortened {
         line(
             &mut text,
-            &format!("*Shortened: `hob show {}` has {left_out}, on the worker's machine.*\n", report.record.issue),
+            &format!("*Shortened: `hob show {}` has {bytes}, on the worker's machine.*\n", report.record.issue),
         );
     }
     text.push_str(&files(report.diff));
+    if !report.left_out.is_empty() {
+        line(&mut text, &format!("\n{}", left_out(report.left_out)));
+    }
     text
 }
 
@@ -360,6 +365,7 @@ mod tests {
             moved: None,
             second_look: None,
             diff: &diff(files),
+            left_out: &[],
             limits: "An attempt may take 30m.",
             template: None,
         });
@@ -472,6 +478,7 @@ mod tests {
                 moved,
                 second_look,
                 diff,
+                left_out: &[],
                 limits,
                 template,
             })
@@ -503,6 +510,7 @@ mod tests {
             moved,
             second_look: None,
             diff,
+            left_out: &[],
             limits,
             template,
         });

@@ -3,10 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use hob_domain::{CommitIdentity, Conflict, Diff, KnownSecrets, Sha, Timestamp};
+use hob_domain::{CommitIdentity, Conflict, Diff, KnownSecrets, LeftOut, Sha, Timestamp};
 use hob_sandbox::Sandbox;
 
 use crate::{
@@ -34,6 +34,9 @@ pub struct Checkout {
     sources: Sources,
     kept: bool,
     unresolved: Option<Arc<Unresolved>>,
+    /// What the work is to be, in words: what it names is committed, whoever made it.
+    wanted: String,
+    left_out: Arc<Mutex<Vec<LeftOut>>>,
     _in_use: Arc<Use>,
 }
 
@@ -62,9 +65,10 @@ pub(super) async fn prepare(
     leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
     let tree = folder.tree();
-    let (unresolved, in_use) = (None, Arc::new(in_use));
+    let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
+    let (kept, _in_use) = (false, Arc::new(in_use));
     let mut checkout =
-        Checkout { git, secrets, folder, tree, branch, sources, kept: false, unresolved, _in_use: in_use };
+        Checkout { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, _in_use };
     let old = checkout.tree.clone();
     blocking("renew the folder", move || renew(&old)).await?;
     if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
@@ -150,7 +154,21 @@ impl Checkout {
         let repo = self.folder.repo().to_owned();
         // What the agent has locked of Hob's own is Hob's again.
         blocking("unlock the checkout", move || unlock(&repo)).await?;
-        committer::commit((&self.git, &self.folder), sandbox, self.branch.full(), entry).await
+        let what = (self.branch.full(), self.wanted.clone());
+        let (made, left_out) = committer::commit((&self.git, &self.folder), sandbox, what, entry).await?;
+        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
+        Ok(made)
+    }
+
+    /// Has what these words name committed, where tools made it, too.
+    #[must_use]
+    pub fn wanting(self, words: String) -> Self {
+        Self { wanted: words, ..self }
+    }
+
+    /// What the last commit left out.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The branch's tip in Hob's git directory: the last commit made here, or where the checkout started.

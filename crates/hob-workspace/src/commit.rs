@@ -4,20 +4,22 @@
 //! read. Links become links: their targets are never read. Pipes and sockets are left out, as git does.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort};
-use hob_domain::{CommitIdentity, Sha, Timestamp, shown_path};
+use git2::{AttrCheckFlags, Delta, DiffOptions, FileMode, Index, Oid, Repository, Sort};
+use hob_domain::{CommitIdentity, LeftOut, Sha, Timestamp, WhyLeftOut, shown_path};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     UnfitWork, WorkspaceError,
     error::{disk, library},
     git_dir,
+    made::Made,
     survey::survey,
 };
 
@@ -83,34 +85,109 @@ pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError
     Ok(repo)
 }
 
-/// Finds what changed in the folder and refuses what cannot be committed.
-pub(super) fn stage(repo: &Repository, tree: &Path, limits: Limits) -> Result<Vec<Change>, WorkspaceError> {
+/// Finds what changed in the folder and refuses what cannot be committed; with what is left out, unless it is `wanted` by name.
+pub(super) fn stage(
+    repo: &Repository,
+    tree: &Path,
+    (limits, wanted): (Limits, &str),
+) -> Result<(Vec<Change>, Vec<LeftOut>), WorkspaceError> {
     survey(tree)?;
+    let failed = library("compare the folder");
+    let index = repo.index().map_err(&failed)?;
     let mut options = DiffOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_typechange(true).skip_binary_check(true);
-    let diff = repo.diff_index_to_workdir(None, Some(&mut options)).map_err(library("compare the folder"))?;
-    let count = diff.deltas().len();
-    if count > limits.files {
-        return Err(UnfitWork::TooManyFiles { count, limit: limits.files }.into());
-    }
-    let mut changes = Vec::new();
+    let diff = repo.diff_index_to_workdir(None, Some(&mut options)).map_err(&failed)?;
+    let (mut changes, mut left_out) = (Vec::new(), Leaving::default());
+    let mut made = Made::new(tree, &index, wanted);
     for delta in diff.deltas() {
         let Some(bytes) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else { continue };
         let (old, new) = (delta.old_file().mode(), delta.new_file().mode());
+        let place = path(bytes);
         match delta.status() {
             // A submodule's folder is empty here, or gone, or holds what the agent put there: its commit stays.
             _ if old == FileMode::Commit => {}
-            Delta::Deleted => changes.push(Change::Remove(path(bytes))),
+            Delta::Deleted => changes.push(Change::Remove(place)),
+            Delta::Untracked if made.of(&place).is_some() => {
+                let what = made.of(&place).unwrap_or_else(|| place.clone());
+                left_out.add(what, place, WhyLeftOut::Made);
+            }
             Delta::Added | Delta::Modified | Delta::Renamed | Delta::Copied | Delta::Untracked | Delta::Typechange => {
-                if fit(tree, bytes, new, limits)? {
-                    changes.push(Change::Add(path(bytes)));
+                if !fit(tree, bytes, new, limits)? {
+                    continue;
+                }
+                match filter(repo, &place) {
+                    Some(filter) => left_out.add(place.clone(), place, WhyLeftOut::Filter(filter)),
+                    None => changes.push(Change::Add(place)),
                 }
             }
             Delta::Unmodified | Delta::Ignored | Delta::Unreadable | Delta::Conflicted => {}
         }
     }
+    if changes.len() > limits.files {
+        return Err(UnfitWork::TooManyFiles { count: changes.len(), limit: limits.files }.into());
+    }
+    for entry in index.iter().filter(|entry| entry.mode == u32::from(FileMode::Commit)) {
+        let folder = path(&entry.path);
+        let files = fs::read_dir(tree.join(&folder)).into_iter().flatten().flatten();
+        // The folder is made empty.
+        for file in files.filter(|file| file.file_name() != *".git") {
+            let inside = folder.join(file.file_name());
+            left_out.add(inside.clone(), inside, WhyLeftOut::Submodule);
+        }
+    }
+    for file in ignored_beside_tracked(repo, &index, tree) {
+        left_out.add(file.clone(), file, WhyLeftOut::Ignored);
+    }
     changes.sort_unstable();
-    Ok(changes)
+    Ok((changes, left_out.told()))
+}
+
+/// What is left out, by what is named of it.
+#[derive(Default)]
+struct Leaving(BTreeMap<(PathBuf, WhyLeftOut), (u64, bool)>);
+
+impl Leaving {
+    /// Counts `file`, which is `what` or in it.
+    fn add(&mut self, what: PathBuf, file: PathBuf, why: WhyLeftOut) {
+        let is_folder = what != file;
+        let (files, _) = self.0.entry((what, why)).or_insert((0, is_folder));
+        *files += 1;
+    }
+
+    fn told(self) -> Vec<LeftOut> {
+        let told = |((path, why), (files, is_folder)): ((PathBuf, WhyLeftOut), (u64, bool))| {
+            let shown = shown_path(path.as_os_str().as_bytes());
+            LeftOut { path: if is_folder { format!("{shown}/") } else { shown }, why, files }
+        };
+        self.0.into_iter().map(told).collect()
+    }
+}
+
+/// The program by which git would convert a file, as the repository's attributes name it. What the agent has just written there
+/// does not count.
+fn filter(repo: &Repository, path: &Path) -> Option<String> {
+    let value = repo.get_attr(path, "filter", AttrCheckFlags::INDEX_ONLY).ok()??;
+    // What is set or unset without a value names none.
+    (!matches!(value, "" | "[internal]__TRUE__" | "[internal]__FALSE__")).then(|| value.to_owned())
+}
+
+/// New files in folders that git ignores and tracks files of all the same. An ignored folder of which it tracks none is what tools
+/// make.
+fn ignored_beside_tracked(repo: &Repository, index: &Index, tree: &Path) -> Vec<PathBuf> {
+    let paths: Vec<_> = index.iter().map(|entry| path(&entry.path)).collect();
+    let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();
+    let is_ignored = |folder: &&Path| {
+        // A pattern for folders alone has its slash.
+        !folder.as_os_str().is_empty() && repo.is_path_ignored(folder.join("")).unwrap_or(false)
+    };
+    let mut found = Vec::new();
+    for folder in folders.into_iter().filter(is_ignored) {
+        let files = fs::read_dir(tree.join(folder)).into_iter().flatten().flatten();
+        let files = files.filter(|file| file.file_type().is_ok_and(|kind| kind.is_file()));
+        let files = files.map(|file| folder.join(file.file_name()));
+        found.extend(files.filter(|file| index.get_path(file, 0).is_none()));
+    }
+    found
 }
 
 /// Whether a path is to be committed; an error where it must not be.

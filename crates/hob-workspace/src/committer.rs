@@ -12,7 +12,7 @@ use std::{
     process::ExitCode,
 };
 
-use hob_domain::Sha;
+use hob_domain::{LeftOut, Sha};
 use hob_process::{Environment, Exit, Program};
 use hob_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
@@ -39,14 +39,16 @@ struct Order {
     /// The full name of the branch's ref.
     branch: String,
     limits: Limits,
+    /// What the work is to be, in words.
+    wanted: String,
     entry: Entry,
 }
 
 /// What became of it.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    Committed(Sha),
-    Unchanged,
+    /// The commit, where anything changed.
+    Committed(Option<Sha>, Vec<LeftOut>),
     Unfit(UnfitWork),
     Failed(String),
 }
@@ -55,9 +57,9 @@ enum Answer {
 pub(super) async fn commit(
     (git, folder): (&Git, &IssueFolder),
     sandbox: &Sandbox,
-    branch: String,
+    (branch, wanted): (String, String),
     entry: Entry,
-) -> Result<Option<Sha>, WorkspaceError> {
+) -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
     let (settings, tree) = (git.settings(), folder.tree());
     let look = tree.clone();
     // A plan needs a folder that is one.
@@ -65,7 +67,7 @@ pub(super) async fn commit(
         return Err(UnfitWork::NoFolder.into());
     }
     let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
-    let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, entry };
+    let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, wanted, entry };
     let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
     // The library reads the system's settings and fails where it may not.
     let plan = [sandbox.launcher(), &tree, &folder.mirror_objects(), Path::new("/etc/gitconfig")]
@@ -78,8 +80,7 @@ pub(super) async fn commit(
         return Err(UnfitWork::TooSlow { seconds: limit.as_secs() }.into());
     }
     match serde_json::from_str(&finished.stdout.text()) {
-        Ok(Answer::Committed(sha)) => Ok(Some(sha)),
-        Ok(Answer::Unchanged) => Ok(None),
+        Ok(Answer::Committed(sha, left_out)) => Ok((sha, left_out)),
         Ok(Answer::Unfit(unfit)) => Err(unfit.into()),
         Ok(Answer::Failed(reason)) => Err(failed(reason)),
         Err(_cut_short) => {
@@ -99,8 +100,7 @@ pub fn was_committer(arguments: impl IntoIterator<Item = OsString>) -> Option<Ex
         return None;
     }
     let answer = match make_commit() {
-        Ok(Some(sha)) => Answer::Committed(sha),
-        Ok(None) => Answer::Unchanged,
+        Ok((sha, left_out)) => Answer::Committed(sha, left_out),
         Err(WorkspaceError::Unfit(unfit)) => Answer::Unfit(unfit),
         Err(error) => Answer::Failed(error.to_string()),
     };
@@ -108,7 +108,7 @@ pub fn was_committer(arguments: impl IntoIterator<Item = OsString>) -> Option<Ex
     Some(told.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-fn make_commit() -> Result<Option<Sha>, WorkspaceError> {
+fn make_commit() -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
     let mut order = Vec::new();
     io::stdin().read_to_end(&mut order).map_err(disk("read", "standard input"))?;
     let order: Order = serde_json::from_slice(&order).map_err(|error| failed(error.to_string()))?;
@@ -117,8 +117,8 @@ fn make_commit() -> Result<Option<Sha>, WorkspaceError> {
         unlock(&order.git.join(lock))?;
     }
     let repo = commit::open(&order.git, &order.tree)?;
-    let changes = commit::stage(&repo, &order.tree, order.limits)?;
-    commit::record(&repo, &order.branch, &changes, &order.entry)
+    let (changes, left_out) = commit::stage(&repo, &order.tree, (order.limits, &order.wanted))?;
+    Ok((commit::record(&repo, &order.branch, &changes, &order.entry)?, left_out))
 }
 
 fn unlock(lock: &Path) -> Result<(), WorkspaceError> {

@@ -26,6 +26,7 @@ mod git_dir;
 mod in_use;
 mod layout;
 mod links;
+mod made;
 mod messages;
 mod mirror;
 mod names;

@@ -38,6 +38,7 @@ mod isolation;
 mod json;
 mod labels;
 mod leases;
+mod left_out;
 mod logging;
 mod long_lists;
 mod lost;

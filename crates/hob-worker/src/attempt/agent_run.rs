@@ -108,6 +108,7 @@ fn request(
     // A plan is a person's to read first, and so is a report; after an investigation the work may begin.
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
+    let left_out = job.checkout.left_out();
     let parts = BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
@@ -125,6 +126,7 @@ fn request(
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
         failed_checks: failed,
+        left_out: if failed.is_empty() { &[] } else { &left_out },
         findings: &job.findings(),
         base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,

@@ -86,6 +86,9 @@ pub(super) async fn prepare<'a>(
             Err(error) => wait_while_busy(error, patience).await?,
         }
     };
+    let words =
+        [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
+    let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));

@@ -3,7 +3,7 @@
 use hob_agent::Confined;
 use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks,
+    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks, left_out,
 };
 use hob_sandbox::Tier;
 use hob_workspace::{CheckLimits, run_checks};
@@ -41,7 +41,8 @@ pub(super) enum Proof {
 /// Holds the work so far to the rules and the checks.
 pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) -> Result<Proof, WorkError> {
     let Some((head, diff)) = work_so_far(job).await? else {
-        return Ok(Proof::Blocked(BlockReason::NoChanges { said: change.summary }));
+        let said = format!("{}\n\n{}", change.summary, left_out(&job.checkout.left_out()));
+        return Ok(Proof::Blocked(BlockReason::NoChanges { said: said.trim_end().to_owned() }));
     };
     if let Some(reason) = policy_violations(worker, job, &head, &diff).await? {
         return Ok(Proof::Blocked(reason));

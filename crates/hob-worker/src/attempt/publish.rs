@@ -115,6 +115,7 @@ fn draft(
         moved,
         second_look,
         diff: &proven.diff,
+        left_out: &job.checkout.left_out(),
         limits: &limits,
         template,
     });

@@ -1,0 +1,97 @@
+//! Work in an agent's folder that no commit has, and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::markup::{code_span, count};
+
+/// What is named of it.
+const SHOWN: usize = 12;
+
+/// A file, or a folder with all that is in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its path; that of a folder ends with a slash.
+    pub path: String,
+    /// Why.
+    pub why: WhyLeftOut,
+    /// How many files.
+    pub files: u64,
+}
+
+/// Why work is left out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyLeftOut {
+    /// Tools make it from what is there: byte code, dependencies, caches, programs.
+    Made,
+    /// It belongs to another repository.
+    Submodule,
+    /// Git would convert it by a program that Hob does not run.
+    Filter(String),
+    /// Git ignores it, beside files that it tracks.
+    Ignored,
+}
+
+impl LeftOut {
+    /// What is said of it, a part of a list.
+    fn told(&self) -> String {
+        let path = code_span(&self.path);
+        let path = if self.files > 1 { format!("{path} ({})", count(self.files, "file")) } else { path };
+        match &self.why {
+            WhyLeftOut::Made => format!("{path}: made by tools"),
+            WhyLeftOut::Submodule => format!("{path}: in a submodule, whose commit is not Hob's to make"),
+            WhyLeftOut::Filter(name) => {
+                format!("{path}: kept by the filter {}, which Hob does not run", code_span(name))
+            }
+            WhyLeftOut::Ignored => format!("{path}: ignored by git, beside files that are not"),
+        }
+    }
+}
+
+/// All of it, as a list with what helps; empty: nothing is left out.
+pub fn left_out(all: &[LeftOut]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = "Not committed:\n\n".to_owned();
+    for one in all.iter().take(SHOWN) {
+        text.push_str(&format!("- {}\n", one.told()));
+    }
+    if all.len() > SHOWN {
+        text.push_str(&format!("- and {} more\n", all.len() - SHOWN));
+    }
+    if all.iter().any(|one| one.why == WhyLeftOut::Made) {
+        text.push_str(
+            "\nWhat tools make is committed where the issue names it, or where the repository tracks a part of it.\n",
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_told_with_what_helps() {
+        let one = |path: &str, files, why| LeftOut { path: path.to_owned(), files, why };
+        let all = [
+            one("node_modules/", 600, WhyLeftOut::Made),
+            one("logo.bin", 1, WhyLeftOut::Filter("lfs".to_owned())),
+            one("lib/x.c", 1, WhyLeftOut::Submodule),
+            one("dist/new.js", 1, WhyLeftOut::Ignored),
+        ];
+        insta::assert_snapshot!(left_out(&all), @r"
+        Not committed:
+
+        - `node_modules/` (600 files): made by tools
+        - `logo.bin`: kept by the filter `lfs`, which Hob does not run
+        - `lib/x.c`: in a submodule, whose commit is not Hob's to make
+        - `dist/new.js`: ignored by git, beside files that are not
+
+        What tools make is committed where the issue names it, or where the repository tracks a part of it.
+        ");
+        assert_eq!(left_out(&[]), "");
+        assert!(left_out(&vec![all[1].clone(); 30]).contains("- and 18 more"));
+    }
+}

@@ -1,0 +1,95 @@
+//! What is in the agent's folder and in no commit: what tools made, and what git would lose. People and the agent are told.
+
+use crate::harness::World;
+
+async fn files(world: &World) -> Vec<String> {
+    let number = world.pull().await["number"].as_u64().unwrap();
+    let files = world.look(&format!("/pulls/{number}/files")).await;
+    files.as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap().to_owned()).collect()
+}
+
+/// As an agent leaves a folder that has run the tests, in a repository that ignores nothing.
+const MAKES: &str = "mkdir -p pkg/__pycache__ node_modules/a .venv/lib target/debug && echo x > pkg/__pycache__/m.pyc \
+                     && echo x > pkg/n.pyc && for n in $(seq 300); do echo x > node_modules/a/$n; done \
+                     && touch .venv/pyvenv.cfg && echo x > .venv/lib/x.py && cp /bin/true a.out \
+                     && echo 'Signature: 8a477f597d28d172789f06886806bc55' > target/CACHEDIR.TAG && echo x > target/debug/x \
+                     && mkdir src && echo x > src/a.py && echo done > done.txt";
+
+/// Case c08.
+#[tokio::test]
+async fn what_tools_make_is_left_out_and_named() {
+    let world = World::with_agent(MAKES).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert_eq!(files(&world).await, ["done.txt", "src/a.py"]);
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    for says in [
+        "- `node_modules/` (300 files): made by tools\n",
+        "- `.venv/` (2 files): made by tools\n",
+        "- `pkg/__pycache__/`: made by tools\n",
+        "- `pkg/n.pyc`: made by tools\n",
+        "- `target/` (2 files): made by tools\n",
+        "- `a.out`: made by tools\n",
+    ] {
+        assert!(body.contains(says), "{says}: {body}");
+    }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_the_issue_names_or_the_repository_tracks_is_committed() {
+    let script = "mkdir -p node_modules/b tools && echo x > node_modules/b/x && cp /bin/true tools/run \
+                  && cp /bin/true other && echo done > done.txt";
+    let world = World::with_agent(script).file("node_modules/a/x", "x\n").start().await;
+    world.asks("Make done.txt", "Put the program into `tools/run`.").await;
+    world.run().await;
+    assert_eq!(files(&world).await, ["done.txt", "node_modules/b/x", "tools/run"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Case c04.
+#[tokio::test]
+async fn a_file_that_git_would_convert_by_a_program_is_named_and_not_committed_raw() {
+    let world = World::with_agent("echo raw > logo.bin; echo done > done.txt")
+        .file(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n")
+        .start()
+        .await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(files(&world).await, ["done.txt"], "{:?}", world.failures());
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(body.contains("- `logo.bin`: kept by the filter `lfs`, which Hob does not run\n"), "{body}");
+    world.finish().await;
+}
+
+/// Case c10.
+#[tokio::test]
+async fn work_that_git_ignores_is_named_where_nothing_else_changed() {
+    let world = World::with_agent("echo x > dist/new.js")
+        .file(".gitignore", "dist/\n")
+        .file("dist/old.js", "x\n")
+        .start()
+        .await;
+    let issue = world.asks("Make dist/new.js", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    let status = world.status(issue).await;
+    assert!(status.contains("`dist/new.js`: ignored by git, beside files that are not"), "{status}");
+    world.finish().await;
+}
+
+/// What a check misses because it is left out, the agent is told.
+#[tokio::test]
+async fn an_agent_whose_check_misses_what_was_left_out_is_told_so() {
+    let world = World::with_agent("case $n in 0) cp /bin/true fixture; echo x > y;; *) echo x > fixture;; esac")
+        .check("test ! -f y || test -f fixture")
+        .start()
+        .await;
+    let issue = world.asks("Add what the check wants", "").await;
+    world.run().await;
+    let briefs = world.briefs(issue);
+    assert_eq!(briefs.len(), 2, "{:?}", world.failures());
+    assert!(briefs[1].contains("- `fixture`: made by tools"), "{}", briefs[1]);
+    world.finish().await;
+}
