@@ -14,6 +14,9 @@ use tokio::{
 
 use crate::lines::{DataLines, Lines, Watch};
 
+/// Bytes in which the supervisor's last word is looked for.
+const LAST: usize = 8 * 1024;
+
 /// What was kept of one output stream.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Captured {
@@ -52,16 +55,14 @@ impl Captured {
         (self.dropped == 0).then(|| self.head.iter().chain(&self.tail).copied().collect())
     }
 
-    /// Takes away what begins with `mark`, and returns the text behind it.
+    /// Takes away what begins with `mark`, within the last [`LAST`] bytes, and returns the text behind it.
     pub(super) fn split_off(&mut self, mark: &str) -> Option<String> {
-        let kept = self.head.len();
-        let mut all: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
-        // It is the last: what the child wrote before looks like it only where somebody knew it.
-        let at = all.windows(mark.len()).rposition(|window| window == mark.as_bytes())?;
-        let behind = String::from_utf8_lossy(&all[at + mark.len()..]).trim_end().to_owned();
-        all.truncate(at);
-        let tail = all.split_off(kept.min(at));
-        (self.head, self.tail) = (all, tail.into());
+        let before = (self.head.len() + self.tail.len()).saturating_sub(LAST);
+        let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(before).copied().collect();
+        let at = last.windows(mark.len()).rposition(|window| window == mark.as_bytes())?;
+        let behind = String::from_utf8_lossy(&last[at + mark.len()..]).trim_end().to_owned();
+        self.tail.truncate((before + at).saturating_sub(self.head.len()));
+        self.head.truncate(before + at);
         Some(behind)
     }
 

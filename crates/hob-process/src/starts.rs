@@ -2,7 +2,7 @@
 //! shim or its libraries may be out of a child's reach.
 
 use std::{
-    collections::BTreeMap,
+    collections::BTreeSet,
     ffi::OsStr,
     io::Read,
     path::{Path, PathBuf},
@@ -27,8 +27,8 @@ const FIRST_LINE: u64 = 512;
 /// A file at a moment, and where it was started.
 type Identity = (PathBuf, Option<SystemTime>, u64, Tier);
 
-/// What was found, so that each is started once.
-static KNOWN: LazyLock<Mutex<BTreeMap<Identity, Option<String>>>> = LazyLock::new(Mutex::default);
+/// Those that start, so that each is started once. What does not may be mended while Hob runs.
+static KNOWN: LazyLock<Mutex<BTreeSet<Identity>>> = LazyLock::new(Mutex::default);
 
 /// Why a program of the `PATH` does not start within this plan, by its `--version`; none: it does, or it is not there at all.
 pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) -> Option<String> {
@@ -36,15 +36,14 @@ pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) 
     let file = std::fs::metadata(&path).ok()?;
     let identity = (path, file.modified().ok(), file.len(), plan.tier());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = known().get(&identity).cloned();
-    match found {
-        Some(found) => found,
-        None => {
-            let fault = started(plan, environment, name).await;
-            known().insert(identity, fault.clone());
-            fault
-        }
+    if known().contains(&identity) {
+        return None;
     }
+    let fault = started(plan, environment, name).await;
+    if fault.is_none() {
+        known().insert(identity);
+    }
+    fault
 }
 
 async fn started(plan: &Plan, environment: &Environment, name: &str) -> Option<String> {

@@ -103,14 +103,16 @@ pub(super) fn stage(
         let Some(bytes) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else { continue };
         let (old, new) = (delta.old_file().mode(), delta.new_file().mode());
         let place = path(bytes);
+        if delta.status() == Delta::Untracked
+            && let Some(what) = made.of(&place)
+        {
+            left_out.add(what, place, WhyLeftOut::Made);
+            continue;
+        }
         match delta.status() {
             // A submodule's folder is empty here, or gone, or holds what the agent put there: its commit stays.
             _ if old == FileMode::Commit => {}
             Delta::Deleted => changes.push(Change::Remove(place)),
-            Delta::Untracked if made.of(&place).is_some() => {
-                let what = made.of(&place).unwrap_or_else(|| place.clone());
-                left_out.add(what, place, WhyLeftOut::Made);
-            }
             Delta::Added | Delta::Modified | Delta::Renamed | Delta::Copied | Delta::Untracked | Delta::Typechange => {
                 if !fit(tree, bytes, new, limits)? {
                     continue;
