@@ -494,6 +494,15 @@ def _():
     assert "processor" in open("/proc/cpuinfo").read().lower() and "MemTotal" in open("/proc/meminfo").read()
 
 
+@need("what the machine says of its limits (`cgroup`)")
+def _():
+    for name in ("cpu.max", "cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us", "memory.max", "memory/memory.limit_in_bytes"):
+        file = os.path.join("/sys/fs/cgroup", name)
+        if os.path.exists(file):
+            with open(file) as limit:
+                assert limit.read().strip()
+
+
 @need("a program that it made")
 def _():
     with open("own", "w") as file:

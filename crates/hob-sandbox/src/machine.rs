@@ -6,7 +6,7 @@ use std::{
 };
 
 /// What a child reads and executes. Of `/etc` only files that tell nothing about the machine's owner, and no secret.
-const READABLE: [&str; 42] = [
+const READABLE: [&str; 47] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -50,6 +50,13 @@ const READABLE: [&str; 42] = [
     "/run/systemd/resolve/resolv.conf",
     "/run/systemd/resolve/stub-resolv.conf",
     "/sys/devices/system/cpu",
+    // By these a program that counts processors or memory knows what it may have of them. Many end where such a file is there and
+    // cannot be read.
+    "/sys/fs/cgroup/cpu.max",
+    "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
+    "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
 /// Where packages are that no distribution made.
