@@ -3,8 +3,9 @@
 //! They run what the agent wrote, so they get no token: only the environment that is given. The home is the caller's,
 //! because compilers and package managers keep their caches there; a caller that wants none sets `HOME`.
 
-use std::{path::Path, time::Duration};
+use std::{ffi::OsStr, path::Path, time::Duration};
 
+use hob_config::child_environment;
 use hob_domain::{CheckExit, CheckResult, CheckRun};
 use hob_process::{Environment, Exit, ProcessError, Program};
 use hob_sandbox::Plan;
@@ -35,7 +36,7 @@ pub async fn run_checks(
     cancel: &CancellationToken,
 ) -> Result<Vec<CheckResult>, ProcessError> {
     let end = Instant::now() + limits.time;
-    let shown = folder.to_string_lossy();
+    let public = Public::of(folder, environment);
     let mut results = Vec::with_capacity(commands.len());
     for command in commands {
         let started = Instant::now();
@@ -67,17 +68,59 @@ pub async fn run_checks(
             Exit::Deadline => CheckExit::OutOfTime,
             Exit::Cancelled => CheckExit::Cancelled,
         };
-        let output = relative(&format!("{}{}", finished.stdout.text(), finished.stderr.text()), &shown);
+        let output = public.text(&format!("{}{}", finished.stdout.text(), finished.stderr.text()));
         let seconds = started.elapsed().as_secs();
-        let refused = finished.refused.map(|refused| relative(&refused, &shown));
+        let refused = finished.refused.map(|refused| public.text(&refused));
         results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now, refused });
     }
     Ok(results)
 }
 
-/// The text with paths as they are in the checkout: where that is on the worker's disk is nobody's matter.
+/// Which paths of the worker's stand for others in public: where its folders are is nobody's matter, and who its user is.
+struct Public {
+    folder: String,
+    /// The check's and the worker's own; one may be in the other.
+    homes: Vec<String>,
+}
+
+impl Public {
+    fn of(folder: &Path, environment: &Environment) -> Self {
+        let home = |environment: &Environment| environment.get(OsStr::new("HOME"))?.to_str().map(str::to_owned);
+        let own = child_environment();
+        let mut homes: Vec<_> = [home(environment), home(&own)].into_iter().flatten().collect();
+        homes.retain(|home| home.len() > 1);
+        homes.sort_by_key(|home| std::cmp::Reverse(home.len()));
+        homes.dedup();
+        Self { folder: folder.to_string_lossy().into_owned(), homes }
+    }
+
+    fn text(&self, text: &str) -> String {
+        let text = relative(text, &self.folder);
+        self.homes.iter().fold(text, |text, home| with_tilde(&text, home))
+    }
+}
+
+/// The text with `~` for this home.
+fn with_tilde(text: &str, home: &str) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once(home) {
+        shown.push_str(before);
+        // `/root` is no part of `/rooted`, nor of `/x/root`.
+        let is_whole = !after.starts_with(is_named) && !before.ends_with(is_named);
+        shown.push_str(if is_whole { "~" } else { home });
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// What a name in a path may have.
+fn is_named(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// The text with paths as they are in the checkout.
 fn relative(text: &str, folder: &str) -> String {
-    let is_named = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once(folder).filter(|_| folder.len() > 1) {
         shown.push_str(before);
@@ -155,15 +198,28 @@ mod tests {
         assert_eq!(relative("/a/b", "/"), "/a/b");
     }
 
+    #[test]
+    fn a_home_is_nobodys() {
+        for (text, shown) in [
+            ("/home/ann/.pyenv/x.py:3 in '/home/ann'", "~/.pyenv/x.py:3 in '~'"),
+            ("/home/anna/x /data/home/ann/x /home/ann.old", "/home/anna/x /data/home/ann/x /home/ann.old"),
+            ("PATH=/home/ann/bin:/usr/bin", "PATH=~/bin:/usr/bin"),
+        ] {
+            assert_eq!(with_tilde(text, "/home/ann"), shown);
+        }
+    }
+
     #[tokio::test]
     async fn a_check_does_not_tell_where_it_ran() {
-        let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-
+        let environment = Environment::from([
+            ("PATH".into(), "/usr/bin:/bin".into()),
+            ("HOME".into(), "/var/lib/hob/homes/1".into()),
+        ]);
         let folder = Path::new("/tmp").canonicalize().unwrap();
-        let command = ["echo $PWD/src/a.rs:3 >&2; pwd".to_owned()];
+        let command = ["echo $PWD/src/a.rs:3 $HOME/x >&2; pwd".to_owned()];
         let cancel = CancellationToken::new();
         let results = run_checks(&folder, &command, (&plan(), &environment), LIMITS, &cancel).await.unwrap();
-        assert_eq!(results[0].output, ".\nsrc/a.rs:3\n");
+        assert_eq!(results[0].output, ".\nsrc/a.rs:3 ~/x\n");
     }
 
     #[tokio::test]
