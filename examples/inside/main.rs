@@ -31,14 +31,9 @@ async fn main() -> ExitCode {
         eprintln!("inside TIER HOB FOLDER -- PROGRAM ARGUMENT…");
         return ExitCode::from(2);
     };
-    let tier = match *tier {
-        "none" => Tier::None,
-        "fence" => Tier::Fence,
-        "box" => Tier::Box,
-        other => {
-            eprintln!("`{other}` is no tier: there are none, fence and box");
-            return ExitCode::from(2);
-        }
+    let Some(tier) = Tier::named(tier) else {
+        eprintln!("`{tier}` is no tier: there are none, fence and box");
+        return ExitCode::from(2);
     };
     let mut environment = child_environment();
     let read = toolchain_folders(&environment);

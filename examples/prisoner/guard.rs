@@ -34,12 +34,7 @@ const VICTIMS: [&str; 11] =
 
 /// Runs the prisoner in a plan of this tier; what came of it.
 pub(crate) fn run(tier: &str, hob: &Path, flags: &[&str]) -> Value {
-    let tier = match tier {
-        "none" => Tier::None,
-        "fence" => Tier::Fence,
-        "box" => Tier::Box,
-        other => panic!("no tier `{other}`"),
-    };
+    let tier = Tier::named(tier).unwrap_or_else(|| panic!("no tier `{tier}`"));
     let mut outside = Outside::new();
     let limits = Limits { memory: 1 << 30, processes: 100, file: 1 << 30, disk: 1 << 30 };
     let plan = Sandbox::new(tier, hob.canonicalize().unwrap(), limits).plan().writes(outside.work());

@@ -105,12 +105,11 @@ async fn main() {
 /// The sandbox that the arguments name.
 fn sandbox() -> Sandbox {
     let mut arguments = std::env::args().skip(2);
-    let tier = match arguments.next().as_deref() {
-        None | Some("none") => return Sandbox::none(),
-        Some("fence") => Tier::Fence,
-        Some("box") => Tier::Box,
-        Some(other) => panic!("no tier `{other}`"),
-    };
+    let Some(name) = arguments.next() else { return Sandbox::none() };
+    let tier = Tier::named(&name).unwrap_or_else(|| panic!("no tier `{name}`"));
+    if tier == Tier::None {
+        return Sandbox::none();
+    }
     let launcher = arguments.next().unwrap_or_else(|| "target/release/hob".to_owned());
     Sandbox::new(
         tier,

@@ -159,6 +159,7 @@ fn unproven(evidence: &Evidence) -> Option<String> {
             let verb = if red.len() == 1 { "does" } else { "do" };
             let of_the_work =
                 (!red.is_empty()).then(|| format!("{} failed before this change and still {verb}.", commands(&red)));
+            let refused: Vec<_> = refused.into_iter().map(|(command, _)| command).collect();
             let of_the_place = (!refused.is_empty())
                 .then(|| format!("{} could not pass in Hob's sandbox: run it elsewhere.", commands(&refused)));
             [of_the_work, of_the_place].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -255,9 +256,8 @@ fn still_red(evidence: &Evidence, red: Vec<String>) -> String {
             ),
         );
     }
-    for command in refused {
-        let what = refusal(evidence, &command).map(code_span).unwrap_or_default();
-        let name = code_span(&command);
+    for (command, what) in refused {
+        let (name, what) = (code_span(&command), code_span(what));
         line(
             &mut text,
             &format!(
@@ -268,13 +268,16 @@ fn still_red(evidence: &Evidence, red: Vec<String>) -> String {
     text
 }
 
-/// The checks that the sandbox kept from passing, and the others.
-fn by_refusal(evidence: &Evidence, red: Vec<String>) -> (Vec<String>, Vec<String>) {
-    red.into_iter().partition(|command| refusal(evidence, command).is_some())
-}
-
-fn refusal<'a>(evidence: &'a Evidence, command: &str) -> Option<&'a str> {
-    evidence.head.iter().find(|head| head.command == command)?.refusal()
+/// The checks among these that the sandbox kept from passing, each with what it refused, and the others.
+fn by_refusal(evidence: &Evidence, red: Vec<String>) -> (Vec<(String, &str)>, Vec<String>) {
+    let (mut kept, mut others) = (Vec::new(), Vec::new());
+    for command in red {
+        match evidence.head.iter().find(|head| head.command == command).and_then(CheckResult::refusal) {
+            Some(refused) => kept.push((command, refused)),
+            None => others.push(command),
+        }
+    }
+    (kept, others)
 }
 
 fn commands(commands: &[String]) -> String {

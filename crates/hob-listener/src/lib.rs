@@ -26,7 +26,7 @@ use rustix::{
 /// What a filter returns for a call that is to wait: `SECCOMP_RET_USER_NOTIF` of `linux/seccomp.h`.
 pub const NOTIFY: u32 = libc::SECCOMP_RET_USER_NOTIF;
 
-/// `SECCOMP_IOC_MAGIC` of `linux/seccomp.h`, by which the four requests are numbered.
+/// `SECCOMP_IOC_MAGIC` of `linux/seccomp.h`, by which its requests are numbered.
 const GROUP: u8 = b'!';
 const RECEIVE: Opcode = opcode::read_write::<libc::seccomp_notif>(GROUP, 0);
 const SEND: Opcode = opcode::read_write::<libc::seccomp_notif_resp>(GROUP, 1);
@@ -88,8 +88,8 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Lets the caller and whoever answers take turns on one processor, as only one of them has something to do: about twice as
-    /// fast. Before Linux 6.6 there is no such flag.
+    /// Lets the caller and whoever answers take turns on one processor, as only one of them has something to do: neither waits for
+    /// another processor to wake. Before Linux 6.6 there is no such flag.
     fn answers_at_once(&self) {
         /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP` of `linux/seccomp.h`.
         const SYNC_WAKE_UP: usize = 1;

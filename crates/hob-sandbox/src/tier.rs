@@ -15,6 +15,11 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// The tier that has this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::None, Self::Fence, Self::Box].into_iter().find(|tier| tier.name() == name)
+    }
+
     /// Its name in settings and reports.
     pub fn name(self) -> &'static str {
         match self {

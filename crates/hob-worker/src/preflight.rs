@@ -344,13 +344,13 @@ async fn repository_rules(
     if let Err(error) = policy {
         findings.look("protected", Err(error.into()), |()| String::new())?;
     }
-    for (about, commands) in [("set-up", &rules.setup), ("checks", &rules.checks)] {
-        let faults = programs_at_fault(worker, commands).await;
-        if faults.is_empty() && !commands.is_empty() && about == "checks" {
-            findings.add(Health::Ok, about, commands.join("; "));
-        }
-        faults.into_iter().for_each(|says| findings.add(Health::Bad, about, says));
+    let of_set_up = programs_at_fault(worker, &rules.setup).await;
+    of_set_up.into_iter().for_each(|says| findings.add(Health::Bad, "set-up", says));
+    let of_checks = programs_at_fault(worker, &rules.checks).await;
+    if of_checks.is_empty() && !rules.checks.is_empty() {
+        findings.add(Health::Ok, "checks", rules.checks.join("; "));
     }
+    of_checks.into_iter().for_each(|says| findings.add(Health::Bad, "checks", says));
     Ok(())
 }
 

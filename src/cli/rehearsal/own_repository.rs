@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Writes the history of the ref `$3` of the repository `$1` into a new one, `$2`. What is cut off a shallow clone has no
 /// parents there, and object names may be others.
-const COPY: &str = r#"git init -q --bare "$2" && {
+const COPY: &str = r#"git init -q --bare -b main "$2" && {
     git -c safe.directory='*' -c protocol.allow=never -C "$1" fast-export --signed-tags=strip --reencode=yes --refspec="$3:refs/heads/main" "$3" || echo abort
 } | git -C "$2" fast-import --quiet"#;
 
@@ -46,7 +46,7 @@ impl OwnRepository {
         }
         let scratch = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
         let copy = scratch.path().join("copy.git");
-        // Nothing stands in the way of a copy of a HEAD that is on no branch.
+        // A HEAD on no branch is copied by its own name.
         let head = git(&top, &["symbolic-ref", "-q", "HEAD"]).await.unwrap_or_else(|_| "HEAD".to_owned());
         let program =
             Program::of_hob("sh", &child_environment()).args(["-c", COPY, "sh"]).arg(&top).arg(&copy).arg(head);
@@ -54,8 +54,6 @@ impl OwnRepository {
         if !ended.exit.is_success() || git(&copy, &["rev-parse", "--verify", "--quiet", "main"]).await.is_err() {
             bail!("`{}` cannot be copied by git: {}", folder.display(), ended.stderr.text().trim());
         }
-        // A bare repository has its HEAD at a branch by a setting of the machine's.
-        git(&copy, &["symbolic-ref", "HEAD", "refs/heads/main"]).await.map_err(anyhow::Error::msg)?;
         Ok(Self { folder: copy, _copy: Some(scratch) })
     }
 

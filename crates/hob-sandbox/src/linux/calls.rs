@@ -106,6 +106,11 @@ enum Outcome {
     Refused(Errno, String),
 }
 
+/// It is done, and returns nothing.
+const DONE: Outcome = Outcome::Is(Answer::Returns(0));
+/// The kernel does it: nothing is decided here.
+const CONTINUES: Outcome = Outcome::Is(Answer::Continues);
+
 impl From<Errno> for Outcome {
     fn from(error: Errno) -> Self {
         Self::Is(Answer::Fails(error))

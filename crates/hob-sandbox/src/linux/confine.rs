@@ -78,7 +78,7 @@ pub(super) fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<Ch
     let (tells, told) = mpsc::channel();
     let begin = move || {
         if !rest.is_supervised() {
-            // Nobody is there to be told only where this process ends.
+            // Where nobody hears it any more, this process is about to end.
             tells.send(take_step(&launch, &rest, |_listener| {})).ok();
             return;
         }

@@ -151,11 +151,13 @@ pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listene
 /// The filter of calls that the supervisor answers. The library knows no such action: it is put in the place of one that it
 /// knows and that nothing else here uses.
 fn waiting() -> Result<Vec<Instruction>, RefusedError> {
-    let stands_for = SeccompAction::Trace(0);
-    let is_return = |one: &sock_filter| one.code == RETURN && one.k == u32::from(stands_for.clone());
-    let calls = program(supervised()?, stands_for.clone())?.into_iter();
-    let action = |one: &sock_filter| if is_return(one) { NOTIFY } else { one.k };
-    Ok(calls.map(|one| Instruction { k: action(&one), code: one.code, jt: one.jt, jf: one.jf }).collect())
+    let known = SeccompAction::Trace(0);
+    let stands_for = u32::from(known.clone());
+    let waits = |sock_filter { code, jt, jf, k }| {
+        let k = if code == RETURN && k == stands_for { NOTIFY } else { k };
+        Instruction { code, jt, jf, k }
+    };
+    Ok(program(supervised()?, known)?.into_iter().map(waits).collect())
 }
 
 /// Calls about sockets, and those about files that may be shared memory or terminals: a filter sees no path, but these are

@@ -144,8 +144,12 @@ fn unnamed_files(all: &[i32]) -> (u64, HashMap<u64, u64>) {
 
 /// The sockets that any of them has open, by their inodes.
 pub(super) fn open_sockets() -> HashSet<u64> {
-    let socket = |link: PathBuf| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
-    opened(&descendants()).filter_map(|entry| socket(fs::read_link(entry).ok()?)).collect()
+    opened(&descendants()).filter_map(|entry| socket(&fs::read_link(entry).ok()?)).collect()
+}
+
+/// The socket that an open file is, by its inode, as the link to it says; none: it is no socket.
+pub(super) fn socket(link: &Path) -> Option<u64> {
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Whether any of them has the end of this terminal open from which it is driven.

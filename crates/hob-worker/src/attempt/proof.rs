@@ -14,7 +14,7 @@ use crate::{
         branch::{policy_violations, work_so_far},
         end::AttemptEnd,
         job::Job,
-        set_up::{LINES, SetUp, last_lines, set_up},
+        set_up::{SetUp, last_lines, set_up},
         sign::signed,
     },
 };
@@ -165,7 +165,7 @@ fn tell(worker: &Worker, job: &Job<'_>, failed: &CheckResult) {
             &format!("the sandbox kept `{}` from passing: it refused {refused}", failed.command),
         );
     }
-    let last = last_lines(&failed.output, LINES);
+    let last = last_lines(&failed.output);
     worker.activity(job.number(), &format!("`{}` failed ({}): {last}", failed.command, failed.exit));
 }
 

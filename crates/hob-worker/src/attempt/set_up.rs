@@ -17,7 +17,7 @@ pub(super) enum SetUp {
 }
 
 /// Lines of a failed step or check that are told.
-pub(super) const LINES: usize = 5;
+const LINES: usize = 5;
 
 /// What the set-up steps leave for the commit `sha`: from an earlier run where there was one, else they run now. Where one fails
 /// on the base, no agent could do anything about it, and what it needs is the operator's to give.
@@ -59,14 +59,14 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
 }
 
 /// The last lines of an output, as one.
-pub(super) fn last_lines(output: &str, most: usize) -> String {
+pub(super) fn last_lines(output: &str) -> String {
     let lines: Vec<_> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(most)..].join(" / ")
+    lines[lines.len().saturating_sub(LINES)..].join(" / ")
 }
 
 /// Why no agent starts.
 fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
-    let last = last_lines(&failed.output, LINES);
+    let last = last_lines(&failed.output);
     let hosts = &worker.settings.sandbox.hosts;
     let reached = match (worker.sandbox.network(), hosts.as_slice()) {
         (Network::Open, _) => String::new(),

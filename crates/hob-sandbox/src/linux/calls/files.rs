@@ -3,14 +3,14 @@
 
 use std::{cell::OnceCell, os::fd::OwnedFd, path::PathBuf};
 
-use hob_listener::{Answer, Call, Listener};
+use hob_listener::{Call, Listener};
 use libc::c_long;
 use rustix::{
     fs::{AtFlags, CWD, Mode, OFlags, linkat, mkdir, openat, unlinkat},
     io::Errno,
 };
 
-use super::{Outcome, memory};
+use super::{CONTINUES, DONE, Outcome, memory};
 use crate::linux::tree;
 
 const SHARED: &[u8] = b"/dev/shm/";
@@ -48,7 +48,7 @@ impl Files {
             _ => return None,
         };
         // What cannot be read here, the kernel refuses too.
-        Some(outcome.unwrap_or(Outcome::Is(Answer::Continues)))
+        Some(outcome.unwrap_or(CONTINUES))
     }
 
     fn open(&self, path: &[u8], flags: u32, mode: u32) -> Outcome {
@@ -61,7 +61,7 @@ impl Files {
             let kept = flags & (OFlags::ACCMODE | OFlags::NONBLOCK);
             openat(CWD, terminal, kept | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
         } else {
-            return Outcome::Is(Answer::Continues);
+            return CONTINUES;
         };
         match opened {
             Ok(descriptor) => Outcome::Gives { descriptor, close_on_exec: flags.contains(OFlags::CLOEXEC) },
@@ -71,7 +71,7 @@ impl Files {
 
     fn link(&self, from: &[u8], to: &[u8]) -> Outcome {
         let (Some((shared, from)), Some((_, to))) = (self.shared(from), self.shared(to)) else {
-            return Outcome::Is(Answer::Continues);
+            return CONTINUES;
         };
         done(linkat(shared, from, shared, to, AtFlags::empty()))
     }
@@ -79,7 +79,7 @@ impl Files {
     fn unlink(&self, path: &[u8]) -> Outcome {
         match self.shared(path) {
             Some((shared, name)) => done(unlinkat(shared, name, AtFlags::empty())),
-            None => Outcome::Is(Answer::Continues),
+            None => CONTINUES,
         }
     }
 
@@ -116,5 +116,5 @@ fn both(from: Result<Vec<u8>, Errno>, to: Result<Vec<u8>, Errno>) -> Result<(Vec
 }
 
 fn done(result: Result<(), Errno>) -> Outcome {
-    result.map_or_else(Outcome::from, |()| Outcome::Is(Answer::Returns(0)))
+    result.map_or_else(Outcome::from, |()| DONE)
 }

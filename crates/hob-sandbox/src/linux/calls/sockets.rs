@@ -6,12 +6,12 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
+    ffi::OsStr,
+    fs, io,
     os::{
         fd::{AsFd, AsRawFd, OwnedFd},
         unix::ffi::OsStrExt,
     },
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -28,7 +28,7 @@ use rustix::{
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::{
-    Outcome,
+    CONTINUES, DONE, Outcome,
     address::{Address, LONGEST, is_loopback, named},
     listening::listening,
     memory,
@@ -43,7 +43,6 @@ const TYPE: i32 = 0xf;
 const KEPT: usize = 512;
 /// Connections that wait at once for whoever listens to accept them.
 const WAITING: usize = 64;
-const DONE: Outcome = Outcome::Is(Answer::Returns(0));
 
 #[derive(Default)]
 pub(super) struct Sockets {
@@ -79,7 +78,7 @@ impl Sockets {
             }
             socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
             let inode = fstat(&socket)?.st_ino;
-            std::io::Result::Ok((socket.as_fd().try_clone_to_owned()?, inode, socket))
+            io::Result::Ok((socket.as_fd().try_clone_to_owned()?, inode, socket))
         };
         match made() {
             Ok((descriptor, inode, socket)) => {
@@ -95,9 +94,9 @@ impl Sockets {
 
     /// `bind(socket, address, length)`
     pub(super) fn bind(&mut self, listener: &Listener, call: &Call) -> Outcome {
-        let (inode, address) = match (inode(listener, call), address(listener, call)) {
-            (Ok(inode), Ok(address)) => (inode, address),
-            (Err(error), _) | (_, Err(error)) => return error.into(),
+        let (inode, address) = match asked(listener, call) {
+            Ok(asked) => asked,
+            Err(error) => return error.into(),
         };
         let Some(socket) = self.kept.get(&inode) else { return Errno::INVAL.into() };
         let done = match &address {
@@ -109,10 +108,7 @@ impl Sockets {
                 }
                 done => done,
             },
-            Address::Abstract(name) => {
-                SockAddr::unix(Path::new(std::ffi::OsStr::from_bytes(&[b"\0", &name[..]].concat())))
-                    .and_then(|name| socket.bind(&name))
-            }
+            Address::Abstract(name) => named_without_file(name).and_then(|name| socket.bind(&name)),
             Address::Path(path) => {
                 return match bind_file(call, socket, path) {
                     Ok(file) => {
@@ -140,14 +136,14 @@ impl Sockets {
         {
             self.own.insert(inode);
         }
-        Outcome::Is(Answer::Continues)
+        CONTINUES
     }
 
     /// `connect(socket, address, length)`
     pub(super) fn connect(&mut self, listener: &Arc<Listener>, call: &Call) -> Outcome {
-        let (inode, address) = match (inode(listener, call), address(listener, call)) {
-            (Ok(inode), Ok(address)) => (inode, address),
-            (Err(error), _) | (_, Err(error)) => return error.into(),
+        let (inode, address) = match asked(listener, call) {
+            Ok(asked) => asked,
+            Err(error) => return error.into(),
         };
         let Some(socket) = self.kept.get(&inode) else { return Errno::ISCONN.into() };
         let to = match self.target(call, &address) {
@@ -188,14 +184,14 @@ impl Sockets {
                 if found.is_empty() {
                     return Err(nobody());
                 }
-                let name = SockAddr::unix(std::ffi::OsStr::from_bytes(&[b"\0", &name[..]].concat()));
+                let name = named_without_file(name);
                 match found.iter().all(|inode| self.own.contains(inode)) {
                     true => name.map(Target::of).map_err(|error| failed(&error).into()),
                     false => Err(foreign(Errno::CONNREFUSED)),
                 }
             }
             Address::Path(path) => {
-                let file = from_folder(call, path, OFlags::PATH)?;
+                let file = openat(folder_of(call)?, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
                 let found = fstat(&file)?;
                 if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
                     return Err(nobody());
@@ -274,7 +270,7 @@ impl Target {
 /// Gives a socket a file by the path that the caller wrote, since that is what it is called then. This thread may make files
 /// where the child may. Which file that is; none: it is gone already.
 fn bind_file(call: &Call, socket: &Socket, path: &[u8]) -> Result<Option<(u64, u64)>, Errno> {
-    let name = SockAddr::unix(Path::new(std::ffi::OsStr::from_bytes(path))).map_err(|error| failed(&error))?;
+    let name = SockAddr::unix(OsStr::from_bytes(path)).map_err(|error| failed(&error))?;
     let folder = folder_of(call)?;
     rustix::process::fchdir(&folder)?;
     let bound = socket.bind(&name);
@@ -290,8 +286,14 @@ fn folder_of(call: &Call) -> Result<OwnedFd, Errno> {
     openat(CWD, format!("/proc/{}/cwd", call.thread), flags, Mode::empty())
 }
 
-fn from_folder(call: &Call, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
-    openat(folder_of(call)?, path, flags | OFlags::CLOEXEC, Mode::empty())
+/// The address of a socket that has a name and no file.
+fn named_without_file(name: &[u8]) -> io::Result<SockAddr> {
+    SockAddr::unix(OsStr::from_bytes(&[b"\0", name].concat()))
+}
+
+/// The socket and the address that the caller names.
+fn asked(listener: &Listener, call: &Call) -> Result<(u64, Address), Errno> {
+    Ok((inode(listener, call)?, address(listener, call)?))
 }
 
 /// Which socket the caller names.
@@ -301,8 +303,7 @@ fn inode(listener: &Listener, call: &Call) -> Result<u64, Errno> {
     if !listener.waits(call) {
         return Err(Errno::SRCH);
     }
-    let number = target.to_str().and_then(|target| target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
-    number.ok_or(Errno::NOTSOCK)
+    tree::socket(&target).ok_or(Errno::NOTSOCK)
 }
 
 fn address(listener: &Listener, call: &Call) -> Result<Address, Errno> {
@@ -318,6 +319,6 @@ fn refused(what: String) -> Outcome {
     Outcome::Refused(Errno::PERM, what)
 }
 
-fn failed(error: &std::io::Error) -> Errno {
+fn failed(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::INVAL)
 }
