@@ -12,6 +12,9 @@ figure is past its ceiling, and names the files:
   these.
 - import-cycles: the modules in circles of imports among siblings, with `pub use` followed to the file that defines the
   name. `mod.rs` is the parent, not a sibling.
+- by-path: files of the crates that work in folders which a child writes, and that use `std::fs`, unless `BY_PATH` says why
+  that is safe there. What is done by a path is done wherever a child's link leads; `hob_process::Folder` goes by
+  descriptors.
 - manifests: crates that leave out `rust-version` or `lints`. Cargo does not ask for either.
 
 Needs Python 3.11 and nothing else. It reads tokens, not types: a call on another value than `self` is not seen, nor is
@@ -30,7 +33,43 @@ import sys
 import tempfile
 import tomllib
 
-CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "manifests": 0}
+CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0}
+# The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
+IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
+# Where `std::fs` is used in these all the same, by why that is safe.
+BY_PATH = {
+    "in folders that no child writes": [
+        "crates/hob-agent/src/adapters/version.rs",
+        "crates/hob-agent/src/home.rs",
+        "crates/hob-agent/src/model/cassette.rs",
+        "crates/hob-agent/src/model/recording.rs",
+        "crates/hob-agent/src/session/attachment.rs",
+        "crates/hob-agent/src/session/lock.rs",
+        "crates/hob-agent/src/session/reader.rs",
+        "crates/hob-agent/src/session/store.rs",
+        "crates/hob-agent/src/session/writer.rs",
+        "crates/hob-worker/src/spend_journal.rs",
+        "crates/hob-workspace/src/mirror.rs",
+        "crates/hob-workspace/src/prepared.rs",
+        "crates/hob-workspace/src/profiles.rs",
+        "crates/hob-workspace/src/retention.rs",
+        "crates/hob-workspace/src/signing_key.rs",
+    ],
+    "in folders that Hob has just made, or renewed, so that no child of before reaches them": [
+        "crates/hob-workspace/src/checkout.rs",
+        "crates/hob-workspace/src/layout.rs",
+        "crates/hob-workspace/src/skeleton.rs",
+    ],
+    "in Hob's git directory of an issue, where its own program alone writes, in a fence": [
+        "crates/hob-workspace/src/git_dir.rs",
+    ],
+    "in a child that is held to a plan": [
+        "crates/hob-workspace/src/commit.rs",
+        "crates/hob-workspace/src/committer.rs",
+        "crates/hob-workspace/src/convert.rs",
+        "crates/hob-workspace/src/survey.rs",
+    ],
+}
 
 TOKEN = re.compile(
     r"""(?P<line>//[^\n]*)"""
@@ -46,6 +85,11 @@ IMPL = re.compile(r"(?:^|(?<=[{};\]]))\s*(?:default\s+)?(?:unsafe\s+)?impl\b")
 CALL = re.compile(r"\b(?:self\s*\.\s*|Self\s*::\s*)(\w+)\s*(?:::\s*<[^;{}()]*>\s*)?\(")
 USE = re.compile(r"(?<!\w)(pub(?:\s*\([^)]*\))?\s+)?use\s+([^;]+);")
 PATH = re.compile(r"(?<![\w:$])(?:crate|super|self)(?:\s*::\s*\w+)+")
+BY_NAME = re.compile(
+    r"(?<!rustix::)\bfs\s*::\s*(?:read|write|copy|rename|remove_|create_dir|metadata|symlink_metadata|set_permissions"
+    r"|hard_link|canonicalize|exists|OpenOptions|DirBuilder)"
+    r"|\b(?:File\s*::\s*(?:open|create|options)|OpenOptions\s*::\s*new|DirBuilder\s*::\s*new)\b|\.\s*read_dir\s*\("
+)
 TEST = re.compile(r"#\[(?:tokio::)?test\b")
 TEST_ITEM = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]")
 
@@ -317,6 +361,17 @@ class Crate:
         return edges
 
 
+def by_path(crates):
+    """The files that use `std::fs` where a child writes and no reason is given, and reasons that nothing needs."""
+    files = [file for crate in crates if crate.name in IN_FOLDERS for file in crate.files]
+    users = {file.path for file in files if BY_NAME.search(file.code)}
+    allowed = {path for paths in BY_PATH.values() for path in paths}
+    wrong = [f"{path} uses `std::fs`: see `hob_process::Folder`, or `BY_PATH`" for path in sorted(users - allowed)]
+    # Another tree, such as that of the self-test, has none of them.
+    known = {file.path for file in files} & allowed
+    return wrong + [f"{path} is in `BY_PATH` and uses none" for path in sorted(known - users)]
+
+
 def manifests(root):
     """The crates whose manifest leaves out what each is to say."""
     missing = []
@@ -348,6 +403,7 @@ def measure(root):
         "impl-files": dict(sorted(many.items(), key=lambda entry: (-len(entry[1]), entry[0]))),
         "call-cycles": sorted(calls, key=lambda cycle: -len(cycle["files"])),
         "import-cycles": sorted(imports, key=lambda cycle: -len(cycle["modules"])),
+        "by-path": by_path(crates),
         "manifests": manifests(root),
         "figures": {
             "files": len(files),
@@ -372,9 +428,10 @@ def past(found, ceilings):
         reached[name] = sum(len(cycle[of]) for cycle in found[name])
         if reached[name] > ceilings[name]:
             told[name] = [f"{len(c[of])} {of} of `{c[among]}`: {', '.join(c[of])}" for c in found[name]]
-    reached["manifests"] = len(found["manifests"])
-    if reached["manifests"] > ceilings["manifests"]:
-        told["manifests"] = found["manifests"]
+    for name in ("by-path", "manifests"):
+        reached[name] = len(found[name])
+        if reached[name] > ceilings[name]:
+            told[name] = found[name]
     return {name: sentences for name, sentences in told.items() if sentences}, reached
 
 
@@ -433,6 +490,10 @@ PLANTED = {
         "crates/x/src/y.rs": "//! Y.\nuse super::U;\nimpl U { pub(crate) fn down(&self) { if x { self.up() } } }\n",
     },
     "import-cycles": {"src/a.rs": "//! A.\nuse crate::{\n    b::{\n        g as h,\n    },\n};\npub struct T;\n"},
+    "by-path": {
+        "crates/hob-worker/Cargo.toml": '[package]\nname = "hob-worker"\nrust-version.workspace = true\n[lints]\nworkspace = true\n',
+        "crates/hob-worker/src/lib.rs": "//! W.\nuse std::fs;\nfn x() { rustix::fs::open(); fs::read_dir(x); }\n",
+    },
     "manifests": {"crates/x/Cargo.toml": '[package]\nname = "x"\nrust-version.workspace = true\n'},
 }
 

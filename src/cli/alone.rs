@@ -68,6 +68,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         conflicts: &[],
         failed_checks: &[],
         left_out: &[],
+        unfit: None,
         findings: &[],
         base_checks: &[],
         checks: task.checks,

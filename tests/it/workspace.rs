@@ -10,8 +10,8 @@ use std::{
 use hob_agent::Confined;
 use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{
-    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, KnownSecrets, RepoName, Sha,
-    Timestamp, Verdict, WhyLeftOut,
+    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, KnownSecrets, LeftOut, RepoName,
+    Sha, Timestamp, Verdict, WhyLeftOut,
 };
 use hob_process::{Exit, Program};
 use hob_workspace::{
@@ -298,9 +298,70 @@ async fn a_git_file_that_points_elsewhere_is_not_followed() {
     assert!(yard.source().exists() && !checkout.folder().is_symlink());
 }
 
+/// What git checks out in another form than it keeps: an encoding, line ends that nobody normalised, an id that was filled in.
+#[tokio::test]
+async fn files_that_git_converts_are_committed_as_git_would_and_untouched_ones_stay_as_they_are() {
+    let yard = Yard::new().await;
+    let attributes = "*.utf16 working-tree-encoding=UTF-16LE\n*.txt text eol=lf\n*.id ident\n*.bat eol=crlf\n";
+    fs::write(yard.source().join(".gitattributes"), attributes).unwrap();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    fs::write(yard.source().join("a.utf16"), utf16("grüße\n")).unwrap();
+    fs::write(yard.source().join("a.bat"), "one\r\n").unwrap();
+    yard.git("add -A").await;
+    for (name, content) in [("raw.txt", "one\r\ntwo\r\n"), ("raw.id", "$Id: filled in $\n")] {
+        fs::write(yard.home.path().join("raw"), content).unwrap();
+        let id = yard.git("hash-object -w --no-filters ../raw").await;
+        yard.git(&format!("update-index --add --cacheinfo 100644,{},{name}", id.trim())).await;
+    }
+    yard.git("commit -qm converted && git push -q origin main").await;
+    let checkout = yard.prepare().await;
+    let all = ["a.utf16", "a.bat", "raw.txt", "raw.id"];
+    assert_eq!(fs::read(checkout.folder().join("a.utf16")).unwrap(), utf16("grüße\n"));
+    sh(checkout.folder(), &format!("touch -d 2020-01-01 {}", all.join(" "))).await;
+    assert_eq!(commit(&checkout).await.unwrap(), None, "nobody changed them");
+
+    fs::write(checkout.folder().join("a.utf16"), utf16("grüße\nan alle\n")).unwrap();
+    fs::write(checkout.folder().join("new.utf16"), utf16("neu\n")).unwrap();
+    fs::write(checkout.folder().join("a.bat"), "one\r\ntwo\r\n").unwrap();
+    fs::write(checkout.folder().join("b.txt"), "one\n").unwrap();
+    let head = commit(&checkout).await.unwrap().unwrap();
+    yard.push(&checkout, &head, None).await.unwrap();
+    yard.git("fetch -q origin hob/7-fix").await;
+    let changed = yard.git("diff --name-only main FETCH_HEAD").await;
+    assert_eq!(changed.lines().collect::<Vec<_>>(), ["a.bat", "a.utf16", "b.txt", "new.utf16"]);
+    for (name, kept) in [("a.utf16", "grüße\nan alle\n"), ("new.utf16", "neu\n"), ("a.bat", "one\ntwo\n")] {
+        assert_eq!(yard.git(&format!("cat-file blob FETCH_HEAD:{name}")).await, kept, "{name}");
+    }
+
+    fs::write(checkout.folder().join("a.utf16"), "odd").unwrap();
+    let error = commit(&checkout).await.unwrap_err();
+    assert!(error.to_string().contains("a.utf16"), "{error}");
+    assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::Unconverted { .. })), "{error}");
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_named_unless_git_ignores_it() {
+    let yard = Yard::new().await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "mkdir x.log && chmod 000 x.log").await;
+    assert_eq!(commit(&checkout).await.unwrap(), None, "it is ignored");
+    for (script, path, mend) in [
+        ("echo x > new && chmod 000 new", "new", "rm new"),
+        ("mkdir -p a/b && echo x > a/b/c && chmod 000 a/b", "a/b", "chmod 700 a/b && rm -r a"),
+        ("chmod 000 src/a.txt", "src/a.txt", "chmod 644 src/a.txt"),
+    ] {
+        sh(checkout.folder(), script).await;
+        let error = commit(&checkout).await.expect_err(script);
+        let WorkspaceError::Unfit(UnfitWork::Unreadable { path: found }) = &error else { panic!("{script}: {error}") };
+        assert_eq!(found, path);
+        sh(checkout.folder(), mend).await;
+    }
+    assert_eq!(commit(&checkout).await.unwrap(), None);
+}
+
 /// Attack corpus D38, D41.
 #[tokio::test]
-async fn nested_repositories_and_reserved_names_are_refused() {
+async fn nested_repositories_are_left_out_and_reserved_names_refused() {
     let yard = Yard::new().await;
     let checkout = yard.prepare().await;
     for (script, path) in [
@@ -309,12 +370,15 @@ async fn nested_repositories_and_reserved_names_are_refused() {
         ("mkdir -p deep/nested && echo 'gitdir: /x' > deep/nested/.git && echo x > deep/nested/a", "deep/nested"),
     ] {
         sh(checkout.folder(), script).await;
-        let error = commit(&checkout).await.expect_err(script);
-        let WorkspaceError::Unfit(UnfitWork::NestedRepository { path: found }) = &error else { panic!("{error}") };
-        assert_eq!(found, path);
-        assert_eq!(error.class(), FailureClass::Permanent);
+        assert_eq!(commit(&checkout).await.expect(script), None);
+        let left_out = LeftOut { path: format!("{path}/"), why: WhyLeftOut::Repository, files: 1 };
+        assert_eq!(checkout.left_out(), [left_out], "{script}");
         sh(checkout.folder(), "rm -rf nested deep").await;
     }
+    // What the repository tracks there stays in it.
+    sh(checkout.folder(), "git init -q src && cd src && git add . && git commit -qm x").await;
+    assert_eq!((commit(&checkout).await.unwrap(), checkout.left_out()), (None, Vec::new()));
+    sh(checkout.folder(), "rm -rf src/.git && git checkout -q src").await;
     sh(checkout.folder(), "mkdir -p sub/.GIT && echo x > sub/.GIT/config").await;
     assert_eq!(commit(&checkout).await.unwrap(), None, "it is left out as `.git` is");
     sh(checkout.folder(), "mkdir -p sub/git~1 && echo x > sub/git~1/config").await;

@@ -12,6 +12,9 @@ use tokio::task::spawn_blocking;
 /// Who commits, for an agent that does: its commits do not count, but git refuses to make them without a name.
 const GIT: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n";
 
+/// Where temporary files are, in a home.
+const TEMPORARY: &str = "tmp";
+
 /// A home. Dropping it removes it, without holding the runtime.
 #[derive(Debug)]
 pub struct Home {
@@ -53,7 +56,7 @@ impl Home {
         };
         let path = made.keep();
         let home = Self { folder: Some(Folder(path.clone())), path };
-        std::fs::create_dir(home.temporary())?;
+        hob_process::Folder::open(&home.path)?.makes(Path::new(TEMPORARY))?;
         write(&home.path, Path::new(".gitconfig"), GIT)?;
         if let Some(template) = template {
             copy_tree(template, &home.path)?;
@@ -67,7 +70,7 @@ impl Home {
 
     /// The program's `TMPDIR`.
     pub(crate) fn temporary(&self) -> PathBuf {
-        self.path().join("tmp")
+        self.path().join(TEMPORARY)
     }
 
     /// Writes files of it, by their paths in it, which only the user can read.
@@ -92,12 +95,36 @@ impl Drop for Home {
     }
 }
 
+/// What set-up steps left in the home may be in the way, a link too.
 fn write(home: &Path, path: &Path, text: &str) -> io::Result<()> {
-    use std::{io::Write, os::unix::fs::OpenOptionsExt};
-    let path = home.join(path);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+    hob_process::Folder::open(home)?.writes(path, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    /// Attack corpus K145: the home that set-up steps left leads out, and Hob writes the agent's settings there.
+    #[tokio::test]
+    async fn no_link_in_a_prepared_home_leads_hobs_own_files_outside() {
+        let place = tempfile::tempdir().unwrap();
+        let (outside, template) = (place.path().join("outside"), place.path().join("template"));
+        for folder in [&outside, &template] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(outside.join("kept"), "kept").unwrap();
+        symlink(&outside, template.join(".config")).unwrap();
+        symlink(outside.join("kept"), template.join(".settings.json")).unwrap();
+        let home = Home::create(Some(place.path().join("homes")), Some(&template)).await.unwrap();
+        let files = [".config/a/settings.json", ".settings.json"].map(|path| (path.into(), "own".to_owned()));
+        home.write(files.to_vec()).await.unwrap();
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        assert_eq!(fs::read_to_string(outside.join("kept")).unwrap(), "kept");
+        for path in [".config/a/settings.json", ".settings.json"] {
+            assert_eq!(fs::read_to_string(home.path().join(path)).unwrap(), "own", "{path}");
+        }
+        home.remove().await;
     }
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())
 }

@@ -49,6 +49,8 @@ pub struct BriefParts<'a> {
     pub failed_checks: &'a [CheckResult],
     /// What of the work so far is in no commit.
     pub left_out: &'a [LeftOut],
+    /// Why the work so far cannot be committed.
+    pub unfit: Option<&'a str>,
     /// What a reviewer found in the work so far.
     pub findings: &'a [Finding],
     /// The checks as they ran where the work starts.
@@ -212,6 +214,16 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
         // Names are an agent's own.
         let (told, _) = visible(&left_out(parts.left_out));
         push_fenced(text, parts.fence, "of your work so far, checks do not see this", &told);
+        if parts.left_out.iter().any(LeftOut::is_lost) {
+            push(
+                text,
+                "\nNobody gets what is in no commit. Put what the issue asks for where the repository tracks it; leave the rest.\n",
+            );
+        }
+    }
+    if let Some(unfit) = parts.unfit {
+        let (unfit, _) = visible(unfit);
+        push(text, &format!("\nYour work so far cannot be committed: {unfit}. Mend that.\n"));
     }
     for check in parts.failed_checks {
         let command = &check.command;
@@ -268,6 +280,7 @@ mod tests {
             conflicts: &[],
             failed_checks: &[],
             left_out: &[],
+            unfit: None,
             findings: &[],
             base_checks: &[],
             checks: &[],

@@ -26,6 +26,8 @@ pub enum WhyLeftOut {
     Made,
     /// It belongs to another repository.
     Submodule,
+    /// It is a repository of its own, a worktree perhaps.
+    Repository,
     /// Git would convert it by a program that Hob does not run.
     Filter(String),
     /// Git ignores it, beside files that it tracks.
@@ -33,6 +35,11 @@ pub enum WhyLeftOut {
 }
 
 impl LeftOut {
+    /// Whether somebody wrote it, so that it would be missed.
+    pub fn is_lost(&self) -> bool {
+        self.why != WhyLeftOut::Made
+    }
+
     /// What is said of it, a part of a list.
     fn told(&self) -> String {
         let path = code_span(&self.path);
@@ -40,6 +47,7 @@ impl LeftOut {
         match &self.why {
             WhyLeftOut::Made => format!("{path}: made by tools"),
             WhyLeftOut::Submodule => format!("{path}: in a submodule, whose commit is not Hob's to make"),
+            WhyLeftOut::Repository => format!("{path}: a git repository of its own"),
             WhyLeftOut::Filter(name) => {
                 format!("{path}: kept by the filter {}, which Hob does not run", code_span(name))
             }

@@ -2,9 +2,9 @@
 //! meanwhile, and no link leads out of it.
 
 use std::{
-    ffi::{CStr, CString, OsString},
+    ffi::{CStr, CString, OsStr, OsString},
     fs::File,
-    io,
+    io::{self, Write},
     os::{fd::OwnedFd, unix::ffi::OsStringExt},
     path::Path,
     rc::Rc,
@@ -19,7 +19,7 @@ use rustix::{
     path::Arg,
 };
 
-use crate::removal::unlocked;
+use crate::removal::{remove_at, unlocked};
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// A file that cannot make whoever opens it wait, as a pipe does.
@@ -109,6 +109,48 @@ impl Folder {
         }
     }
 
+    /// Makes the folder at this path in it, with those that it is in. What is in their place, and is no folder, goes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn makes(&self, path: &Path) -> io::Result<Self> {
+        let mut folder = Self(openat(&self.0, ".", FOLDER, Mode::empty())?);
+        for name in path {
+            folder = match folder.made(name)? {
+                Some(inner) => inner,
+                None => {
+                    folder.removes(name)?;
+                    folder.made(name)?.ok_or(io::ErrorKind::NotADirectory)?
+                }
+            };
+        }
+        Ok(folder)
+    }
+
+    /// Writes a file at this path in it, for the owner alone. What is in its place goes, and no link is followed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn writes(&self, path: &Path, text: &[u8]) -> io::Result<()> {
+        let folder = self.makes(path.parent().unwrap_or(Path::new("")))?;
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        folder.removes(name)?;
+        let file = openat(&folder.0, name, CREATE, Mode::RUSR | Mode::WUSR)?;
+        File::from(file).write_all(text)
+    }
+
+    /// Removes what it has under this name, and all that is in it; nothing of the name is fine.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn removes(&self, name: &OsStr) -> io::Result<()> {
+        match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => remove_at(&self.0, name, FileType::from_raw_mode(found.st_mode as RawMode), &|| false),
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Whether anything has this name.
     ///
     /// # Errors
@@ -119,6 +161,21 @@ impl Folder {
             Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The bytes of the file of this name, or of what a link of this name leads to; none: that is no file. None of both: nothing
+    /// is there.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn size_of_file(&self, name: impl Arg) -> io::Result<Option<Option<u64>>> {
+        let found = match statat(&self.0, name, AtFlags::empty()) {
+            Ok(found) => found,
+            Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let is_file = FileType::from_raw_mode(found.st_mode as RawMode) == FileType::RegularFile;
+        Ok(Some(is_file.then(|| u64::try_from(found.st_size).unwrap_or(0))))
     }
 
     /// Moves what it has under a name into another folder of the same file system; false: that one has something of the name.

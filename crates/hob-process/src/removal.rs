@@ -43,10 +43,24 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The system's, for what cannot be removed.
 pub fn remove_tree_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => remove_folder(path, stop),
-        Ok(_file_or_link) => fs::remove_file(path),
-        Err(error) => Err(error),
+    let kind = match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => FileType::from_raw_mode(found.st_mode as RawMode),
+        Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    remove_at(CWD, path, kind, stop)
+}
+
+/// The same of what is of this kind in `place`.
+pub(super) fn remove_at(
+    place: impl AsFd + Copy,
+    name: impl Arg + Copy,
+    kind: FileType,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let removed = match kind {
+        FileType::Directory => remove_folder(place, name, stop),
+        _file_or_link => Ok(unlinkat(place, name, AtFlags::empty())?),
     };
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -54,14 +68,14 @@ pub fn remove_tree_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()>
     }
 }
 
-fn remove_folder(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()> {
-    let mut top = Top { folder: unlocked(CWD, path)?, waiting: 0 };
+fn remove_folder(place: impl AsFd + Copy, name: impl Arg + Copy, stop: &dyn Fn() -> bool) -> io::Result<()> {
+    let mut top = Top { folder: unlocked(place, name)?, waiting: 0 };
     while top.empty_a_level(stop)? {
         if stop() {
             return Ok(());
         }
     }
-    fs::remove_dir(path)
+    Ok(unlinkat(place, name, AtFlags::REMOVEDIR)?)
 }
 
 /// The folder that is removed.

@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     UnfitWork, WorkspaceError,
+    convert::{Converter, is_converted},
     error::{disk, library},
     git_dir,
     made::Made,
-    survey::survey,
+    survey::{is_ignored, survey},
 };
 
 /// A commit on Hob's branch that is not Hob's.
@@ -72,6 +73,8 @@ pub(super) enum Change {
     /// Before the others: a folder may have become a file.
     Remove(PathBuf),
     Add(PathBuf),
+    /// By git, which converts it.
+    Convert(PathBuf),
 }
 
 /// Opens Hob's git directory over the agent's folder.
@@ -88,16 +91,21 @@ pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError
 /// Finds what changed in the folder and refuses what cannot be committed; with what is left out, unless it is `wanted` by name.
 pub(super) fn stage(
     repo: &Repository,
-    tree: &Path,
+    converter: &Converter<'_>,
     (limits, wanted): (Limits, &str),
 ) -> Result<(Vec<Change>, Vec<LeftOut>), WorkspaceError> {
-    survey(tree)?;
+    let tree = converter.tree;
+    // The library passes over what it may not read.
+    if let Some(folder) = survey(tree)?.iter().find(|folder| !is_ignored(repo, folder)) {
+        return Err(UnfitWork::Unreadable { path: shown_path(folder.as_os_str().as_bytes()) }.into());
+    }
     let failed = library("compare the folder");
     let index = repo.index().map_err(&failed)?;
     let mut options = DiffOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_typechange(true).skip_binary_check(true);
     let diff = repo.diff_index_to_workdir(None, Some(&mut options)).map_err(&failed)?;
     let (mut changes, mut left_out) = (Vec::new(), Leaving::default());
+    let mut touched_perhaps = Vec::new();
     let mut made = Made::new(tree, &index, wanted);
     for delta in diff.deltas() {
         let Some(bytes) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else { continue };
@@ -114,17 +122,33 @@ pub(super) fn stage(
             _ if old == FileMode::Commit => {}
             Delta::Deleted => changes.push(Change::Remove(place)),
             Delta::Added | Delta::Modified | Delta::Renamed | Delta::Copied | Delta::Untracked | Delta::Typechange => {
-                if !fit(tree, bytes, new, limits)? {
-                    continue;
+                match fit(tree, bytes, new, limits)? {
+                    Fit::Yes => {}
+                    Fit::No => continue,
+                    Fit::Repository => {
+                        // Its path ends with a slash.
+                        let folder: PathBuf = place.components().collect();
+                        left_out.add(folder.clone(), folder.join(".git"), WhyLeftOut::Repository);
+                        continue;
+                    }
                 }
                 match filter(repo, &place) {
                     Some(filter) => left_out.add(place.clone(), place, WhyLeftOut::Filter(filter)),
+                    None if is_file(new) && is_converted(repo, &place) => {
+                        if old == new {
+                            touched_perhaps.push(place.clone());
+                        }
+                        changes.push(Change::Convert(place));
+                    }
                     None => changes.push(Change::Add(place)),
                 }
             }
             Delta::Unmodified | Delta::Ignored | Delta::Unreadable | Delta::Conflicted => {}
         }
     }
+    // The library compares what it would commit; a file that nobody touched may be in the index in another form.
+    let untouched = converter.untouched(&touched_perhaps)?;
+    changes.retain(|change| !matches!(change, Change::Convert(path) if untouched.contains(path)));
     if changes.len() > limits.files {
         return Err(UnfitWork::TooManyFiles { count: changes.len(), limit: limits.files }.into());
     }
@@ -192,8 +216,17 @@ fn ignored_beside_tracked(repo: &Repository, index: &Index, tree: &Path) -> Vec<
     found
 }
 
+/// Whether a path is to be committed.
+enum Fit {
+    Yes,
+    /// It is a pipe or a socket.
+    No,
+    /// It is a repository of its own. The library goes into one whose folder has tracked files.
+    Repository,
+}
+
 /// Whether a path is to be committed; an error where it must not be.
-fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: Limits) -> Result<bool, WorkspaceError> {
+fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: Limits) -> Result<Fit, WorkspaceError> {
     let shown = || shown_path(bytes.strip_suffix(b"/").unwrap_or(bytes));
     if bytes.split(|byte| *byte == b'/').any(is_reserved) {
         return Err(UnfitWork::ReservedName { path: shown() }.into());
@@ -201,13 +234,17 @@ fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: Limits) -> Result<bool
     let place = tree.join(path(bytes));
     let found = fs::symlink_metadata(&place).map_err(disk("look at", &place))?;
     if matches!(mode, FileMode::Commit | FileMode::Tree) || found.is_dir() {
-        return Err(UnfitWork::NestedRepository { path: shown() }.into());
+        return Ok(Fit::Repository);
     }
     let limit = limits.file_bytes;
     if found.len() > limit {
         return Err(UnfitWork::TooLarge { path: shown(), bytes: found.len(), limit }.into());
     }
-    Ok(found.is_file() || found.is_symlink())
+    Ok(if found.is_file() || found.is_symlink() { Fit::Yes } else { Fit::No })
+}
+
+fn is_file(mode: FileMode) -> bool {
+    matches!(mode, FileMode::Blob | FileMode::BlobExecutable)
 }
 
 /// Whether a file system that folds case, drops characters or makes short names would take this name for `.git`.
@@ -229,21 +266,28 @@ fn path(bytes: &[u8]) -> PathBuf {
 
 /// Puts the changes into Hob's index and commits them; none when the tree is the branch's.
 pub(super) fn record(
-    repo: &Repository,
+    (repo, converter): (&Repository, &Converter<'_>),
     branch: &str,
     changes: &[Change],
     entry: &Entry,
 ) -> Result<Option<Sha>, WorkspaceError> {
     let failed = library("write the commit");
     let mut index = repo.index().map_err(&failed)?;
+    let mut converted = Vec::new();
     for change in changes {
         match change {
             Change::Remove(path) => index.remove_path(path),
             Change::Add(path) => index.add_path(path),
+            Change::Convert(path) => {
+                converted.push(path.clone());
+                Ok(())
+            }
         }
         .map_err(&failed)?;
     }
     index.write().map_err(&failed)?;
+    converter.add(&converted)?;
+    index.read(true).map_err(&failed)?;
     let tree = index.write_tree().and_then(|id| repo.find_tree(id)).map_err(&failed)?;
     let parent = repo.find_reference(branch).and_then(|tip| tip.peel_to_commit()).map_err(&failed)?;
     if parent.tree_id() == tree.id() {

@@ -8,11 +8,12 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, Read, Write},
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use hob_domain::{LeftOut, Sha};
+use hob_domain::{LeftOut, Sha, shown_path};
 use hob_process::{Environment, Exit, Program};
 use hob_sandbox::Sandbox;
 use serde::{Deserialize, Serialize};
@@ -21,9 +22,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     UnfitWork, WorkspaceError,
     commit::{self, Entry, Limits},
+    convert::{Converter, GitCommand},
     error::disk,
     git::Git,
     layout::{IssueFolder, blocking},
+    survey::unreadable,
 };
 
 /// The only argument of Hob's program where it commits.
@@ -39,6 +42,8 @@ struct Order {
     /// The full name of the branch's ref.
     branch: String,
     limits: Limits,
+    /// For what the library does not convert as git does.
+    convert: GitCommand,
     /// What the work is to be, in words.
     wanted: String,
     entry: Entry,
@@ -67,12 +72,15 @@ pub(super) async fn commit(
         return Err(UnfitWork::NoFolder.into());
     }
     let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
-    let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, wanted, entry };
+    let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, convert: git.command(), wanted, entry };
     let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
     // The library reads the system's settings and fails where it may not.
-    let plan = [sandbox.launcher(), &tree, &folder.mirror_objects(), Path::new("/etc/gitconfig")]
-        .into_iter()
-        .fold(sandbox.plan().writes(folder.git()), |plan, path| plan.reads(path));
+    let plan =
+        [sandbox.launcher(), &tree, &folder.mirror_objects(), Path::new("/etc/gitconfig"), Path::new(&settings.git)]
+            .into_iter()
+            // A name is looked up on the `PATH`, which every child reads.
+            .filter(|path| path.is_absolute())
+            .fold(sandbox.plan().writes(folder.git()), |plan, path| plan.reads(path));
     let child = Program::inside(&plan, sandbox.launcher(), &Environment::new()).arg(COMMIT).dir(folder.git());
     let limit = settings.local_time;
     let finished = child.stdin(order).deadline(limit).run(&CancellationToken::new()).await?;
@@ -117,8 +125,18 @@ fn make_commit() -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
         unlock(&order.git.join(lock))?;
     }
     let repo = commit::open(&order.git, &order.tree)?;
-    let (changes, left_out) = commit::stage(&repo, &order.tree, (order.limits, &order.wanted))?;
-    Ok((commit::record(&repo, &order.branch, &changes, &order.entry)?, left_out))
+    let converter = Converter { command: &order.convert, git: &order.git, tree: &order.tree };
+    let made = commit::stage(&repo, &converter, (order.limits, &order.wanted)).and_then(|(changes, left_out)| {
+        Ok((commit::record((&repo, &converter), &order.branch, &changes, &order.entry)?, left_out))
+    });
+    made.map_err(|error| match error {
+        // It says in a library's or the system's words what the agent did, and can undo.
+        WorkspaceError::Library { .. } | WorkspaceError::Disk { .. } => match unreadable(&repo, &order.tree) {
+            Some(path) => UnfitWork::Unreadable { path: shown_path(path.as_os_str().as_bytes()) }.into(),
+            None => error,
+        },
+        error => error,
+    })
 }
 
 fn unlock(lock: &Path) -> Result<(), WorkspaceError> {

@@ -137,12 +137,6 @@ pub struct TransportError {
 /// [`shown_path`](hob_domain::shown_path).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum UnfitWork {
-    /// A repository within the tree.
-    #[error("`{path}` is a git repository of its own; remove it or its `.git`")]
-    NestedRepository {
-        /// Where.
-        path: String,
-    },
     /// A name that git reserves for itself on some file system.
     #[error("`{path}` has a name that stands for git's own folder")]
     ReservedName {
@@ -181,6 +175,18 @@ pub enum UnfitWork {
     TooSlow {
         /// The setting `workspace.local_time`.
         seconds: u64,
+    },
+    /// A file or folder that nobody may read.
+    #[error("`{path}` may not be read; let its owner read it, or remove it")]
+    Unreadable {
+        /// Where.
+        path: String,
+    },
+    /// A file that git cannot convert as its attributes say.
+    #[error("git cannot convert a file as `.gitattributes` says: {said}")]
+    Unconverted {
+        /// Git's own words.
+        said: String,
     },
     /// A file that is too large.
     #[error("`{path}` has {bytes} bytes, the limit is {limit}")]

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Remote, WorkspaceError,
+    convert::GitCommand,
     forwarder::{Clients, Right},
     git_dir::GitDir,
     object_id::checked,
@@ -119,6 +120,13 @@ impl Git {
         Ok(self.program(git_dir, route.protocols(), route.settings())?.deadline(self.settings.transfer_time))
     }
 
+    /// The same program for whoever starts it elsewhere; it talks to nobody.
+    pub(super) fn command(&self) -> GitCommand {
+        let own = self.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let more = variables("none", Vec::new()).map(|(name, value)| (name.into(), value.into()));
+        GitCommand { program: self.settings.git.clone().into(), environment: own.chain(more).collect() }
+    }
+
     fn program(
         &self,
         git_dir: GitDir<'_>,
@@ -126,14 +134,9 @@ impl Git {
         more: Vec<(String, String)>,
     ) -> Result<Program, WorkspaceError> {
         git_dir.renew()?;
-        let own = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let settings: Vec<_> = own.chain(more).collect();
-        let mut program = Program::of_hob(&self.settings.git, &self.environment)
-            .env("GIT_ALLOW_PROTOCOL", protocols)
-            .env("GIT_CONFIG_COUNT", settings.len().to_string())
-            .output_cap(OUTPUT_CAP);
-        for (n, (key, value)) in settings.iter().enumerate() {
-            program = program.env(format!("GIT_CONFIG_KEY_{n}"), key).env(format!("GIT_CONFIG_VALUE_{n}"), value);
+        let mut program = Program::of_hob(&self.settings.git, &self.environment).output_cap(OUTPUT_CAP);
+        for (name, value) in variables(protocols, more) {
+            program = program.env(name, value);
         }
         // A folder of Hob's: the agent's could hold programs that a relative path in `PATH` would find.
         Ok(program.dir(git_dir.path()).arg(option("--git-dir=", git_dir.opened())))
@@ -155,6 +158,21 @@ impl Git {
         }
         Ok(())
     }
+}
+
+/// The settings of a command, and the protocols that it may use, as git reads them from the environment.
+fn variables(protocols: &str, more: Vec<(String, String)>) -> impl Iterator<Item = (String, String)> {
+    let own = SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    let settings: Vec<_> = own.chain(more).collect();
+    let first = [
+        ("GIT_ALLOW_PROTOCOL".to_owned(), protocols.to_owned()),
+        ("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string()),
+    ];
+    let numbered = settings
+        .into_iter()
+        .enumerate()
+        .flat_map(|(n, (key, value))| [(format!("GIT_CONFIG_KEY_{n}"), key), (format!("GIT_CONFIG_VALUE_{n}"), value)]);
+    first.into_iter().chain(numbered)
 }
 
 /// A folder of files, and the git directory and index of Hob's that it is checked out by.

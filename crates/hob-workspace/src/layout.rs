@@ -22,7 +22,7 @@ use std::{
 use hob_domain::{IssueNumber, RepoName};
 use hob_process::{Folder, remove_tree, unlock_folders};
 
-use crate::{WorkspaceError, error::disk};
+use crate::{UnfitWork, WorkspaceError, error::disk, survey::DEEPEST};
 
 /// The folders of one repository.
 pub(super) fn repo_folder(root: &Path, repo: &RepoName) -> PathBuf {
@@ -155,14 +155,18 @@ pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
 /// Removes every `.git` below `folder`, which git's own cleaning leaves in folders that hold tracked files. What a git
 /// directory says is a program to run; one that an earlier run left must not reach the next.
 pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(disk("read", &folder))? {
-            let entry = entry.map_err(disk("read", &folder))?;
-            if entry.file_name().eq_ignore_ascii_case(".git") {
-                remove(&entry.path())?;
-            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(entry.path());
+    let mut folders = vec![(Folder::open(folder).map_err(disk("read", folder))?, 0)];
+    let failed = || disk("remove what is called `.git` in", folder);
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in folder.entries().map_err(failed())? {
+            if entry.name().eq_ignore_ascii_case(".git") {
+                folder.removes(&entry.name()).map_err(failed())?;
+            } else if entry.is_folder() {
+                if depth == DEEPEST {
+                    return Err(UnfitWork::TooDeep { path: ".".to_owned(), limit: DEEPEST }.into());
+                }
+                let inner = folder.inner(entry.name().as_os_str()).map_err(failed())?;
+                folders.extend(inner.map(|inner| (inner, depth + 1)));
             }
         }
     }

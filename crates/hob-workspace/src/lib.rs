@@ -18,6 +18,7 @@ mod checkout;
 mod checks;
 mod commit;
 mod committer;
+mod convert;
 mod diff;
 mod error;
 mod forwarder;

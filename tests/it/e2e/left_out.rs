@@ -93,3 +93,51 @@ async fn an_agent_whose_check_misses_what_was_left_out_is_told_so() {
     assert!(briefs[1].contains("- `fixture`: made by tools"), "{}", briefs[1]);
     world.finish().await;
 }
+
+const WORKTREE: &str = "mkdir -p .claude/worktrees/agent-1 && echo x > .claude/worktrees/agent-1/a \
+                        && echo 'gitdir: /x' > .claude/worktrees/agent-1/.git";
+
+/// Case c32: what an agent can mend in a minute goes to it first.
+#[tokio::test]
+async fn an_agent_is_told_first_what_git_would_lose() {
+    let script = format!("case $n in 0) {WORKTREE}; echo done > done.txt;; *) rm -r .claude;; esac");
+    let world = World::with_agent(&script).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let briefs = world.briefs(issue);
+    assert!(briefs[1].contains("- `.claude/worktrees/agent-1/`: a git repository of its own"), "{}", briefs[1]);
+    assert!(briefs[1].contains("Nobody gets what is in no commit."), "{}", briefs[1]);
+    assert_eq!((briefs.len(), files(&world).await), (2, vec!["done.txt".to_owned()]), "{:?}", world.failures());
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(!body.contains("Not committed"), "{body}");
+    world.finish().await;
+}
+
+/// Case c32: people are told of what the agent leaves as it is, once it was asked.
+#[tokio::test]
+async fn what_an_agent_leaves_as_it_is_is_told_to_people() {
+    let world = World::with_agent(&format!("{WORKTREE}; echo done > done.txt")).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!((world.briefs(issue).len(), files(&world).await), (2, vec!["done.txt".to_owned()]));
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(body.contains("- `.claude/worktrees/agent-1/`: a git repository of its own\n"), "{body}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_agent_mends_what_cannot_be_committed_or_a_person_is_asked() {
+    for (mend, labels) in [("rm -r git~1", ["code", "in-review"]), ("true", ["blocked", "code"])] {
+        let script = format!("case $n in 0) mkdir git~1; echo x > git~1/x; echo done > done.txt;; *) {mend};; esac");
+        let world = World::with_agent(&script).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        let briefs = world.briefs(issue);
+        assert_eq!(world.labels(issue).await, labels, "{:?}", world.failures());
+        assert_eq!(briefs.len(), 2);
+        let told =
+            "Your work so far cannot be committed: `git~1/x` has a name that stands for git's own folder. Mend that.";
+        assert!(briefs[1].contains(told), "{}", briefs[1]);
+        world.finish().await;
+    }
+}

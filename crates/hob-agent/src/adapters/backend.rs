@@ -2,15 +2,16 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     io,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use hob_config::{AdapterName, AgentSettings, PriceSettings};
 use hob_domain::{FailureClass, RunPurpose, RunReport, RunRequest, Spend};
-use hob_process::{Environment, Program};
+use hob_process::{Entry, Environment, Folder, Program};
 use hob_sandbox::{Plan as HeldTo, Tier};
 use tokio::{
     task::{JoinError, spawn_blocking},
@@ -308,7 +309,7 @@ fn after(
     adapter: &Adapter,
     mut parsed: ParsedOutput,
     home: &Path,
-    (folder, litter_before): (&Path, &BTreeSet<PathBuf>),
+    (folder, litter_before): (&Path, &BTreeSet<OsString>),
 ) -> ParsedOutput {
     if let Some(after) = adapter.after {
         after(home, &mut parsed);
@@ -318,20 +319,21 @@ fn after(
 }
 
 /// What stands in the folder's top under names that the program uses for itself.
-fn litter(adapter: &Adapter, folder: &Path) -> BTreeSet<PathBuf> {
-    let is_litter = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        adapter.litter.iter().any(|beginning| name.starts_with(beginning))
+fn litter(adapter: &Adapter, folder: &Path) -> BTreeSet<OsString> {
+    let of_program = |entry: &Entry| {
+        let name = entry.name();
+        adapter.litter.iter().any(|beginning| name.as_bytes().starts_with(beginning.as_bytes()))
     };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(is_litter).collect()
+    let entries = Folder::open(folder).and_then(|folder| folder.entries()).unwrap_or_default();
+    entries.iter().filter(|entry| of_program(entry)).map(Entry::name).collect()
 }
 
 /// Removes what the program left in the folder for itself, and was not there before.
-fn sweep(adapter: &Adapter, folder: &Path, before: &BTreeSet<PathBuf>) {
-    for path in litter(adapter, folder).difference(before) {
-        if let Err(error) = hob_process::remove_tree(path) {
-            tracing::warn!(path = %path.display(), %error, "what an agent left could not be removed: {error}");
+fn sweep(adapter: &Adapter, folder: &Path, before: &BTreeSet<OsString>) {
+    for name in litter(adapter, folder).difference(before) {
+        if let Err(error) = Folder::open(folder).and_then(|folder| folder.removes(name)) {
+            let name = name.display();
+            tracing::warn!(%name, %error, "what an agent left could not be removed: {error}");
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hob_process::Folder;
 use hob_sandbox::{Plan, Tier};
 
 use crate::home::Home;
@@ -23,20 +24,20 @@ pub(super) fn hide(controls: &[&str], folder: &Path, home: &Home, plan: Plan) ->
     if plan.tier() != Tier::Box {
         return Ok(plan);
     }
-    let hidden = home.path().join(".hidden");
+    let hidden = Path::new(".hidden");
+    let at_home = Folder::open(home.path())?;
     controls.iter().try_fold(plan, |plan, name| {
         let path = folder.join(name);
         let Some(kind) = kind(folder, name)? else { return Ok(plan) };
         let other: PathBuf = hidden.join(name);
         if kind.is_dir() {
-            std::fs::create_dir_all(&other)?;
+            at_home.makes(&other)?;
         } else {
-            std::fs::create_dir_all(other.parent().unwrap_or(&hidden))?;
             let extension = path.extension().unwrap_or_default();
             let text = EMPTY.iter().find(|(wanted, _)| extension == *wanted).map_or("", |(_, text)| text);
-            std::fs::write(&other, text)?;
+            at_home.writes(&other, text.as_bytes())?;
         }
-        Ok(plan.shows_instead(path, other))
+        Ok(plan.shows_instead(path, home.path().join(other)))
     })
 }
 

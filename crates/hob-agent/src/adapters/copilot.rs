@@ -5,13 +5,15 @@ use std::path::Path;
 use crate::{
     adapters::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
-        parsed_output::{ParsedOutput, count, json_event, text, tool_line},
+        parsed_output::{ParsedOutput, count, json_event, names_left, read_left, text, tool_line},
     },
     model::Usage,
 };
 
 /// OpenAI's own interface.
 const OPENAI: &str = "https://api.openai.com/v1";
+/// Where it keeps its sessions, in its home.
+const SESSIONS: &str = ".copilot/session-state";
 /// Bytes of its own record of a session that are read.
 const RECORD_MAX: u64 = 32 << 20;
 
@@ -69,12 +71,9 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
 
 /// Tokens stand only in its own record of the session, in the event that ends it.
 fn after(home: &Path, parsed: &mut ParsedOutput) {
-    for session in std::fs::read_dir(home.join(".copilot/session-state")).into_iter().flatten().flatten() {
-        let record = session.path().join("events.jsonl");
-        if !std::fs::metadata(&record).is_ok_and(|file| file.is_file() && file.len() <= RECORD_MAX) {
-            continue;
-        }
-        let events = std::fs::read_to_string(&record).unwrap_or_default();
+    for session in names_left(home, SESSIONS) {
+        let record = format!("{SESSIONS}/{session}/events.jsonl");
+        let Some(events) = read_left(home, &record, RECORD_MAX) else { continue };
         let Some(end) =
             events.lines().rev().filter_map(json_event).find(|event| text(event, "/type") == "session.shutdown")
         else {
@@ -96,6 +95,25 @@ fn after(home: &Path, parsed: &mut ParsedOutput) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Attack corpus K145.
+    #[test]
+    fn a_link_in_the_place_of_its_record_is_not_read() {
+        let (home, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let usage = r#"{"type":"session.shutdown","data":{"modelMetrics":{"m":{"usage":{"inputTokens":200}}}}}"#;
+        std::fs::create_dir_all(outside.path().join("one")).unwrap();
+        std::fs::write(outside.path().join("one/events.jsonl"), usage).unwrap();
+        let sessions = home.path().join(".copilot/session-state");
+        std::fs::create_dir_all(&sessions).unwrap();
+        std::os::unix::fs::symlink(outside.path().join("one"), sessions.join("one")).unwrap();
+        let mut parsed = ParsedOutput::default();
+        after(home.path(), &mut parsed);
+        assert_eq!(parsed.usage.input, 0);
+        std::fs::remove_dir_all(&sessions).unwrap();
+        std::os::unix::fs::symlink(outside.path(), &sessions).unwrap();
+        after(home.path(), &mut parsed);
+        assert_eq!(parsed.usage.input, 0);
+    }
 
     #[test]
     fn its_tokens_come_from_its_own_record() {

@@ -8,7 +8,7 @@ use crate::{
     adapters::{
         adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
         limit::is_unpaid,
-        parsed_output::{ParsedOutput, count, text},
+        parsed_output::{ParsedOutput, count, read_left, text},
     },
     model::Usage,
 };
@@ -66,11 +66,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
 }
 
 fn after(home: &Path, parsed: &mut ParsedOutput) {
-    let path = home.join(TRAJECTORY);
-    if !std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= TRAJECTORY_MAX) {
-        return;
-    }
-    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    let Some(written) = read_left(home, TRAJECTORY, TRAJECTORY_MAX) else { return };
     let Ok(trajectory) = serde_json::from_str::<Value>(&written) else { return };
     let messages = trajectory.get("messages").and_then(Value::as_array).into_iter().flatten();
     let mut status = String::new();

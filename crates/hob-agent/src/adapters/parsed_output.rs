@@ -1,11 +1,11 @@
 //! A program's output about its run, parsed line by line.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use hob_domain::{Checklist, StepState};
 use serde_json::Value;
 
-use crate::{model::Usage, report::first_line};
+use crate::{folder, model::Usage, report::first_line};
 
 /// Bytes of a line of progress.
 const PROGRESS_MAX: usize = 200;
@@ -44,6 +44,20 @@ impl ParsedOutput {
         let micros = (usd * 1e6).ceil() as u64;
         self.usd_micros = Some(self.usd_micros.unwrap_or(0).saturating_add(micros));
     }
+}
+
+/// The text of at most `max` bytes that the program left in a file of its home; no link is followed.
+pub(super) fn read_left(home: &Path, path: &str, max: u64) -> Option<String> {
+    let home = folder::Folder::open(home).ok()?;
+    home.read(&home.inside(path).ok()?, max).ok()
+}
+
+/// What it left in a folder of its home, by name.
+pub(super) fn names_left(home: &Path, path: &str) -> Vec<String> {
+    let top = hob_process::Folder::open(home).map(Some);
+    let found = Path::new(path).iter().fold(top, |folder, name| folder?.map_or(Ok(None), |folder| folder.inner(name)));
+    let entries = found.and_then(|folder| folder.map_or(Ok(Vec::new()), |folder| folder.entries()));
+    entries.unwrap_or_default().iter().filter_map(|entry| entry.name().into_string().ok()).collect()
 }
 
 /// The line as a JSON object, where it is one.

@@ -108,7 +108,7 @@ fn request(
     // A plan is a person's to read first, and so is a report; after an investigation the work may begin.
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
-    let left_out = job.checkout.left_out();
+    let (left_out, unfit) = (job.checkout.left_out(), job.unfit().map(|unfit| unfit.to_string()));
     let parts = BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
@@ -126,7 +126,8 @@ fn request(
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
         failed_checks: failed,
-        left_out: if failed.is_empty() { &[] } else { &left_out },
+        left_out: &left_out,
+        unfit: unfit.as_deref(),
         findings: &job.findings(),
         base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,

@@ -4,10 +4,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, CheckResult, Finding, Image, IssueNumber, Login, ReviewBrief, RunId, RunPurpose,
-    Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, CheckResult, Finding, Image, IssueNumber, LeftOut, Login, ReviewBrief, RunId,
+    RunPurpose, Sha, Spend, investigation::Case,
 };
-use hob_workspace::Checkout;
+use hob_workspace::{Checkout, UnfitWork};
 use tokio::time::Instant;
 
 use crate::{
@@ -43,6 +43,8 @@ pub(super) struct Job<'a> {
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
     /// What the second pair of eyes said of its work so far.
     pub(super) looks: Mutex<Looks>,
+    /// Why the agent's work could not be committed, as it is told.
+    pub(super) unfit: Mutex<Option<UnfitWork>>,
     /// Where the branch stands on the server, as far as this attempt knows.
     pub(super) pushed: Mutex<Option<Sha>>,
 }
@@ -79,6 +81,21 @@ impl Job<'_> {
 
     pub(super) fn with_looks<T>(&self, of: impl FnOnce(&mut Looks) -> T) -> T {
         of(&mut self.looks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether work in the folder is in no commit and was not made by tools.
+    pub(super) fn has_lost_work(&self) -> bool {
+        self.checkout.left_out().iter().any(LeftOut::is_lost)
+    }
+
+    /// Why its work could not be committed, at the last try.
+    pub(super) fn unfit(&self) -> Option<UnfitWork> {
+        self.unfit.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes note of why its work could not be committed, or that it was, and returns what was noted before.
+    pub(super) fn note_unfit(&self, unfit: Option<UnfitWork>) -> Option<UnfitWork> {
+        std::mem::replace(&mut *self.unfit.lock().unwrap_or_else(PoisonError::into_inner), unfit)
     }
 
     /// The commit that the branch stands at on the server.

@@ -96,8 +96,7 @@ pub(super) async fn prepare<'a>(
     let shifts = Shifts::new(Shift { specialist, run: run.clone(), session, took_over_at: None });
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
-    let (base_checks, looks) = (OnceLock::new(), Mutex::default());
-    let base_tip = base_sha;
+    let (base_checks, looks, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
     Ok(Job {
         held,
         purpose,
@@ -107,7 +106,7 @@ pub(super) async fn prepare<'a>(
         shifts,
         checkout,
         base,
-        base_tip,
+        base_tip: base_sha,
         comments,
         images,
         review,
@@ -115,6 +114,7 @@ pub(super) async fn prepare<'a>(
         limits,
         base_checks,
         looks,
+        unfit,
         pushed,
     })
 }

@@ -7,6 +7,7 @@ use hob_agent::AgentError;
 use hob_domain::{
     BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
 };
+use hob_workspace::{UnfitWork, WorkspaceError};
 
 use crate::{
     WorkError, Worker,
@@ -33,6 +34,8 @@ enum Round {
     Proven(Box<Proven>),
     /// The checks that failed go back to the agent.
     Again(Evidence),
+    /// What cannot be committed goes back to the agent.
+    Unfit(UnfitWork),
     /// The conflicts with the base that are left go back to the agent.
     Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
@@ -61,6 +64,17 @@ fn tell_where(worker: &Worker, job: &Job<'_>) {
     }
 }
 
+/// Why the agent works once more.
+fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Conflict]) -> &'static str {
+    match (failed.is_empty(), conflicts.is_empty()) {
+        (_, false) => "conflicts with the base are left",
+        (true, true) if job.unfit().is_some() => "the work cannot be committed",
+        (true, true) if round == 1 && job.has_lost_work() => "part of the work is in no commit",
+        (true, true) if !job.findings().is_empty() => "the reviewer has findings",
+        (_, true) => "the checks failed",
+    }
+}
+
 /// Runs the agent and its proof until the work is published, blocked or requeued.
 pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
     tell_where(worker, job);
@@ -81,16 +95,15 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         }
         rounds = round + 1;
         if round > 0 {
-            let why = match (failed.is_empty(), conflicts.is_empty()) {
-                (_, false) => "conflicts with the base are left",
-                (true, true) if !job.findings().is_empty() => "the reviewer has findings",
-                (_, true) => "the checks failed",
-            };
+            let why = why_again(job, round, &failed, &conflicts);
             worker.progress(job.number(), &format!("{why}: back to the agent, {round} of {limit}"));
         }
         match run_round(worker, job, round, &failed).await? {
-            // Once: whether the issue asks for what was red before is the agent's to say.
-            Round::Proven(proven) if round == 0 && limit > 0 && !proven.evidence.red_otherwise().is_empty() => {
+            // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would
+            // lose.
+            Round::Proven(proven)
+                if round == 0 && limit > 0 && (!proven.evidence.red_otherwise().is_empty() || job.has_lost_work()) =>
+            {
                 failed = proven.evidence.red_otherwise();
                 worked = proven.head;
             }
@@ -102,6 +115,14 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 (failed, conflicts) = (Vec::new(), Vec::new());
                 // What a reviewer finds takes no round from the checks.
                 limit += 1;
+            }
+            Round::Blocked(BlockReason::NoChanges { .. }) if round == 0 && limit > 0 && job.has_lost_work() => {}
+            Round::Unfit(unfit) => {
+                // The agent made it, and can mend it in a minute. What it leaves as it is goes to a person.
+                let told = job.note_unfit(Some(unfit.clone()));
+                if round == limit || told.as_ref() == Some(&unfit) {
+                    return Err(WorkspaceError::from(unfit).into());
+                }
             }
             Round::Blocked(reason) => {
                 keep(worker, job).await?;
@@ -186,7 +207,11 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
             }
         }
     };
-    commit(worker, job, &change).await?;
+    match commit(worker, job, &change).await {
+        Err(WorkError::Workspace(WorkspaceError::Unfit(unfit))) => return Ok(Round::Unfit(unfit)),
+        committed => committed?,
+    }
+    job.note_unfit(None);
     Ok(prove(worker, job, change).await?.into())
 }
 
