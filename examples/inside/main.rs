@@ -2,6 +2,7 @@
 //!
 //!     inside TIER HOB FOLDER -- PROGRAM ARGUMENT…
 //!
+//! TIER is `none`, `fence` or `box`, or `own-box` for a box that Hob makes where bubblewrap is not installed.
 //! The program works in FOLDER, which it may write; `home` in it is its home. HOB is Hob's program. Ends with the program's exit
 //! code, or with 125.
 
@@ -15,7 +16,7 @@ use std::{path::Path, process::ExitCode, time::Duration};
 
 use hob_config::{child_environment, toolchain_folders};
 use hob_process::{Exit, Program};
-use hob_sandbox::{Limits, Sandbox, Tier};
+use hob_sandbox::{Limits, Maker, Sandbox, Tier};
 use tokio_util::sync::CancellationToken;
 
 /// Suites that take longer are not measured here.
@@ -31,8 +32,12 @@ async fn main() -> ExitCode {
         eprintln!("inside TIER HOB FOLDER -- PROGRAM ARGUMENT…");
         return ExitCode::from(2);
     };
-    let Some(tier) = Tier::named(tier) else {
-        eprintln!("`{tier}` is no tier: there are none, fence and box");
+    let (tier, maker) = match *tier {
+        "own-box" => (Some(Tier::Box), Some(Maker::Hob)),
+        name => (Tier::named(name), None),
+    };
+    let Some(tier) = tier else {
+        eprintln!("there are the tiers none, fence, box and own-box");
         return ExitCode::from(2);
     };
     let mut environment = child_environment();
@@ -45,6 +50,7 @@ async fn main() -> ExitCode {
         return ExitCode::from(125);
     }
     let sandbox = Sandbox::new(tier, hob.into(), Limits::default()).sharing(read, Vec::new());
+    let sandbox = maker.into_iter().fold(sandbox, Sandbox::made_by);
     let child = Program::inside(&sandbox.plan().writes(folder), program, &environment).args(arguments);
     let child = child.env("CI", "true").dir(folder).deadline(TIME).output_cap(OUTPUT);
     match child.run(&CancellationToken::new()).await {

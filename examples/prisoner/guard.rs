@@ -16,7 +16,7 @@ use std::{
 };
 
 use hob_process::{Exit, ProcessError, Program};
-use hob_sandbox::{Limits, Sandbox, Tier};
+use hob_sandbox::{Limits, Maker, Sandbox, Tier};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
@@ -32,12 +32,16 @@ const CANARY: &str = "canary-4711";
 const VICTIMS: [&str; 11] =
     ["append", "attribute", "empty", "mode", "owner", "remove", "rename", "secret", "steal", "times", "truncate"];
 
-/// Runs the prisoner in a plan of this tier; what came of it.
+/// Runs the prisoner in a plan of this tier, or in a box that Hob makes itself, `own-box`; what came of it.
 pub(crate) fn run(tier: &str, hob: &Path, flags: &[&str]) -> Value {
-    let tier = Tier::named(tier).unwrap_or_else(|| panic!("no tier `{tier}`"));
+    let (tier, maker) = match tier {
+        "own-box" => (Tier::Box, Some(Maker::Hob)),
+        name => (Tier::named(name).unwrap_or_else(|| panic!("no tier `{name}`")), None),
+    };
     let mut outside = Outside::new();
     let limits = Limits { memory: 1 << 30, processes: 100, file: 1 << 30, disk: 1 << 30 };
-    let plan = Sandbox::new(tier, hob.canonicalize().unwrap(), limits).plan().writes(outside.work());
+    let sandbox = Sandbox::new(tier, hob.canonicalize().unwrap(), limits);
+    let plan = maker.into_iter().fold(sandbox, Sandbox::made_by).plan().writes(outside.work());
     let environment = [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), outside.work().into())].into();
     let child = Program::inside(&plan, std::env::current_exe().unwrap(), &environment).dir(outside.work());
     let child = child.arg("inside").args(outside.told()).args(flags.iter().map(|flag| format!("{flag}=yes")));

@@ -9,7 +9,7 @@ use std::{
 
 use hob_config::child_environment;
 use hob_process::{Exit, Finished, ProcessError, Program};
-use hob_sandbox::{Limits, Network, Plan, REFUSED_NOW, Sandbox, Tier};
+use hob_sandbox::{Limits, Maker, Network, Plan, REFUSED_NOW, Sandbox, Tier};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
@@ -21,19 +21,44 @@ mod needs;
 mod prisoner;
 mod renames;
 
-const TIERS: [Tier; 2] = [Tier::Fence, Tier::Box];
+/// A tier, and who makes its boxes.
+#[derive(Clone, Copy)]
+struct Kind(Tier, Maker);
+
+const TIERS: [Kind; 3] =
+    [Kind(Tier::Fence, Maker::Hob), Kind(Tier::Box, Maker::Bubblewrap), Kind(Tier::Box, Maker::Hob)];
+
+impl From<Tier> for Kind {
+    fn from(tier: Tier) -> Self {
+        Self(tier, Maker::Bubblewrap)
+    }
+}
+
+impl PartialEq<Tier> for Kind {
+    fn eq(&self, tier: &Tier) -> bool {
+        self.0 == *tier
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} by {:?}", self.0, self.1)
+    }
+}
+
 const CANARY: &str = "canary-4711";
 
 /// A folder that a child may write, and one beside it that it may not even read.
 struct Prison {
     dir: TempDir,
-    tier: Tier,
+    tier: Kind,
     limits: Limits,
     network: Network,
 }
 
 impl Prison {
-    fn new(tier: Tier) -> Self {
+    fn new(tier: impl Into<Kind>) -> Self {
+        let tier = tier.into();
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
         std::fs::create_dir(dir.path().join("outside")).unwrap();
@@ -50,7 +75,8 @@ impl Prison {
     }
 
     fn plan(&self) -> Plan {
-        let sandbox = Sandbox::new(self.tier, launcher(), self.limits).with_network(self.network.clone());
+        let sandbox = Sandbox::new(self.tier.0, launcher(), self.limits).made_by(self.tier.1);
+        let sandbox = sandbox.with_network(self.network.clone());
         sandbox.plan().writes(self.work())
     }
 

@@ -4,8 +4,8 @@ use std::{ffi::OsString, process::ExitCode};
 
 #[cfg(target_os = "linux")]
 use crate::{
-    launch::{BRIDGE, CONFINE, SUPERVISE},
-    linux::{bridge, confine, supervise},
+    launch::{BRIDGE, CONFINE, FILL, MAKE, SUPERVISE},
+    linux::{bridge, confine, fill, make, supervise},
 };
 
 /// Is a child's supervisor, or becomes the child, where this process was started for that; else nothing is done.
@@ -18,6 +18,12 @@ pub fn was_launched(arguments: impl IntoIterator<Item = OsString>) -> Option<Exi
     }
     if first == CONFINE {
         return Some(confine(arguments));
+    }
+    if first == MAKE {
+        return Some(make(arguments));
+    }
+    if first == FILL {
+        return Some(fill(arguments));
     }
     (first == BRIDGE).then(|| bridge(arguments))
 }

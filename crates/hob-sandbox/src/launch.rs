@@ -33,6 +33,9 @@ pub const REFUSED_NOW: &str = "hob: the sandbox refused ";
 pub(crate) const SUPERVISE: &str = "--supervise-child";
 /// The first argument where it is about to become the child.
 pub(crate) const CONFINE: &str = "--become-child";
+/// The first arguments where it makes a box, and where it is process 1 of that.
+pub(crate) const MAKE: &str = "--make-box";
+pub(crate) const FILL: &str = "--fill-box";
 /// The first argument where it is the child's way out of a box.
 pub(crate) const BRIDGE: &str = "--bridge-child";
 

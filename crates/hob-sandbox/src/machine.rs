@@ -59,6 +59,15 @@ const READABLE: [&str; 47] = [
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
+/// Where bubblewrap is looked for: not on a path that a settings file or a repository could change.
+const BUBBLEWRAP: [&str; 4] =
+    ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+
+/// Where bubblewrap is.
+pub(crate) fn bubblewrap() -> Option<PathBuf> {
+    BUBBLEWRAP.into_iter().map(PathBuf::from).find(|place| place.is_file())
+}
+
 /// Where packages are that no distribution made.
 const PACKAGES: &str = "/opt";
 /// What a runner of Actions keeps in its folder: its key, and who it is.

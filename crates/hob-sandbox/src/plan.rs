@@ -16,6 +16,7 @@ pub struct Sandbox(Arc<Shared>);
 #[derive(Debug, Clone)]
 struct Shared {
     tier: Tier,
+    maker: Maker,
     lacks: Option<String>,
     launcher: PathBuf,
     read: Vec<PathBuf>,
@@ -37,8 +38,8 @@ impl Sandbox {
     pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
         let (read, write, network) = (Vec::new(), Vec::new(), Network::None);
         let (homes, template, also) = (None, None, Vec::new());
-        let lacks = None;
-        Self(Arc::new(Shared { tier, lacks, launcher, read, write, homes, template, also, network, limits }))
+        let (lacks, maker) = (None, Maker::of_this_machine());
+        Self(Arc::new(Shared { tier, maker, lacks, launcher, read, write, homes, template, also, network, limits }))
     }
 
     /// Lets every child read and execute what is below these paths, and write below those.
@@ -52,6 +53,17 @@ impl Sandbox {
     pub fn reading(self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let read = self.0.read.iter().cloned().chain(paths).collect();
         Self(Arc::new(Shared { read, ..(*self.0).clone() }))
+    }
+
+    /// Has boxes made by this one.
+    #[must_use]
+    pub fn made_by(self, maker: Maker) -> Self {
+        Self(Arc::new(Shared { maker, ..(*self.0).clone() }))
+    }
+
+    /// Who makes boxes.
+    pub fn maker(&self) -> Maker {
+        self.0.maker
     }
 
     /// Remembers why no better tier could be had.
@@ -119,6 +131,7 @@ impl Sandbox {
     pub fn plan(&self) -> Plan {
         Plan {
             tier: self.0.tier,
+            maker: self.0.maker,
             read: self.0.read.clone(),
             write: self.0.write.clone(),
             instead: Vec::new(),
@@ -134,6 +147,7 @@ impl Sandbox {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     pub(crate) tier: Tier,
+    pub(crate) maker: Maker,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
     pub(crate) instead: Vec<(PathBuf, PathBuf)>,
@@ -192,6 +206,21 @@ impl Plan {
     /// What it reads and executes: of the system, and what it was given.
     pub(crate) fn readable(&self) -> impl Iterator<Item = PathBuf> {
         machine::readable().chain(self.read.iter().cloned())
+    }
+}
+
+/// Who makes boxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Maker {
+    /// bubblewrap, which a distribution may allow more than other programs.
+    Bubblewrap,
+    /// Hob itself.
+    Hob,
+}
+
+impl Maker {
+    fn of_this_machine() -> Self {
+        if machine::bubblewrap().is_some() { Self::Bubblewrap } else { Self::Hob }
     }
 }
 

@@ -10,7 +10,7 @@ pub enum Tier {
     None,
     /// By rules of the kernel on the child's own view of the machine: Landlock, seccomp, no capabilities, resource limits.
     Fence,
-    /// In namespaces of its own made by bubblewrap, and by the rules of the fence inside.
+    /// In namespaces of its own, made by bubblewrap or by Hob, and by the rules of the fence inside.
     Box,
 }
 

@@ -4,21 +4,31 @@ use std::path::{Path, PathBuf};
 
 use hob_config::{Settings, child_environment, toolchain_folders};
 use hob_process::{Environment, Exit, Program};
-use hob_sandbox::{Network, Sandbox, Tier, probe};
+use hob_sandbox::{Maker, Network, Sandbox, Tier, probe, what_lets_a_box};
 use tokio_util::sync::CancellationToken;
 
 /// What the settings make of it; where they leave the tier to Hob, the best that this machine has. `launcher` is Hob's program;
 /// homes of children are made below `state_dir`.
 pub async fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sandbox {
     let of = |tier| sandbox_of_tier(settings, tier, state_dir, launcher.clone());
-    if let Some(tier) = settings.sandbox.tier.named() {
+    let named = settings.sandbox.tier.named();
+    if let Some(tier) = named.filter(|tier| *tier != Tier::Box) {
         return of(tier);
     }
     let best = of(Tier::Box);
-    match try_sandbox(&best, &child_environment()).await {
-        Ok(_holds) => best,
-        Err(why) => of(Tier::Fence).lacking(why),
+    let why = match try_sandbox(&best, &child_environment()).await {
+        Ok(_holds) => return best,
+        Err(why) => why,
+    };
+    if best.maker() == Maker::Bubblewrap {
+        // It may be too old, or allowed less than others.
+        let own = best.clone().made_by(Maker::Hob);
+        if try_sandbox(&own, &child_environment()).await.is_ok() {
+            return own;
+        }
     }
+    // A tier that the settings name is what a run gets, or it ends.
+    if named.is_some() { best } else { of(Tier::Fence).lacking(why) }
 }
 
 /// The same with a tier that is known.
@@ -38,6 +48,10 @@ pub fn sandbox_of_tier(settings: &Settings, tier: Tier, state_dir: &Path, launch
 pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, String> {
     let tier = sandbox.tier();
     let cannot = |why: &str| format!("this machine has no sandbox of the tier `{tier}`: {why}");
+    let helps = || {
+        let found = if tier == Tier::Box { what_lets_a_box() } else { None };
+        found.map(|helps| format!("; {helps}")).unwrap_or_default()
+    };
     if tier == Tier::None {
         return Ok("none: agents and checks reach what Hob does (`sandbox.tier`)".to_owned());
     }
@@ -57,7 +71,7 @@ pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result
             Ok(format!("{tier}: tried, and it holds; {network} (`sandbox.network`){better}"))
         }
         Ok(finished) if finished.exit.is_success() => Err(cannot("a file that no plan allows could be read")),
-        Ok(finished) => Err(cannot(&format!("{}: {}", finished.exit, finished.stderr.text().trim()))),
-        Err(error) => Err(cannot(&error.to_string())),
+        Ok(finished) => Err(cannot(&format!("{}: {}{}", finished.exit, finished.stderr.text().trim(), helps()))),
+        Err(error) => Err(cannot(&format!("{error}{}", helps()))),
     }
 }

@@ -80,7 +80,9 @@ fn users() -> Vec<u32> {
 }
 
 /// Runs the guard as this user, below these filters.
-async fn guard(tier: Tier, user: u32, below: &[&str]) -> Value {
+async fn guard(tier: impl Into<Kind>, user: u32, below: &[&str]) -> Value {
+    let tier = tier.into();
+    let name = if tier == Tier::Box && tier.1 == Maker::Hob { "own-box" } else { tier.0.name() };
     let programs = tokio::task::spawn_blocking(programs).await.unwrap();
     let mut words: Vec<OsString> = Vec::new();
     if user != rustix::process::geteuid().as_raw() {
@@ -92,7 +94,7 @@ async fn guard(tier: Tier, user: u32, below: &[&str]) -> Value {
             [programs.prisoner.as_os_str(), "below".as_ref(), filter.as_ref(), "--".as_ref()].map(OsString::from),
         );
     }
-    words.extend([programs.prisoner.clone().into(), "guard".into(), tier.name().into(), programs.hob.clone().into()]);
+    words.extend([programs.prisoner.clone().into(), "guard".into(), name.into(), programs.hob.clone().into()]);
     words.push("loopback-only".into());
     let guard = Program::of_hob(&words[0], &child_environment()).args(&words[1..]).dir("/");
     let ended = guard.run(&CancellationToken::new()).await.unwrap();
@@ -136,7 +138,7 @@ fn holds(said: &Value, tier: Tier, about: &str) {
 async fn what_the_prisoner_tries_is_held_for_every_user() {
     for tier in TIERS {
         for user in users() {
-            holds(&guard(tier, user, &[]).await, tier, &format!("{tier} as {user}"));
+            holds(&guard(tier, user, &[]).await, tier.0, &format!("{tier} as {user}"));
         }
     }
 }
@@ -196,6 +198,22 @@ async fn the_best_tier_that_the_machine_has_is_the_default() {
     let issue = world.asks("Make done.txt", "").await;
     let ended = world.hob_in_shell(&below, &["run", "--once"]).await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
+    world.finish().await;
+}
+
+/// Where bubblewrap is missing, or too old, Hob makes the box itself.
+#[tokio::test]
+async fn a_box_is_had_without_bubblewrap() {
+    let world = World::fixing().set("sandbox.tier", "auto").start().await;
+    // Nobody else sees what is mounted there.
+    let root = rustix::process::geteuid().is_root();
+    let alone = if root { "unshare --mount" } else { "unshare --user --map-current-user --mount --keep-caps" };
+    for instead in ["/dev/null", "/bin/false"] {
+        let mounts = format!("mount --bind {instead} /usr/bin/bwrap && exec \"$@\"");
+        let ended = world.hob_in_shell(&format!("exec {alone} sh -c '{mounts}' sh \"$@\""), &["doctor"]).await;
+        let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("box: tried, and it holds"), "{instead}: {ended:?}");
+    }
     world.finish().await;
 }
 

@@ -5,7 +5,10 @@ use std::{
     convert::Infallible,
     ffi::{OsStr, OsString},
     io,
-    os::{fd::RawFd, unix::process::CommandExt},
+    os::{
+        fd::RawFd,
+        unix::{ffi::OsStrExt, process::CommandExt},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, ExitCode},
     sync::{Arc, mpsc},
@@ -21,7 +24,7 @@ use rustix::{
         remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
     },
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     RefusedError, bridge,
@@ -136,8 +139,20 @@ pub(super) fn arguments(plan: &Plan, program: &Path, report: RawFd) -> Result<[O
         Network::Proxy { socket, port } => Some(bridge::Way { socket: socket.clone(), port: *port }),
     };
     let step = Step { rest: Rest::of(plan), program: program.to_owned(), bridge, report };
-    let hex: String = postcard::to_stdvec(&step)?.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok([CONFINE.into(), hex.into()])
+    Ok([CONFINE.into(), to_hex(&step)?])
+}
+
+/// Something for Hob's own program, as an argument.
+pub(super) fn to_hex(what: &impl Serialize) -> Result<OsString, RefusedError> {
+    let hex: String = postcard::to_stdvec(what)?.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(hex.into())
+}
+
+/// What [`to_hex`] wrote.
+pub(super) fn from_hex<T: DeserializeOwned>(hex: &OsStr) -> Result<T, RefusedError> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(byte).collect();
+    Ok(postcard::from_bytes(&bytes.ok_or_else(no_name)?)?)
 }
 
 /// Takes the step, and returns where it failed, which the supervisor is told.
@@ -153,10 +168,7 @@ pub(crate) fn confine(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// The step, the child's name and its arguments.
 fn read<A: Iterator<Item = OsString>>(mut arguments: A) -> Result<(Step, OsString, A), RefusedError> {
-    let hex = arguments.next().and_then(|hex| hex.into_string().ok()).ok_or_else(no_name)?;
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(byte).collect();
-    let step = postcard::from_bytes(&bytes.ok_or_else(no_name)?)?;
+    let step = from_hex(&arguments.next().ok_or_else(no_name)?)?;
     let name = arguments.next().ok_or_else(no_name)?;
     Ok((step, name, arguments))
 }
@@ -226,7 +238,7 @@ fn limit(limits: Limits) -> io::Result<()> {
     Ok(())
 }
 
-fn drop_capabilities() -> rustix::io::Result<()> {
+pub(super) fn drop_capabilities() -> rustix::io::Result<()> {
     for capability in CapabilitySet::all().iter() {
         if capability_is_in_bounding_set(capability).unwrap_or(false) {
             // Without the right to this, no new privileges can be had by a program either.

@@ -6,14 +6,16 @@ mod calls;
 mod confine;
 mod filter;
 mod landlock;
+mod layout;
+mod namespaces;
 mod report;
 mod supervise;
 mod tree;
 
 pub(crate) use bridge::bridge;
-pub(crate) use bubblewrap::installed as bubblewrap_installed;
 pub(crate) use confine::confine;
 pub(crate) use landlock::version as landlock_version;
+pub(crate) use namespaces::{fill, make};
 pub(crate) use supervise::supervise;
 
 /// Why a plan could not be applied.

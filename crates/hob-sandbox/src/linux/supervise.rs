@@ -29,11 +29,13 @@ use rustix::{
 use super::{
     RefusedError, bubblewrap,
     calls::Refusals,
-    confine, refused,
+    confine,
+    layout::Layout,
+    namespaces, refused,
     report::{Heard, Report},
     tree,
 };
-use crate::{Launch, Measured, Plan, Tier, measure};
+use crate::{Launch, Maker, Measured, Plan, Tier, measure};
 
 /// How often what the child takes is looked at.
 const WATCH: Duration = Duration::from_secs(1);
@@ -178,11 +180,15 @@ fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<(Pid, Option<
     Ok((id, heard))
 }
 
-/// Starts bubblewrap, which starts Hob's program as what becomes the child.
+/// Starts what makes a box, which starts Hob's program there as what becomes the child.
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
 fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
     let report = Report::new()?;
-    let (program, arguments) = bubblewrap::command(&launch.plan, &launch.folder)?;
+    let layout = Layout::of(&launch.plan, &launch.folder)?;
+    let (program, arguments) = match launch.plan.maker {
+        Maker::Bubblewrap => bubblewrap::command(&layout)?,
+        Maker::Hob => namespaces::command(layout, report.number())?,
+    };
     let child = Command::new(program)
         .args(arguments)
         .args(confine::arguments(&launch.plan, &launch.program, report.number())?)
@@ -193,7 +199,7 @@ fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
         .current_dir("/")
         .process_group(0)
         .spawn();
-    Ok((child.map_err(RefusedError::at("start `bwrap`"))?, report.listen()))
+    Ok((child.map_err(RefusedError::at("start what makes the box"))?, report.listen()))
 }
 
 /// Signals that end a program which does not expect them, a lack of memory's among them.
@@ -209,7 +215,7 @@ const FATAL: [i32; 9] = [
     libc::SIGXCPU,
 ];
 
-/// Ends as the child did. bubblewrap tells of a child that a signal ended as a shell does, by its exit code.
+/// Ends as the child did. What makes a box tells of a child that a signal ended as a shell does, by its exit code.
 fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
     let code = status.exit_status().filter(|_| tier == Tier::Box);
     let told = code.and_then(|code| FATAL.into_iter().find(|signal| code == 128 + signal));

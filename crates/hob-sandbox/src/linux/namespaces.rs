@@ -1,0 +1,452 @@
+//! A box that Hob makes itself, where the kernel lets it and bubblewrap is not there.
+//!
+//! - Flow: the supervisor starts Hob's program as the *maker* ([`make`]), which enters new namespaces and starts Hob's program
+//!   once more: process 1 of the box ([`fill`]). That one mounts what the layout names, leaves the machine's files behind, gives up
+//!   its capabilities, and starts the last step (`confine`) as bubblewrap would. It reaps whoever loses a parent in the box, and
+//!   ends with the child, and the box with it.
+//! - Guarantees: the child's user and group are those of Hob; what is shown read-only is mounted so, with all that is mounted in
+//!   it; nothing of the machine's files is left that the layout does not name.
+//! - Assumptions: Linux 5.6 or later, for `openat2(2)`, and user namespaces for whoever runs Hob: `clone(2)`, `user_namespaces(7)`.
+//! - Errors: where a step fails, the supervisor is told which, and nothing is started.
+
+use std::{
+    collections::HashMap,
+    ffi::{CStr, CString, OsStr, OsString},
+    fs, io,
+    os::{
+        fd::{AsFd, AsRawFd, OwnedFd, RawFd},
+        unix::{ffi::OsStrExt, process::CommandExt},
+    },
+    path::{Component, Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use rustix::{
+    fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, symlinkat},
+    io::Errno,
+    mount::{
+        MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount,
+        unmount,
+    },
+    process::{DumpableBehavior, Pid, Signal, pivot_root, set_dumpable_behavior, set_parent_process_death_signal},
+    thread::{CapabilitySet, CapabilitySets, UnshareFlags, configure_capability_in_ambient_set, set_capabilities},
+};
+use serde::{Deserialize, Serialize};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::{
+    RefusedError,
+    confine::{drop_capabilities, from_hex, to_hex},
+    layout::{Access, LAUNCHER, Layout, Mount},
+    refused,
+    report::Teller,
+};
+use crate::launch::{FILL, MAKE};
+
+/// What process 1 of a box needs to make it: to mount, to switch the loopback on, to give up the rest.
+const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN).union(CapabilitySet::SETPCAP);
+/// An existing folder that the box is built over, in a namespace where nobody else sees it.
+const BASE: &str = "/tmp";
+/// Where the box's files and the machine's are while it is built.
+const NEW: &str = "/new";
+const OLD: &str = "/old";
+/// Devices of the machine that a box has, too.
+const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
+/// What a box has below its devices beside them.
+const LINKS: [(&str, &str); 6] = [
+    ("/proc/self/fd/0", "stdin"),
+    ("/proc/self/fd/1", "stdout"),
+    ("/proc/self/fd/2", "stderr"),
+    ("/proc/self/fd", "fd"),
+    ("/proc/kcore", "core"),
+    ("pts/ptmx", "ptmx"),
+];
+/// What of the processes' files changes the machine, where its root is the child's.
+const OF_MACHINE: [&str; 4] = ["sys", "sysrq-trigger", "irq", "bus"];
+
+/// What both processes are told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    layout: Layout,
+    report: RawFd,
+}
+
+/// The program and the arguments that lead to Hob's program in the box.
+pub(super) fn command(layout: Layout, report: RawFd) -> Result<(PathBuf, Vec<OsString>), RefusedError> {
+    let order = to_hex(&Order { layout, report })?;
+    Ok(("/proc/self/exe".into(), vec![MAKE.into(), order]))
+}
+
+/// Enters new namespaces and starts process 1 of the box; behind the order come the arguments of the last step.
+pub(crate) fn make(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    in_order(arguments, |order, hex, rest| {
+        enter(order.layout.own_network)?;
+        #[expect(clippy::disallowed_methods, reason = "the box is made by two processes of Hob's own")]
+        let mut command = Command::new("/proc/self/exe");
+        let child = command.arg0("hob").arg(FILL).arg(hex).args(rest).spawn();
+        wait_for(child.map_err(RefusedError::at("start the box"))?.id())
+    })
+}
+
+/// Is process 1 of the box: fills it and starts the last step in it.
+pub(crate) fn fill(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    in_order(arguments, |order, _hex, rest| {
+        end_with_parent()?;
+        build(&order.layout)?;
+        drop_capabilities().map_err(RefusedError::at("give up capabilities"))?;
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
+        #[expect(clippy::disallowed_methods, reason = "the last step is Hob's own program, in the box")]
+        let mut command = Command::new(LAUNCHER);
+        let child = command.args(rest).current_dir(&order.layout.folder).spawn();
+        wait_for(child.map_err(RefusedError::at("start the last step"))?.id())
+    })
+}
+
+/// Reads the order and does what it says; where that fails, the supervisor is told.
+fn in_order<A: Iterator<Item = OsString>>(
+    mut arguments: A,
+    work: impl FnOnce(&Order, &OsStr, A) -> Result<ExitCode, RefusedError>,
+) -> ExitCode {
+    let hex = arguments.next().unwrap_or_default();
+    let order = from_hex::<Order>(&hex).and_then(|order| Ok((Teller::inherited(order.report)?, order)));
+    match order {
+        Ok((mut teller, order)) => work(&order, &hex, arguments).unwrap_or_else(|error| {
+            teller.refuses(&error);
+            ExitCode::from(crate::REFUSED)
+        }),
+        Err(error) => refused("", &error),
+    }
+}
+
+fn enter(own_network: bool) -> Result<(), RefusedError> {
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let mut wanted = UnshareFlags::NEWUSER
+        | UnshareFlags::NEWNS
+        | UnshareFlags::NEWPID
+        | UnshareFlags::NEWIPC
+        | UnshareFlags::NEWUTS;
+    if own_network {
+        wanted |= UnshareFlags::NEWNET;
+    }
+    unshare(wanted).map_err(RefusedError::at("make namespaces"))?;
+    // An old kernel may not have them.
+    unshare(UnshareFlags::NEWCGROUP).ok();
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("{user} {user} 1")),
+        ("gid_map", format!("{group} {group} 1")),
+    ] {
+        let path = format!("/proc/self/{file}");
+        fs::write(path, text).map_err(RefusedError::at("name the user of the box"))?;
+    }
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
+    end_with_parent()?;
+    // For process 1, which keeps none by itself where its user is not root.
+    let all = CapabilitySets { effective: NEEDED, permitted: NEEDED, inheritable: NEEDED };
+    let step = "keep what makes the box";
+    set_capabilities(None, all).map_err(RefusedError::at(step))?;
+    NEEDED.iter().try_for_each(|one| configure_capability_in_ambient_set(one, true)).map_err(RefusedError::at(step))
+}
+
+#[expect(deprecated, reason = "unsafe is only what shares no table of open files, which is not asked for")]
+fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+    rustix::thread::unshare(flags)
+}
+
+fn end_with_parent() -> Result<(), RefusedError> {
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(RefusedError::at("end with the supervisor"))
+}
+
+/// Waits until the child ends, and for all others that end before it; how it ended, as a shell says it.
+fn wait_for(child: u32) -> Result<ExitCode, RefusedError> {
+    let child = i32::try_from(child).ok().and_then(Pid::from_raw);
+    loop {
+        match rustix::process::wait(rustix::process::WaitOptions::empty()) {
+            Ok(Some((pid, status))) if Some(pid) == child => {
+                let code = status.exit_status().or(status.terminating_signal().map(|signal| 128 + signal));
+                return Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)));
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(RefusedError::at("wait for the box")(error)),
+        }
+    }
+}
+
+/// Makes the box's files, and leaves those of the machine.
+fn build(layout: &Layout) -> Result<(), RefusedError> {
+    rustix::system::sethostname(b"box").map_err(RefusedError::at("name the box"))?;
+    if layout.own_network {
+        loopback().map_err(RefusedError::at("switch the loopback on"))?;
+    }
+    let base = RefusedError::at("make a folder for the box");
+    let shown = begin(layout).map_err(base)?;
+    for (mount, source) in layout.mounts.iter().zip(shown) {
+        put(mount, source).map_err(|error| {
+            let (step, place) = ("show a place in the box", at(mount).display().to_string());
+            RefusedError::at(step)(io::Error::other(format!("`{place}`: {error}")))
+        })?;
+    }
+    protect(layout).map_err(RefusedError::at("protect what the box reads"))?;
+    leave().map_err(RefusedError::at("leave the machine's files"))
+}
+
+/// Puts an empty root in the place of the machine's, and opens what the box is shown of it: links of the machine mean what they do
+/// there.
+fn begin(layout: &Layout) -> io::Result<Vec<Option<OwnedFd>>> {
+    // What is mounted here is seen here alone; what the machine unmounts is unmounted here, too.
+    mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
+    let open = |mount: &Mount| match mount {
+        Mount::Bind { from, access, .. } => match openat(CWD, from, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if *access == Access::ReadIfThere => Ok(None),
+            opened => Ok(Some(opened?)),
+        },
+        Mount::Processes(_) | Mount::Devices(_) | Mount::Queues(_) | Mount::Temporary(..) | Mount::Link(..) => Ok(None),
+    };
+    let shown = layout.mounts.iter().map(open).collect::<io::Result<Vec<_>>>()?;
+    mount("box", BASE, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, c"mode=0755")?;
+    for folder in [NEW, OLD] {
+        fs::create_dir(format!("{BASE}{folder}"))?;
+    }
+    pivot_root(BASE, format!("{BASE}{OLD}"))?;
+    rustix::process::chdir("/")?;
+    mount_bind_recursive(NEW, NEW)?;
+    Ok(shown)
+}
+
+fn at(mount: &Mount) -> &Path {
+    match mount {
+        Mount::Processes(at) | Mount::Devices(at) | Mount::Queues(at) => at,
+        Mount::Temporary(at, _) | Mount::Link(_, at) | Mount::Bind { at, .. } => at,
+    }
+}
+
+fn put(wanted: &Mount, source: Option<OwnedFd>) -> io::Result<()> {
+    let plain = MountFlags::NOSUID | MountFlags::NODEV;
+    match wanted {
+        Mount::Processes(path) => mounts("proc", path, plain | MountFlags::NOEXEC, c"")?,
+        Mount::Devices(path) => devices(path)?,
+        Mount::Queues(path) => mounts("mqueue", path, plain | MountFlags::NOEXEC, c"")?,
+        Mount::Temporary(path, bytes) => {
+            let options = CString::new(format!("mode=0755,size={bytes}")).unwrap_or_default();
+            mounts("tmpfs", path, plain, &options)?;
+        }
+        Mount::Link(target, path) => {
+            let above = folder(path.parent().unwrap_or(path))?;
+            match symlinkat(target, &above, name(path)?) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Mount::Bind { at, .. } => {
+            let Some(source) = source else { return Ok(()) };
+            let is_folder = FileType::from_raw_mode(fstat(&source)?.st_mode) == FileType::Directory;
+            let here = if is_folder { folder(at)? } else { file(at)? };
+            mount_bind_recursive(by_number(&source), by_number(&here))?;
+        }
+    }
+    Ok(())
+}
+
+/// Mounts a file system of this kind in a folder of the box.
+fn mounts(kind: &str, path: &Path, flags: MountFlags, options: &CStr) -> io::Result<()> {
+    let here = folder(path)?;
+    Ok(mount(kind, by_number(&here), kind, flags, options)?)
+}
+
+fn devices(path: &Path) -> io::Result<()> {
+    mounts("tmpfs", path, MountFlags::NOSUID, c"mode=0755")?;
+    for name in DEVICES {
+        let here = file(&path.join(name))?;
+        mount_bind_recursive(format!("{OLD}/dev/{name}"), by_number(&here))?;
+    }
+    let top = folder(path)?;
+    for (target, name) in LINKS {
+        symlinkat(target, &top, name)?;
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    mounts("devpts", &path.join("pts"), flags, c"newinstance,ptmxmode=0666,mode=620")
+}
+
+/// Opens a folder of the box, which is made where there is none. A link in the box leads to where it does in the box.
+fn folder(path: &Path) -> io::Result<OwnedFd> {
+    let mut place = openat(CWD, NEW, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let top = place.try_clone()?;
+    let mut inside = PathBuf::from("/");
+    for part in path.components().filter(|part| matches!(part, Component::Normal(_))) {
+        inside.push(part);
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = || openat2(&top, &inside, flags, Mode::empty(), ResolveFlags::IN_ROOT);
+        place = match open() {
+            Err(Errno::NOENT) => {
+                mkdirat(&place, part.as_os_str(), Mode::from_raw_mode(0o755))?;
+                open()?
+            }
+            opened => opened?,
+        };
+    }
+    Ok(place)
+}
+
+/// Opens a file of the box, which is made where there is none.
+fn file(path: &Path) -> io::Result<OwnedFd> {
+    let above = folder(path.parent().unwrap_or(path))?;
+    let name = name(path)?;
+    let open = || openat2(&above, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    match open() {
+        Err(Errno::NOENT) => {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            drop(openat(&above, name, flags, Mode::from_raw_mode(0o644))?);
+            Ok(open()?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+fn name(path: &Path) -> io::Result<&OsStr> {
+    path.file_name().ok_or_else(|| io::ErrorKind::InvalidFilename.into())
+}
+
+/// Its path while the machine's files are there. Nobody leads it elsewhere.
+fn by_number(open: &impl AsFd) -> String {
+    format!("{OLD}/proc/self/fd/{}", open.as_fd().as_raw_fd())
+}
+
+/// Takes from what is mounted the rights that its place is not to give: to write, to be somebody else's program, to be a device.
+/// A mount cannot lose what the machine gave it, so that stays.
+fn protect(layout: &Layout) -> io::Result<()> {
+    let access: HashMap<&Path, Access> = layout
+        .mounts
+        .iter()
+        .filter_map(|mount| match mount {
+            Mount::Bind { at, access, .. } => Some((at.as_path(), *access)),
+            Mount::Processes(_) | Mount::Devices(_) | Mount::Queues(_) | Mount::Temporary(..) | Mount::Link(..) => None,
+        })
+        .collect();
+    let own: Vec<&Path> = layout.mounts.iter().map(at).filter(|at| !access.contains_key(at)).collect();
+    for (place, mut flags) in mounted(&fs::read(format!("{OLD}/proc/self/mountinfo"))?) {
+        let Ok(inside) = place.strip_prefix(NEW) else { continue };
+        let inside = Path::new("/").join(inside);
+        // What is nearest decides.
+        let nearest = inside.ancestors().find(|outer| access.contains_key(outer) || own.contains(outer));
+        let Some(access) = nearest.and_then(|outer| access.get(outer)) else { continue };
+        flags |= MountFlags::NOSUID | MountFlags::NODEV;
+        if *access != Access::Write {
+            flags |= MountFlags::RDONLY;
+        }
+        match mount_remount(&place, MountFlags::BIND | flags, c"") {
+            // Who may not read what is mounted there may not write there either.
+            Ok(()) | Err(Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for name in OF_MACHINE {
+        let place = format!("{NEW}/proc/{name}");
+        if fs::exists(&place)? {
+            mount_bind_recursive(&place, &place)?;
+            let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+            mount_remount(&place, MountFlags::BIND | flags, c"")?;
+        }
+    }
+    Ok(())
+}
+
+/// What is mounted where, with the flags that it has there: `proc_pid_mountinfo(5)`.
+fn mounted(table: &[u8]) -> Vec<(PathBuf, MountFlags)> {
+    let one = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b' ');
+        let (place, options) = (fields.nth(4)?, fields.next()?);
+        let flag = |option: &[u8]| match option {
+            b"ro" => MountFlags::RDONLY,
+            b"nosuid" => MountFlags::NOSUID,
+            b"nodev" => MountFlags::NODEV,
+            b"noexec" => MountFlags::NOEXEC,
+            b"noatime" => MountFlags::NOATIME,
+            b"nodiratime" => MountFlags::NODIRATIME,
+            b"relatime" => MountFlags::RELATIME,
+            b"nosymfollow" => MountFlags::NOSYMFOLLOW,
+            _ => MountFlags::empty(),
+        };
+        let flags = options.split(|byte| *byte == b',').map(flag).fold(MountFlags::empty(), MountFlags::union);
+        Some((unescaped(place), flags))
+    };
+    table.split(|byte| *byte == b'\n').filter_map(one).collect()
+}
+
+/// A path as the table writes it: blanks, tabs, line ends and backslashes by three octal digits.
+fn unescaped(mut text: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(text.len());
+    while let Some((first, rest)) = text.split_first() {
+        let digits = rest.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                path.push(byte);
+                text = &rest[3..];
+            }
+            None => {
+                path.push(*first);
+                text = rest;
+            }
+        }
+    }
+    OsStr::from_bytes(&path).into()
+}
+
+fn leave() -> io::Result<()> {
+    unmount(OLD, UnmountFlags::DETACH)?;
+    rustix::process::chdir(NEW)?;
+    pivot_root(".", ".")?;
+    unmount(".", UnmountFlags::DETACH)?;
+    Ok(rustix::process::chdir("/")?)
+}
+
+/// Switches the loopback on, which gives it its addresses: `rtnetlink(7)`.
+fn loopback() -> io::Result<()> {
+    /// `RTM_NEWLINK`, `NLM_F_REQUEST | NLM_F_ACK` and `NLMSG_ERROR`.
+    const NEW_LINK: u16 = 16;
+    const ASKS: u16 = 5;
+    const ANSWER: u16 = 2;
+    /// The loopback is the first device of every network.
+    const FIRST: i32 = 1;
+    let kernel = Socket::new(Domain::from(libc::AF_NETLINK), Type::RAW, Some(Protocol::from(libc::NETLINK_ROUTE)))?;
+    let up = (libc::IFF_UP as u32).to_ne_bytes();
+    let mut message = Vec::with_capacity(32);
+    message.extend(32_u32.to_ne_bytes());
+    message.extend([NEW_LINK.to_ne_bytes(), ASKS.to_ne_bytes()].concat());
+    message.extend([0; 12]);
+    message.extend(FIRST.to_ne_bytes());
+    message.extend([up, up].concat());
+    kernel.send(&message)?;
+    let mut answer = [0; 64];
+    let length = io::Read::read(&mut &kernel, &mut answer)?;
+    let told = answer[..length].get(4..6).zip(answer[..length].get(16..20).and_then(|code| code.first_chunk()));
+    match told {
+        Some((kind, code)) if kind == ANSWER.to_ne_bytes() => match i32::from_ne_bytes(*code) {
+            0 => Ok(()),
+            code => Err(io::Error::from_raw_os_error(code.saturating_neg())),
+        },
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_is_mounted_is_read_with_its_flags_and_its_name() {
+        let table = b"26 1 254:0 / / rw,relatime - ext4 /dev/root rw\n\
+            30 26 0:5 / /a\\040b\\134c ro,nosuid,nodev,noexec,noatime shared:2 master:1 - tmpfs none rw\nshort\n";
+        let locked =
+            MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::NOATIME;
+        assert_eq!(mounted(table), [("/".into(), MountFlags::RELATIME), ("/a b\\c".into(), locked)]);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_in_the_table_is_read(table in proptest::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert!(mounted(&table).len() <= table.split(|byte| *byte == b'\n').count());
+        }
+    }
+}
