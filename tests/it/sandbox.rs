@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::harness::launcher;
 
 mod calls;
+mod groups;
 mod needs;
 mod prisoner;
 mod renames;

@@ -28,14 +28,6 @@ async fn files_of(world: &World, pull: &Value) -> Vec<String> {
     changed
 }
 
-/// A file of a branch.
-async fn file(world: &World, path: &str, branch: &str) -> String {
-    use base64::Engine;
-    let found = world.look(&format!("/contents/{path}?ref={branch}")).await;
-    let joined: String = found["content"].as_str().unwrap().split_whitespace().collect();
-    String::from_utf8(base64::engine::general_purpose::STANDARD.decode(joined).unwrap()).unwrap()
-}
-
 /// What GitHub answers to a push of a workflow by a token that may not write one.
 fn refuses_workflows(times: u64) -> Fault {
     let packet = |text: &str| format!("{:04x}{text}", text.len() + 4);
@@ -63,12 +55,12 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
     let pull = world.pull().await;
     assert!(words(&ended).contains(&format!("the pull request is open: {}", pull["html_url"].as_str().unwrap())));
     assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
-    let settings = file(&world, SETTINGS, "hob/init").await;
+    let settings = world.content(SETTINGS, "hob/init").await;
     assert!(settings.contains("\nchecks = [\"make test\"]\n"), "{settings}");
     let first = settings.lines().next().unwrap();
     assert!(first.starts_with("#:schema https://") && first.ends_with("/hob-repository.schema.json"), "{first}");
     let own = include_str!("../../../examples/workflow.yml");
-    assert!(own.ends_with(file(&world, WORKFLOW, "hob/init").await.split_once('\n').unwrap().1));
+    assert!(own.ends_with(world.content(WORKFLOW, "hob/init").await.split_once('\n').unwrap().1));
     let body = pull["body"].as_str().unwrap();
     for part in [SETTINGS, WORKFLOW, "`make test`", "2. Merge this.", "Give one small issue the label `code`."] {
         assert!(body.contains(part), "{part}: {body}");
@@ -244,7 +236,7 @@ async fn a_repository_in_which_nothing_is_found_gets_a_file_that_says_what_is_mi
     let world = World::with_agent("true").start().await;
     let ended = world.hob(&["init", "--no-workflow"]).await;
     assert!(ended.code == 0 && words(&ended).contains("no checks were found: name some"), "{ended:?}");
-    assert!(file(&world, SETTINGS, "hob/init").await.contains("\nchecks = []\n"));
+    assert!(world.content(SETTINGS, "hob/init").await.contains("\nchecks = []\n"));
     assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS]);
     world.finish().await;
 }

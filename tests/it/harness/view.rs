@@ -117,6 +117,14 @@ impl World {
         commits.iter().map(of).collect()
     }
 
+    /// A file of a branch.
+    pub(crate) async fn content(&self, path: &str, branch: &str) -> String {
+        use base64::Engine;
+        let found = self.look(&format!("/contents/{path}?ref={branch}")).await;
+        let joined: String = found["content"].as_str().unwrap().split_whitespace().collect();
+        String::from_utf8(base64::engine::general_purpose::STANDARD.decode(joined).unwrap()).unwrap()
+    }
+
     /// The paths a pull request changes.
     pub(crate) async fn changed(&self, pull: u64) -> Vec<String> {
         let files = list(self.look(&format!("/pulls/{pull}/files")).await);

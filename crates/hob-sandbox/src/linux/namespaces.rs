@@ -15,7 +15,7 @@ use std::{
     fs, io,
     os::{
         fd::{AsFd, AsRawFd, OwnedFd, RawFd},
-        unix::{ffi::OsStrExt, process::CommandExt},
+        unix::process::CommandExt,
     },
     path::{Component, Path, PathBuf},
     process::{Command, ExitCode},
@@ -38,6 +38,7 @@ use super::{
     RefusedError,
     confine::{drop_capabilities, from_hex, to_hex},
     layout::{Access, LAUNCHER, Layout, Mount},
+    mounts::{Mounted, mounted},
     refused,
     report::Teller,
 };
@@ -323,7 +324,7 @@ fn protect(layout: &Layout) -> io::Result<()> {
         })
         .collect();
     let own: Vec<&Path> = layout.mounts.iter().map(at).filter(|at| !access.contains_key(at)).collect();
-    for (place, mut flags) in mounted(&fs::read(format!("{OLD}/proc/self/mountinfo"))?) {
+    for Mounted { place, mut flags, .. } in mounted(&fs::read(format!("{OLD}/proc/self/mountinfo"))?) {
         let Ok(inside) = place.strip_prefix(NEW) else { continue };
         let inside = Path::new("/").join(inside);
         // What is nearest decides.
@@ -348,47 +349,6 @@ fn protect(layout: &Layout) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// What is mounted where, with the flags that it has there: `proc_pid_mountinfo(5)`.
-fn mounted(table: &[u8]) -> Vec<(PathBuf, MountFlags)> {
-    let one = |line: &[u8]| {
-        let mut fields = line.split(|byte| *byte == b' ');
-        let (place, options) = (fields.nth(4)?, fields.next()?);
-        let flag = |option: &[u8]| match option {
-            b"ro" => MountFlags::RDONLY,
-            b"nosuid" => MountFlags::NOSUID,
-            b"nodev" => MountFlags::NODEV,
-            b"noexec" => MountFlags::NOEXEC,
-            b"noatime" => MountFlags::NOATIME,
-            b"nodiratime" => MountFlags::NODIRATIME,
-            b"relatime" => MountFlags::RELATIME,
-            b"nosymfollow" => MountFlags::NOSYMFOLLOW,
-            _ => MountFlags::empty(),
-        };
-        let flags = options.split(|byte| *byte == b',').map(flag).fold(MountFlags::empty(), MountFlags::union);
-        Some((unescaped(place), flags))
-    };
-    table.split(|byte| *byte == b'\n').filter_map(one).collect()
-}
-
-/// A path as the table writes it: blanks, tabs, line ends and backslashes by three octal digits.
-fn unescaped(mut text: &[u8]) -> PathBuf {
-    let mut path = Vec::with_capacity(text.len());
-    while let Some((first, rest)) = text.split_first() {
-        let digits = rest.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                path.push(byte);
-                text = &rest[3..];
-            }
-            None => {
-                path.push(*first);
-                text = rest;
-            }
-        }
-    }
-    OsStr::from_bytes(&path).into()
 }
 
 fn leave() -> io::Result<()> {
@@ -425,28 +385,5 @@ fn loopback() -> io::Result<()> {
             code => Err(io::Error::from_raw_os_error(code.saturating_neg())),
         },
         _ => Err(io::ErrorKind::InvalidData.into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn what_is_mounted_is_read_with_its_flags_and_its_name() {
-        let table = b"26 1 254:0 / / rw,relatime - ext4 /dev/root rw\n\
-            30 26 0:5 / /a\\040b\\134c ro,nosuid,nodev,noexec,noatime shared:2 master:1 - tmpfs none rw\nshort\n";
-        let locked =
-            MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::NOATIME;
-        assert_eq!(mounted(table), [("/".into(), MountFlags::RELATIME), ("/a b\\c".into(), locked)]);
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_stands_in_the_table_is_read(table in proptest::collection::vec(any::<u8>(), 0..300)) {
-            prop_assert!(mounted(&table).len() <= table.split(|byte| *byte == b'\n').count());
-        }
     }
 }

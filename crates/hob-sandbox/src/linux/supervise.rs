@@ -30,6 +30,7 @@ use super::{
     RefusedError, bubblewrap,
     calls::Refusals,
     confine,
+    group::Group,
     layout::Layout,
     namespaces, refused,
     report::{Heard, Report},
@@ -74,10 +75,13 @@ fn run(launch: &Arc<Launch>) -> Result<ExitCode, RefusedError> {
     signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, ask)
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
-    let mut disk = Disk::of(&launch.plan)?;
+    let disk = Disk::of(&launch.plan)?;
     let refusals = Arc::<Refusals>::default();
-    let (child, heard) = start(launch, &refusals)?;
-    let ended = wait(launch, (&owner, &asked), child, heard, &mut disk);
+    let group = Group::new(&launch.plan.limits);
+    let start = || start(launch, &refusals);
+    let (child, heard) = group.as_ref().map_or_else(start, |group| group.inside(start))?;
+    let all = All { plan: &launch.plan, disk, group };
+    let ended = wait(all, (&owner, &asked), child, heard);
     if let Some(told) = refusals.told() {
         tell(&format!("\n{}{told}", crate::refusals_by(&launch.nonce)));
     }
@@ -93,13 +97,37 @@ enum Ended {
     ByUs(u8),
 }
 
+/// All that came from the child, and what it takes.
+struct All<'a> {
+    plan: &'a Plan,
+    disk: Disk,
+    group: Option<Group>,
+}
+
+impl All<'_> {
+    /// Ends all of it.
+    fn end(&self) {
+        self.group.iter().for_each(Group::end);
+        tree::end();
+    }
+
+    /// Which limit it passed.
+    fn excess(&mut self) -> Option<String> {
+        excess(self.plan, &mut self.disk)
+    }
+
+    /// The limit for which the kernel ended it.
+    fn ended_for(&self) -> Option<String> {
+        self.group.as_ref().filter(|group| group.ran_out_of_memory()).map(|_| too_much_memory(self.plan))
+    }
+}
+
 /// Waits until the child ends, or has to.
 fn wait(
-    launch: &Launch,
+    mut all: All<'_>,
     (owner, asked): (&OwnedFd, &UnixStream),
     child: Pid,
     heard: Option<Heard>,
-    disk: &mut Disk,
 ) -> Result<Ended, RefusedError> {
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
@@ -112,20 +140,22 @@ fn wait(
         }
         let [owner_ended, end_wanted, _] = watched.map(|one| !one.revents().is_empty());
         if owner_ended || end_wanted {
-            tree::end();
+            all.end();
             return Ok(Ended::ByUs(TERMINATED));
         }
-        if let Some(status) = tree::reap(child) {
-            tree::end();
+        let reaped = tree::reap(child);
+        let excess = if reaped.is_some() { all.ended_for() } else { all.excess() };
+        if let Some(reason) = excess {
+            all.end();
+            tell(&format!("hob: the sandbox ended the program: {reason}"));
+            return Ok(Ended::ByUs(crate::REFUSED));
+        }
+        if let Some(status) = reaped {
+            all.end();
             return match heard.and_then(Heard::refusal) {
                 Some(reason) => Err(RefusedError::LastStep(reason)),
                 None => Ok(Ended::ByItself(status)),
             };
-        }
-        if let Some(reason) = excess(&launch.plan, disk) {
-            tree::end();
-            tell(&format!("hob: the sandbox ended the program: {reason}"));
-            return Ok(Ended::ByUs(crate::REFUSED));
         }
     }
 }
@@ -227,13 +257,17 @@ fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
     ExitCode::from(status.exit_status().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }
 
+fn too_much_memory(plan: &Plan) -> String {
+    format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", plan.limits.memory >> 20)
+}
+
 /// Which limit is passed.
 fn excess(plan: &Plan, disk: &mut Disk) -> Option<String> {
     let limits = plan.limits;
     let taken = tree::taken(limits.memory);
     let past = |taken: u64, limit: u64| limit > 0 && taken > limit;
     if past(taken.memory(), limits.memory) {
-        return Some(format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", limits.memory >> 20));
+        return Some(too_much_memory(plan));
     }
     if past(taken.processes, limits.processes) {
         return Some(format!("it ran more than {} processes (`sandbox.processes`)", limits.processes));
