@@ -70,14 +70,18 @@ pub struct CheckResult {
 }
 
 /// What programs print of a call that was refused, in lower case.
-const WORDS_OF_REFUSAL: [&str; 10] = [
+const WORDS_OF_REFUSAL: [&str; 14] = [
     "connection refused",
+    "could not resolve",
     "eacces",
+    "eai_again",
     "econnrefused",
     "enetunreach",
+    "enotfound",
     "eperm",
     "network is unreachable",
     "name resolution",
+    "no such host",
     "operation not permitted",
     "permission denied",
     "permissionerror",

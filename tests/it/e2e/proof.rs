@@ -168,6 +168,21 @@ fn asks_a_service(also: &str) -> (std::net::TcpListener, String, Builder) {
     (service, check, World::with_agent("echo done > done.txt").file(".github/hob.toml", &rules))
 }
 
+/// The network that a check asks for is not to be had in a box, and the base is not to blame.
+#[tokio::test]
+async fn no_agent_starts_where_a_box_keeps_every_check_from_the_network() {
+    let check = "bash -c 'exec 3<>/dev/tcp/192.0.2.1/443'";
+    let world = World::fixing().set("sandbox.tier", "box").check(check).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let ended = world.hob(&["run", "--once"]).await;
+    assert_eq!(ended.code, 6, "{ended:?}");
+    let says =
+        format!("the sandbox refused `{check}`: connect 192.0.2.1:443 (1×); hosts that checks reach are listed in");
+    assert!(ended.stderr.contains(&says), "{ended:?}");
+    assert!(world.briefs(issue).is_empty());
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn no_agent_starts_where_the_sandbox_keeps_every_check_from_passing() {
     let (service, check, world) = asks_a_service("");

@@ -242,6 +242,35 @@ signal.setitimer(signal.ITIMER_REAL, 0)
     }
 }
 
+/// A box leads nowhere, and what a child asks for there is told as well.
+#[tokio::test]
+async fn what_a_box_refuses_is_counted_and_told() {
+    for maker in [Maker::Bubblewrap, Maker::Hob] {
+        let prison = Prison::new(Kind(Tier::Box, maker));
+        let script = "import ctypes, os, socket\n\
+                      own = socket.create_server(('127.0.0.1', 0))\n\
+                      socket.create_connection(own.getsockname()).close()\n\
+                      for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):\n    \
+                          try:\n        socket.socket(type=kind).connect(('192.0.2.1', 80))\n    \
+                          except OSError as error: print(error.strerror)\n\
+                      try:\n    socket.socket(type=socket.SOCK_DGRAM).sendto(b'', ('192.0.2.1', 53))\n\
+                      except OSError as error: print(error.strerror)\n\
+                      print(ctypes.CDLL(None, use_errno=True).ptrace(0, 0, 0, 0))\n\
+                      os.write(2, b'the last')\nos.kill(os.getpid(), 9)\n";
+        let finished = prison.run("/usr/bin/python3", &["-u", "-c", script]).await;
+        assert_eq!(finished.exit, Exit::Signal(9));
+        assert_eq!(finished.stdout.text(), format!("{}-1\n", "Network is unreachable\n".repeat(3)), "{maker:?}");
+        let said = finished.stderr.text();
+        assert!(
+            said.starts_with("hob: the sandbox refused connect 192.0.2.1:80\n") && said.ends_with("the last"),
+            "{said}"
+        );
+        let refused = finished.refused.unwrap();
+        assert_eq!(refused, "connect 192.0.2.1:80 (2×), connect 192.0.2.1:53 (1×), ptrace (1×)", "{maker:?}");
+        assert_eq!(prison.run("true", &[]).await.refused, None);
+    }
+}
+
 /// What was refused is told twice: to the child when it happens, and to Hob at the end, in words that no child can say.
 #[tokio::test]
 async fn what_was_refused_is_counted_and_told() {

@@ -1,5 +1,6 @@
 //! Calls that a fenced child may not make by itself, and that its supervisor makes for it: sockets that lead nowhere but to
-//! the run itself, shared memory by a name, and terminals.
+//! the run itself, shared memory by a name, and terminals. In a box a child makes them by itself, and those that lead nowhere are
+//! told.
 //!
 //! - Flow: the filter lets these calls wait. [`Hand::serve`] reads what the caller wants from its memory, once, decides by its
 //!   own copy, and makes the call itself: on a socket that it has made for the caller, or with a descriptor that the caller is
@@ -33,8 +34,15 @@ use rustix::{
 };
 
 pub(super) use self::files::TERMINALS;
-use self::{files::Files, sockets::Sockets};
+use self::{
+    address::{Address, is_loopback},
+    files::Files,
+    sockets::Sockets,
+};
+use super::report::Teller;
 
+/// The port of servers of names.
+const NAMES: u16 = 53;
 /// Different refusals that are told apart; what is beyond counts together.
 const DIFFERENT: usize = 16;
 
@@ -66,12 +74,24 @@ pub(super) const TOLD: [(c_long, &str); 21] = [
 
 /// What was refused, and how often.
 #[derive(Debug, Default)]
-pub(super) struct Refusals(Mutex<BTreeMap<String, u64>>);
+pub(super) struct Refusals {
+    all: Mutex<BTreeMap<String, u64>>,
+    /// To whom each is passed on, where that is another process.
+    teller: Option<Teller>,
+}
 
 impl Refusals {
+    /// Those of a box, which the supervisor is told as they come.
+    pub(super) fn passed_on(teller: Teller) -> Self {
+        Self { all: Mutex::default(), teller: Some(teller) }
+    }
+
     /// Counts one, and returns it where it is told for the first time.
-    fn note(&self, what: String) -> Option<String> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn note(&self, what: String) -> Option<String> {
+        if let Some(teller) = &self.teller {
+            teller.refused(&what);
+        }
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let key = if all.len() < DIFFERENT || all.contains_key(&what) { what } else { "other calls".to_owned() };
         let count = all.entry(key.clone()).or_default();
         *count += 1;
@@ -80,7 +100,7 @@ impl Refusals {
 
     /// All of them, the most frequent first; none: nothing was refused.
     pub(super) fn told(&self) -> Option<String> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let mut told: Vec<_> = all.iter().collect();
         told.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let told: Vec<_> = told.into_iter().map(|(what, count)| format!("{what} ({count}×)")).collect();
@@ -117,17 +137,29 @@ impl From<Errno> for Outcome {
     }
 }
 
-/// What makes calls for a child.
+/// What makes calls for a child, or watches them.
 pub(super) struct Hand {
-    sockets: Sockets,
-    files: Files,
+    work: Work,
     refusals: Arc<Refusals>,
+}
+
+/// What it does.
+enum Work {
+    /// In a fence: what the child may not do by itself.
+    Makes { sockets: Box<Sockets>, files: Files },
+    /// In a box, which leads nowhere: nothing but to tell what the child tried.
+    Watches,
 }
 
 impl Hand {
     /// In `home` is the folder that stands for `/dev/shm`.
     pub(super) fn new(home: Option<PathBuf>, refusals: Arc<Refusals>) -> Self {
-        Self { sockets: Sockets::default(), files: Files::new(home), refusals }
+        Self { work: Work::Makes { sockets: Box::default(), files: Files::new(home) }, refusals }
+    }
+
+    /// For a box.
+    pub(super) fn that_watches(refusals: Arc<Refusals>) -> Self {
+        Self { work: Work::Watches, refusals }
     }
 
     /// Answers calls until nobody is left who could make one.
@@ -175,13 +207,32 @@ impl Hand {
 
     fn outcome(&mut self, listener: &Arc<Listener>, call: &Call) -> Outcome {
         let number = c_long::from(call.number);
-        match number {
-            libc::SYS_socket => self.sockets.make(call),
-            libc::SYS_bind => self.sockets.bind(listener, call),
-            libc::SYS_connect => self.sockets.connect(listener, call),
-            libc::SYS_listen => self.sockets.listen(listener, call),
-            _ => self.files.outcome(listener, call).unwrap_or_else(|| refused(number)),
+        match (&mut self.work, number) {
+            (Work::Makes { sockets, .. }, libc::SYS_socket) => sockets.make(call),
+            (Work::Makes { sockets, .. }, libc::SYS_bind) => sockets.bind(listener, call),
+            (Work::Makes { sockets, .. }, libc::SYS_connect) => sockets.connect(listener, call),
+            (Work::Makes { sockets, .. }, libc::SYS_listen) => sockets.listen(listener, call),
+            (Work::Makes { files, .. }, _) => files.outcome(listener, call).unwrap_or_else(|| refused(number)),
+            (Work::Watches, libc::SYS_connect) => self.sent(listener, call, 1),
+            (Work::Watches, libc::SYS_sendto) => self.sent(listener, call, 4),
+            (Work::Watches, _) => refused(number),
         }
+    }
+
+    /// For what goes to the address at this place of the arguments, in a box. What cannot be read is the kernel's to say, and
+    /// whoever writes there meanwhile leads nothing out: there is no way.
+    fn sent(&self, listener: &Listener, call: &Call, place: usize) -> Outcome {
+        let Ok(Address::Internet(to)) = sockets::address(listener, call, place) else { return CONTINUES };
+        if !is_loopback(to) {
+            return Outcome::Refused(Errno::NETUNREACH, format!("connect {to}"));
+        }
+        // Of a server of names that is on the machine, a box knows the address alone.
+        if to.port() == NAMES
+            && let Some(first) = self.refusals.note(format!("connect {to}"))
+        {
+            tell_now(&first);
+        }
+        CONTINUES
     }
 }
 

@@ -1,13 +1,15 @@
-//! The last step before the child: a thread gives up what the child must not have and starts it, or in a box the process
-//! becomes it.
+//! The last step before the child: a thread gives up what the child must not have and starts it. In a box a process of Hob's own
+//! does so.
 
 use std::{
-    convert::Infallible,
     ffi::{OsStr, OsString},
     io,
     os::{
         fd::RawFd,
-        unix::{ffi::OsStrExt, process::CommandExt},
+        unix::{
+            ffi::OsStrExt,
+            process::{CommandExt, ExitStatusExt},
+        },
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitCode},
@@ -18,7 +20,7 @@ use std::{
 use hob_listener::Listener;
 
 use rustix::{
-    process::{Resource, Rlimit, getrlimit, setrlimit},
+    process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit},
     thread::{
         CapabilitySet, CapabilitySets, capability_is_in_bounding_set, clear_ambient_capability_set,
         remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
@@ -55,9 +57,9 @@ impl Rest {
         }
     }
 
-    /// Whether the supervisor makes calls for the child that it may not make by itself.
-    fn is_supervised(&self) -> bool {
-        self.tier == Tier::Fence && !self.open
+    /// Whether somebody hears of calls that the child may not make.
+    fn is_heard(&self) -> bool {
+        !self.open
     }
 }
 
@@ -70,27 +72,50 @@ struct Step {
     report: RawFd,
 }
 
+/// What is started.
+struct Starts {
+    program: PathBuf,
+    /// Its name and its arguments.
+    arguments: Vec<OsString>,
+    /// None: those of this process.
+    environment: Option<Vec<(OsString, OsString)>>,
+    folder: Option<PathBuf>,
+}
+
+/// Starts a child in a fence.
+pub(super) fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<Child, RefusedError> {
+    let starts = Starts {
+        program: launch.program.clone(),
+        arguments: launch.arguments.clone(),
+        environment: Some(launch.environment.clone()),
+        folder: Some(launch.folder.clone()),
+    };
+    start_from_thread(starts, Rest::of(&launch.plan), Arc::clone(refusals))
+}
+
 /// Starts a child from a thread that has taken the step. Rules, rights and filter are a thread's, and its children's; the
 /// limits are this process's as well, which stays below all of them.
 ///
-/// Where the supervisor makes calls for the child, the thread that does so starts that one: it is held to the child's rules for
-/// files, and may look at what is held to more.
-pub(super) fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<Child, RefusedError> {
-    let rest = Rest::of(&launch.plan);
-    let (launch, refusals) = (Arc::clone(launch), Arc::clone(refusals));
+/// Where somebody hears of the child's calls, the thread that does so starts that one: in a fence it is held to the child's rules
+/// for files, and may look at what is held to more.
+fn start_from_thread(starts: Starts, rest: Rest, refusals: Arc<Refusals>) -> Result<Child, RefusedError> {
     let (tells, told) = mpsc::channel();
     let begin = move || {
-        if !rest.is_supervised() {
+        if !rest.is_heard() {
             // Where nobody hears it any more, this process is about to end.
-            tells.send(take_step(&launch, &rest, |_listener| {})).ok();
+            tells.send(take_step(&starts, &rest, |_listener| {})).ok();
             return;
         }
-        let hand = match hand(&launch, &rest, refusals) {
+        let hand = match rest.tier {
+            Tier::Box => Ok(Hand::that_watches(refusals)),
+            Tier::Fence | Tier::None => hand(&starts, &rest, refusals),
+        };
+        let hand = match hand {
             Ok(hand) => hand,
             Err(error) => return drop(tells.send(Err(error))),
         };
         let (hears, heard) = mpsc::channel();
-        let last = move || tells.send(take_step(&launch, &rest, |listener| drop(hears.send(listener)))).ok();
+        let last = move || tells.send(take_step(&starts, &rest, |listener| drop(hears.send(listener)))).ok();
         // Where it cannot be started, or fails, nobody is heard, and nobody is told anything.
         if thread::Builder::new().spawn(last).is_ok()
             && let Ok(Some(listener)) = heard.recv()
@@ -103,13 +128,14 @@ pub(super) fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<Ch
 }
 
 /// Holds this thread to what the child may do with files, and a little more, and makes it the one that makes calls for it.
-fn hand(launch: &Launch, rest: &Rest, refusals: Arc<Refusals>) -> Result<Hand, RefusedError> {
+fn hand(starts: &Starts, rest: &Rest, refusals: Arc<Refusals>) -> Result<Hand, RefusedError> {
     set_no_new_privs(true).map_err(RefusedError::at("give up new privileges"))?;
     let (read, write) = (rest.read.iter().map(PathBuf::as_path).collect(), writable(rest));
     let (devices, network) = (TERMINALS.map(Path::new).to_vec(), landlock::Connections::Any);
     landlock::restrict(rest.tier, &landlock::Allowed { read, write, devices, network })?;
     drop_capabilities().map_err(RefusedError::at("give up capabilities"))?;
-    let value = |wanted: &str| launch.environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
+    let environment = starts.environment.iter().flatten();
+    let value = |wanted: &str| environment.clone().find(|(name, _)| name == wanted).map(|(_, value)| value);
     let own = |folder: &&OsString| rest.write.iter().any(|own| Path::new(folder).starts_with(own));
     let folder = ["HOME", "TMPDIR"].into_iter().filter_map(value).find(own);
     Ok(Hand::new(folder.map(PathBuf::from), refusals))
@@ -117,14 +143,18 @@ fn hand(launch: &Launch, rest: &Rest, refusals: Arc<Refusals>) -> Result<Hand, R
 
 /// Takes the step in this thread, tells who is to answer the child's calls, and starts the child.
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
-fn take_step(launch: &Launch, rest: &Rest, tell: impl FnOnce(Option<Listener>)) -> Result<Child, RefusedError> {
-    let (name, arguments) = launch.arguments.split_first().ok_or_else(no_name)?;
+fn take_step(starts: &Starts, rest: &Rest, tell: impl FnOnce(Option<Listener>)) -> Result<Child, RefusedError> {
+    let (name, arguments) = starts.arguments.split_first().ok_or_else(no_name)?;
     tell(restrict(rest)?);
-    let mut command = Command::new(&launch.program);
-    command.arg0(name).args(arguments).env_clear();
-    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
-    let child = command.current_dir(&launch.folder).process_group(0).spawn();
-    child.map_err(RefusedError::at("start the program"))
+    let mut command = Command::new(&starts.program);
+    command.arg0(name).args(arguments).process_group(0);
+    if let Some(environment) = &starts.environment {
+        command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+    }
+    if let Some(folder) = &starts.folder {
+        command.current_dir(folder);
+    }
+    command.spawn().map_err(RefusedError::at("start the program"))
 }
 
 fn no_name() -> RefusedError {
@@ -155,40 +185,40 @@ pub(super) fn from_hex<T: DeserializeOwned>(hex: &OsStr) -> Result<T, RefusedErr
     Ok(postcard::from_bytes(&bytes.ok_or_else(no_name)?)?)
 }
 
-/// Takes the step, and returns where it failed, which the supervisor is told.
+/// Takes the step in a box and ends as the child does; where it fails, the supervisor is told.
 pub(crate) fn confine(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let told = read(arguments).and_then(|(step, name, arguments)| {
-        let mut teller = Teller::inherited(step.report)?;
-        let Err(error) = become_child(&step, &name, arguments, &mut teller);
-        teller.refuses(&error);
-        Ok(())
+    let told = read(arguments).and_then(|(step, arguments)| {
+        let teller = Teller::inherited(step.report)?;
+        Ok(run_child(step, arguments).unwrap_or_else(|error| {
+            teller.refuses(&error);
+            ExitCode::from(crate::REFUSED)
+        }))
     });
-    told.map_or_else(|error| refused("", &error), |()| ExitCode::from(crate::REFUSED))
+    told.unwrap_or_else(|error| refused("", &error))
 }
 
-/// The step, the child's name and its arguments.
-fn read<A: Iterator<Item = OsString>>(mut arguments: A) -> Result<(Step, OsString, A), RefusedError> {
+/// The step, and the child's name and its arguments.
+fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<(Step, Vec<OsString>), RefusedError> {
     let step = from_hex(&arguments.next().ok_or_else(no_name)?)?;
-    let name = arguments.next().ok_or_else(no_name)?;
-    Ok((step, name, arguments))
+    Ok((step, arguments.collect()))
 }
 
-fn become_child(
-    step: &Step,
-    name: &OsStr,
-    arguments: impl Iterator<Item = OsString>,
-    teller: &mut Teller,
-) -> Result<Infallible, RefusedError> {
+fn run_child(step: Step, arguments: Vec<OsString>) -> Result<ExitCode, RefusedError> {
+    // The child is of the same user, and an old kernel has no Landlock.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
+    let (teller, passed_on) = (Teller::inherited(step.report)?, Teller::inherited(step.report)?);
+    // Neither the child nor the way to the proxy gets what stands open here.
+    close_fds::set_fds_cloexec(3, &[]);
     if let Some(way) = &step.bridge {
-        // It gets none of what stands open here.
-        close_fds::set_fds_cloexec(3, &[]);
         bridge::start(way).map_err(RefusedError::at("open the way to the proxy"))?;
     }
-    restrict(&step.rest)?;
+    // What follows is about the child.
     teller.begins()?;
-    #[expect(clippy::disallowed_methods, reason = "this process becomes the child, it starts none")]
-    let error = Command::new(&step.program).arg0(name).args(arguments).exec();
-    Err(RefusedError::Step { step: "start the program", source: error })
+    let starts = Starts { program: step.program, arguments, environment: None, folder: None };
+    let mut child = start_from_thread(starts, step.rest, Arc::new(Refusals::passed_on(passed_on)))?;
+    let ended = child.wait().map_err(RefusedError::at("wait for the program"))?;
+    let code = ended.code().or(ended.signal().map(|signal| 128 + signal));
+    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
 }
 
 /// Gives up what a child must not have. Calls that the supervisor makes for it are heard of by what is returned.

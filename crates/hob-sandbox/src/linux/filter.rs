@@ -132,32 +132,48 @@ const RETURN: u16 = 0x06;
 /// Bits of a socket's type that are no part of it.
 const SOCKET_FLAGS: u64 = 0o2_000_000 | 0o4_000;
 
-/// Installs the filter for this thread and all that comes from it. It cannot be taken away. Where the supervisor makes calls
-/// for the child, it hears of them by what is returned.
+/// Installs the filter for this thread and all that comes from it. It cannot be taken away. Calls that are answered for the child
+/// are heard of by what is returned.
 pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listener>, RefusedError> {
     let own = SeccompAction::Errno(libc::EPERM as u32);
     let newer = WITH_FALLBACK.into_iter().map(|call| (call, Vec::new())).collect();
     apply_filter(&program(newer, SeccompAction::Errno(libc::ENOSYS as u32))?)?;
     apply_filter(&program(hiding()?, SeccompAction::Errno(0))?)?;
-    let mut calls = program(refused(sockets, shared)?, own)?;
+    let listener = match sockets {
+        Sockets::Supervised => Some(listen(supervised()?)?),
+        // Before Linux 5.19, or below another listener, nobody is told: these calls are refused all the same.
+        Sockets::Local => listen(watched()?).ok(),
+        Sockets::Internet => None,
+    };
+    let mut calls = program(refused(sockets, shared, listener.is_some())?, own)?;
     if cfg!(target_arch = "x86_64") {
         calls.splice(0..0, no_x32());
     }
     apply_filter(&calls)?;
-    let listens = || Listener::install(&waiting()?).map_err(RefusedError::at("listen to system calls"));
-    (sockets == Sockets::Supervised).then(listens).transpose()
+    Ok(listener)
 }
 
-/// The filter of calls that the supervisor answers. The library knows no such action: it is put in the place of one that it
-/// knows and that nothing else here uses.
-fn waiting() -> Result<Vec<Instruction>, RefusedError> {
+/// Installs the filter of calls that the supervisor answers. The library knows no such action: it is put in the place of one
+/// that it knows and that nothing else here uses.
+fn listen(calls: BTreeMap<c_long, Vec<SeccompRule>>) -> Result<Listener, RefusedError> {
     let known = SeccompAction::Trace(0);
     let stands_for = u32::from(known.clone());
     let waits = |sock_filter { code, jt, jf, k }| {
         let k = if code == RETURN && k == stands_for { NOTIFY } else { k };
         Instruction { code, jt, jf, k }
     };
-    Ok(program(supervised()?, known)?.into_iter().map(waits).collect())
+    let filter: Vec<Instruction> = program(calls, known)?.into_iter().map(waits).collect();
+    Listener::install(&filter).map_err(RefusedError::at("listen to system calls"))
+}
+
+/// Calls that are refused and told in a box, and those that may lead out of it, where nothing is.
+fn watched() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
+    let of_box = |call: &c_long| !SHARING.contains(call);
+    let told = TOLD.iter().map(|(call, _)| *call).filter(of_box).map(|call| (call, Vec::new()));
+    let mut rules: BTreeMap<_, _> = told.chain([(libc::SYS_connect, Vec::new())]).collect();
+    let to_somebody = rule(vec![condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?])?;
+    rules.insert(libc::SYS_sendto, vec![to_somebody]);
+    Ok(rules)
 }
 
 /// Calls about sockets, and those about files that may be shared memory or terminals: a filter sees no path, but these are
@@ -193,10 +209,14 @@ fn program(rules: BTreeMap<c_long, Vec<SeccompRule>>, action: SeccompAction) -> 
     Ok(SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?.try_into()?)
 }
 
-fn refused(sockets: Sockets, shared: Shared) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
+fn refused(
+    sockets: Sockets,
+    shared: Shared,
+    is_heard: bool,
+) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let sharing = if shared == Shared::Machine { SHARING.as_slice() } else { &[] };
     // What the supervisor refuses, it can tell of.
-    let by_supervisor = |call: &c_long| sockets == Sockets::Supervised && TOLD.iter().any(|(told, _)| told == call);
+    let by_supervisor = |call: &c_long| is_heard && TOLD.iter().any(|(told, _)| told == call);
     let refused = REFUSED.iter().chain(sharing).filter(|call| !by_supervisor(call));
     let mut rules: BTreeMap<_, _> = refused.map(|call| (*call, Vec::new())).collect();
     rules.extend(on_others()?);

@@ -111,7 +111,7 @@ fn in_order<A: Iterator<Item = OsString>>(
     let hex = arguments.next().unwrap_or_default();
     let order = from_hex::<Order>(&hex).and_then(|order| Ok((Teller::inherited(order.report)?, order)));
     match order {
-        Ok((mut teller, order)) => work(&order, &hex, arguments).unwrap_or_else(|error| {
+        Ok((teller, order)) => work(&order, &hex, arguments).unwrap_or_else(|error| {
             teller.refuses(&error);
             ExitCode::from(crate::REFUSED)
         }),

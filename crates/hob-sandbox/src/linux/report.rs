@@ -6,7 +6,10 @@
 use std::{
     fs::File,
     io::{PipeReader, PipeWriter, Read, Write, pipe},
-    os::fd::{AsRawFd, RawFd},
+    os::{
+        fd::{AsRawFd, RawFd},
+        unix::fs::OpenOptionsExt,
+    },
 };
 
 use rustix::{
@@ -16,10 +19,15 @@ use rustix::{
 
 use super::RefusedError;
 
+/// `O_NONBLOCK`.
+const NONBLOCK: i32 = OFlags::NONBLOCK.bits() as i32;
 /// What is told right before the child begins. What follows says why it did not.
 const BEGINS: &str = "begins\n";
-/// Bytes of a reason.
-const LONGEST: u64 = 4096;
+/// How a line begins that tells of a refusal, once the child has begun.
+const REFUSED: &str = "refused ";
+/// Bytes of all that is told, and of one refusal. A pipe holds 64 KiB; what finds no room in it is not told.
+const LONGEST: u64 = 64 << 10;
+const LONGEST_LINE: usize = 200;
 
 /// The supervisor's end, and the one that the step inherits.
 pub(super) struct Report {
@@ -52,8 +60,8 @@ impl Report {
 pub(super) struct Heard(PipeReader);
 
 impl Heard {
-    /// Why the child did not begin; none: it did. To be asked when the step, or the child, has ended.
-    pub(super) fn refusal(self) -> Option<String> {
+    /// Why the child did not begin; none: it did. What it was refused is noted. To be asked when the step, or the child, has ended.
+    pub(super) fn refusal(self, note: impl Fn(&str)) -> Option<String> {
         let mut bytes = Vec::new();
         // It ends where it would wait.
         self.0.take(LONGEST).read_to_end(&mut bytes).ok();
@@ -63,7 +71,10 @@ impl Heard {
             None => (false, &*text),
         };
         match (begun, reason) {
-            (true, "") => None,
+            (true, rest) if rest.lines().all(|line| line.starts_with(REFUSED)) => {
+                rest.lines().filter_map(|line| line.strip_prefix(REFUSED)).for_each(note);
+                None
+            }
             (false, "") => Some("what makes the sandbox ended before the program".to_owned()),
             (_, reason) => Some(reason.to_owned()),
         }
@@ -71,21 +82,29 @@ impl Heard {
 }
 
 /// The step's end, by its number.
+#[derive(Debug)]
 pub(super) struct Teller(File);
 
 impl Teller {
     pub(super) fn inherited(number: RawFd) -> Result<Self, RefusedError> {
-        let opened = File::options().write(true).open(format!("/proc/self/fd/{number}"));
+        // A pipe that is full makes nobody wait.
+        let opened = File::options().write(true).custom_flags(NONBLOCK).open(format!("/proc/self/fd/{number}"));
         opened.map(Self).map_err(RefusedError::at("find the way to the supervisor"))
     }
 
     /// The program is about to be started.
-    pub(super) fn begins(&mut self) -> Result<(), RefusedError> {
-        self.0.write_all(BEGINS.as_bytes()).map_err(RefusedError::at("tell the supervisor"))
+    pub(super) fn begins(&self) -> Result<(), RefusedError> {
+        (&self.0).write_all(BEGINS.as_bytes()).map_err(RefusedError::at("tell the supervisor"))
     }
 
     /// It was not. Where this fails, the supervisor hears nothing, which says the same.
-    pub(super) fn refuses(&mut self, error: &RefusedError) {
-        self.0.write_all(error.to_string().as_bytes()).ok();
+    pub(super) fn refuses(&self, error: &RefusedError) {
+        (&self.0).write_all(error.to_string().as_bytes()).ok();
+    }
+
+    /// The child was refused this.
+    pub(super) fn refused(&self, what: &str) {
+        let line = what.get(..LONGEST_LINE).unwrap_or(what).replace('\n', " ");
+        (&self.0).write_all(format!("{REFUSED}{line}\n").as_bytes()).ok();
     }
 }

@@ -81,14 +81,16 @@ fn run(launch: &Arc<Launch>) -> Result<ExitCode, RefusedError> {
     let start = || start(launch, &refusals);
     let (child, heard) = group.as_ref().map_or_else(start, |group| group.inside(start))?;
     let all = All { plan: &launch.plan, disk, group };
-    let ended = wait(all, (&owner, &asked), child, heard);
+    let ended = wait(all, (&owner, &asked), child);
+    let reason = heard.and_then(|heard| heard.refusal(|what| drop(refusals.note(what.to_owned()))));
     if let Some(told) = refusals.told() {
         tell(&format!("\n{}{told}", crate::refusals_by(&launch.nonce)));
     }
-    Ok(match ended? {
-        Ended::ByItself(status) => ending(status, launch.plan.tier),
-        Ended::ByUs(code) => ExitCode::from(code),
-    })
+    match (ended?, reason) {
+        (Ended::ByItself(_), Some(reason)) => Err(RefusedError::LastStep(reason)),
+        (Ended::ByItself(status), None) => Ok(ending(status, launch.plan.tier)),
+        (Ended::ByUs(code), _) => Ok(ExitCode::from(code)),
+    }
 }
 
 /// How the child came to its end.
@@ -123,12 +125,7 @@ impl All<'_> {
 }
 
 /// Waits until the child ends, or has to.
-fn wait(
-    mut all: All<'_>,
-    (owner, asked): (&OwnedFd, &UnixStream),
-    child: Pid,
-    heard: Option<Heard>,
-) -> Result<Ended, RefusedError> {
+fn wait(mut all: All<'_>, (owner, asked): (&OwnedFd, &UnixStream), child: Pid) -> Result<Ended, RefusedError> {
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
         let ready = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
@@ -152,10 +149,7 @@ fn wait(
         }
         if let Some(status) = reaped {
             all.end();
-            return match heard.and_then(Heard::refusal) {
-                Some(reason) => Err(RefusedError::LastStep(reason)),
-                None => Ok(Ended::ByItself(status)),
-            };
+            return Ok(Ended::ByItself(status));
         }
     }
 }

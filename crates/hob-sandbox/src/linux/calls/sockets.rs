@@ -293,7 +293,7 @@ fn named_without_file(name: &[u8]) -> io::Result<SockAddr> {
 
 /// The socket and the address that the caller names.
 fn asked(listener: &Listener, call: &Call) -> Result<(u64, Address), Errno> {
-    Ok((inode(listener, call)?, address(listener, call)?))
+    Ok((inode(listener, call)?, address(listener, call, 1)?))
 }
 
 /// Which socket the caller names.
@@ -306,12 +306,13 @@ fn inode(listener: &Listener, call: &Call) -> Result<u64, Errno> {
     tree::socket(&target).ok_or(Errno::NOTSOCK)
 }
 
-fn address(listener: &Listener, call: &Call) -> Result<Address, Errno> {
-    let length = call.arguments[2] as u32 as usize;
+/// The address whose place is this argument, and whose length is the next one.
+pub(super) fn address(listener: &Listener, call: &Call, place: usize) -> Result<Address, Errno> {
+    let length = call.arguments[place + 1] as u32 as usize;
     if length > LONGEST {
         return Err(Errno::INVAL);
     }
-    let bytes = memory::bytes(listener, call, call.arguments[1], length)?;
+    let bytes = memory::bytes(listener, call, call.arguments[place], length)?;
     if bytes.len() < length { Err(Errno::FAULT) } else { Address::parse(&bytes) }
 }
 
