@@ -479,10 +479,12 @@ async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
     }
 }
 
-/// Attack corpus K132: memory that processes share, mapped or not, is the child's as well; what many of them map counts once.
+/// Attack corpus K132: memory that processes share, mapped or not, is the child's as well; what many of them map, and what is
+/// open beside, counts once.
 #[tokio::test]
 async fn shared_memory_counts_once() {
     let fill = "for i in range(0, len(m), 1 << 20): m[i:i + (1 << 20)] = b'x' * (1 << 20)";
+    let held = "f = os.memfd_create('m')\nfor _ in range(120): os.write(f, bytes(1 << 20))";
     let too_much = [
         format!("import mmap, time\nm = mmap.mmap(-1, 256 << 20)\n{fill}\ntime.sleep(600)"),
         "import time\nf = os.memfd_create('m')\nfor _ in range(256): os.write(f, bytes(1 << 20))\ntime.sleep(600)"
@@ -490,17 +492,22 @@ async fn shared_memory_counts_once() {
         format!(
             "import mmap, time\nfor _ in range(4):\n    if os.fork() == 0:\n        m = mmap.mmap(-1, 64 << 20)\n        {fill}\n        time.sleep(600)\ntime.sleep(600)"
         ),
+        format!("import mmap, time\n{held}\nm = mmap.mmap(-1, 120 << 20)\n{fill}\ntime.sleep(600)"),
     ];
     let enough = format!(
         "import mmap, time\nm = mmap.mmap(-1, 48 << 20)\n{fill}\nfor _ in range(8):\n    if os.fork() == 0:\n        sum(m[::4096])\n        time.sleep(3)\n        os._exit(0)\nfor _ in range(8): os.wait()\nprint('works')"
     );
+    // Open and mapped, too.
+    let both = format!("import mmap, time\n{held}\nm = mmap.mmap(f, 120 << 20)\n{fill}\ntime.sleep(3)\nprint('works')");
     for tier in TIERS {
         let prison = || Prison { limits: Limits { memory: 200 << 20, ..Limits::default() }, ..Prison::new(tier) };
         for taken in &too_much {
             let said = prison().python(taken).await;
             assert!(said.contains("more than 200 MiB of memory (`sandbox.memory_mib`)"), "{tier} {taken}: {said}");
         }
-        assert_eq!(prison().python(&enough).await, "works", "{tier}");
+        for enough in [&enough, &both] {
+            assert_eq!(prison().python(enough).await, "works", "{tier} {enough}");
+        }
         // Nor is it hidden.
         let said = prison().python(&format!("libc.prctl(4, 0, 0, 0, 0)\n{}", too_much[1])).await;
         assert!(said.contains("more than 200 MiB of memory"), "{tier}: {said}");

@@ -100,28 +100,61 @@ pub(super) fn taken(memory: u64) -> Taken {
         taken.own += size_in(&status, "RssAnon:") + size_in(&status, "VmSwap:");
         shared += size_in(&status, "RssShmem:");
     }
-    // What several of them share counts for each of them there. The kernel divides it, which takes it longer.
-    if taken.own + shared > memory {
-        shared = all.iter().map(|pid| fairly_shared(*pid)).sum();
-    }
     let (open, unnamed) = unnamed_files(&all);
-    // What is mapped may be open, too.
-    taken.shared = shared.max(open);
+    let held: u64 = open.values().sum();
+    // What several of them share counts for each of them there, and what is mapped and held open counts twice. The kernel tells
+    // it apart, which takes it longer.
+    if taken.own + shared + held > memory {
+        shared = all.iter().map(|pid| fairly_shared(*pid, &open)).sum();
+    }
+    taken.shared = shared + held;
     taken.unnamed = unnamed;
     taken
 }
 
-/// The part of shared memory that is this process's, by how many share it; where that is not told, all of it.
-fn fairly_shared(pid: i32) -> u64 {
-    match fs::read(format!("/proc/{pid}/smaps_rollup")) {
-        Ok(table) => size_in(&table, "Pss_Shmem:"),
-        Err(_) => size_in(&fs::read(format!("/proc/{pid}/status")).unwrap_or_default(), "RssShmem:"),
-    }
+/// The part of shared memory that is this process's, by how many share it, but for the files in memory that count already;
+/// where that is not told, all of it.
+fn fairly_shared(pid: i32, counted: &InMemory) -> u64 {
+    let Ok(table) = fs::read(format!("/proc/{pid}/smaps_rollup")) else {
+        return size_in(&fs::read(format!("/proc/{pid}/status")).unwrap_or_default(), "RssShmem:");
+    };
+    let mappings =
+        if counted.is_empty() { Vec::new() } else { fs::read(format!("/proc/{pid}/smaps")).unwrap_or_default() };
+    size_in(&table, "Pss_Shmem:").saturating_sub(mapped_of(counted, &mappings))
 }
 
-/// Files that have no name and are held open: bytes of those in memory, and of others by the file system they are on.
-fn unnamed_files(all: &[i32]) -> (u64, HashMap<u64, u64>) {
-    let (mut memory, mut on_disk, mut seen) = (0, HashMap::new(), HashSet::new());
+/// How much of these files a table like `/proc/PID/smaps` has, without the pages that a mapping has for itself: the kernel
+/// counts those as the process's own.
+fn mapped_of(files: &InMemory, table: &[u8]) -> u64 {
+    let (mut sum, mut is_one, mut shown) = (0, false, 0);
+    for line in table.split(|byte| *byte == b'\n') {
+        if line.first().is_some_and(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()) {
+            is_one = file_of(line).is_some_and(|file| files.contains_key(&file));
+        } else if is_one && line.starts_with(b"Pss:") {
+            shown = size_in(line, "Pss:");
+        } else if is_one && line.starts_with(b"Anonymous:") {
+            sum += shown.saturating_sub(size_in(line, "Anonymous:"));
+        }
+    }
+    sum
+}
+
+/// The device and the inode of the file in a mapping's first line.
+fn file_of(line: &[u8]) -> Option<(u64, u64)> {
+    // A name behind them may be no text.
+    let words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+    let mut words = words.skip(3).map_while(|word| std::str::from_utf8(word).ok());
+    let (major, minor) = words.next()?.split_once(':')?;
+    let number = |text| u32::from_str_radix(text, 16).ok();
+    Some((rustix::fs::makedev(number(major)?, number(minor)?), words.next()?.parse().ok()?))
+}
+
+/// Bytes of files in memory that have no name and are held open, by device and inode.
+type InMemory = HashMap<(u64, u64), u64>;
+
+/// Files that have no name and are held open: those in memory, and bytes of others by the file system they are on.
+fn unnamed_files(all: &[i32]) -> (InMemory, HashMap<u64, u64>) {
+    let (mut memory, mut on_disk, mut seen) = (InMemory::new(), HashMap::new(), HashSet::new());
     for entry in opened(all) {
         let Ok(target) = fs::read_link(&entry) else { continue };
         let target = target.as_os_str().as_encoded_bytes();
@@ -134,7 +167,7 @@ fn unnamed_files(all: &[i32]) -> (u64, HashMap<u64, u64>) {
         }
         let bytes = found.blocks() * 512;
         if IN_MEMORY.iter().any(|place| target.starts_with(place)) {
-            memory += bytes;
+            memory.insert((found.dev(), found.ino()), bytes);
         } else {
             *on_disk.entry(found.dev()).or_default() += bytes;
         }
@@ -210,5 +243,15 @@ mod tests {
         let table = b"Name:\ts\xff\nRssAnon:\t    1024 kB\nRssShmem:\t       4 kB\nVmSwap:\tnonsense\n";
         let sizes = ["RssAnon:", "RssShmem:", "VmSwap:", "RssFile:"].map(|word| size_in(table, word));
         assert_eq!(sizes, [1 << 20, 4096, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_mapped_of_a_file_is_found_without_what_was_changed_of_it() {
+        let table = b"7f00-7f10 rw-s 00000000 00:01 4711                       /memfd:a\xff (deleted)\n\
+            Size:  40 kB\nPss:  24 kB\nPss_Dirty:  24 kB\nAnonymous:  8 kB\nVmFlags: rd\n\
+            a000-b000 rw-s 00000000 00:01 4712 /memfd:b (deleted)\nPss:  400 kB\nAnonymous:  0 kB\n\
+            b000-c000 rw-p 00000000 00:00 0\nPss:  400 kB\nAnonymous:  400 kB\n";
+        let file = |inode| InMemory::from([((rustix::fs::makedev(0, 1), inode), 1 << 20)]);
+        assert_eq!([4711, 4712, 4713].map(|inode| mapped_of(&file(inode), table)), [16 << 10, 400 << 10, 0]);
     }
 }
