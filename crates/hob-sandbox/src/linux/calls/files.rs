@@ -56,10 +56,15 @@ impl Files {
         let opened = if let Some((shared, name)) = self.shared(path) {
             let mode = Mode::from_raw_mode(mode & 0o777);
             openat(shared, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode)
-        } else if let Some(terminal) = terminal(path) {
-            let Ok(terminal) = terminal else { return Errno::ACCESS.into() };
+        } else if let Some(found) = terminal(path) {
+            let Ok(found) = found else { return Errno::ACCESS.into() };
             let kept = flags & (OFlags::ACCMODE | OFlags::NONBLOCK);
-            openat(CWD, terminal, kept | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
+            let opened = openat(CWD, found, kept | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty());
+            // The run may have closed its own meanwhile, and the next one of this number may be anybody's.
+            if matches!(terminal(path), Some(Err(_))) {
+                return Errno::ACCESS.into();
+            }
+            opened
         } else {
             return CONTINUES;
         };
