@@ -422,6 +422,8 @@ def check_installer(test):
     test.expect(code == 0 and releases.downloads() == before, f"a kept archive is downloaded again: {said}")
     kept = next(cache.glob("hob/1.0.0/*/*.tar.gz"))
     kept.write_bytes(b"something else")
+    # As whoever changed it would do.
+    kept.with_name(kept.name + ".sha256").write_text(f"{hashlib.sha256(b'something else').hexdigest()}  {kept.name}\n")
     code, said, unpacked = install("1.0.0")
     test.expect(code == 0 and releases.downloads() == before + 1 and unpacked, f"an archive that was changed is used: {said}")
 

@@ -218,3 +218,49 @@ fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
         }
     }
 }
+
+/// Attack corpus K144: an earlier job on the same machine has left a program, with its digest, where the action keeps releases.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_action_takes_no_archive_that_an_earlier_job_left() {
+    use axum::{Router, extract::Path, routing::get};
+
+    let place = tempfile::tempdir().unwrap();
+    let at = |path: &str| place.path().join(path).display().to_string();
+    let (machine, name) = (std::env::consts::ARCH, format!("hob-1.0.0-{}-unknown-linux-musl", std::env::consts::ARCH));
+    let sh = async |word: &str, environment: &[(&str, &str)]| {
+        let mut variables = hob_process::Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        variables.extend(environment.iter().map(|(name, value)| (name.into(), value.into())));
+        let program = Program::of_hob("sh", &variables).args(["-c", word]).dir(place.path());
+        program.run(&CancellationToken::new()).await.unwrap()
+    };
+    let made = format!(
+        "for of in release job; do mkdir -p $of/{name}; echo $of > $of/{name}/hob; tar -czf $of/{name}.tar.gz -C $of {name}
+         (cd $of; sha256sum {name}.tar.gz > SHA256SUMS); done
+         mkdir -p cache/hob/1.0.0/{machine} temp; cd cache/hob/1.0.0/{machine}; cp {job}/{name}.tar.gz .
+         cp {job}/SHA256SUMS {name}.tar.gz.sha256",
+        job = at("job")
+    );
+    assert!(sh(&made, &[]).await.exit.is_success());
+    let release = place.path().join("release");
+    let files = get(move |Path(file): Path<String>| async move { fs::read(release.join(file)).unwrap_or_default() });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}/download", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().route("/download/v1.0.0/{file}", files)).await });
+    let script = format!("exec bash '{}/.github/actions/hob/install.sh'", env!("CARGO_MANIFEST_DIR"));
+    let (cache, temp, output) = (at("cache"), at("temp"), at("output"));
+    let variables = [
+        ("HOB_VERSION", "1.0.0"),
+        ("HOB_BASE_URL", base.as_str()),
+        ("RUNNER_TEMP", &temp),
+        ("RUNNER_TOOL_CACHE", &cache),
+        ("GITHUB_OUTPUT", &output),
+    ];
+    for told in ["was downloaded", "is on this machine already"] {
+        let ended = sh(&script, &variables).await;
+        assert!(ended.stdout.text().contains(told), "{} {}", ended.stdout.text(), ended.stderr.text());
+        let folder = fs::read_to_string(&output).unwrap();
+        let program = PathBuf::from(folder.lines().last().unwrap().strip_prefix("folder=").unwrap()).join("hob");
+        assert_eq!(fs::read_to_string(program).unwrap(), "release\n", "{told}");
+    }
+}

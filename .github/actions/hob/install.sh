@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts Hob into a new folder of the job, whose path is the output `folder`. The archive of the release is verified before
-# anything is unpacked, each time: also where it was kept by an earlier job on this machine.
+# anything is unpacked, each time: also where it was kept by an earlier job on this machine, which could have put anything there.
 #
 # Reads HOB_VERSION, HOB_SHA256, HOB_BASE_URL and HOB_SOURCE, the repository of the action. Works with the bash of macOS.
 set -euo pipefail
@@ -82,25 +82,18 @@ trap 'rm -rf "$new"' EXIT
 expected="$(tr 'A-F' 'a-f' <<<"${HOB_SHA256:-}")"
 [ -z "$expected" ] || is_digest "$expected" || refuse "The input sha256 is not a SHA-256: 64 digits and letters from a to f."
 
-# Whether an archive was kept that can be used. Without the input, the digest that was kept beside it says what it has to be.
-kept() {
-  [ -f "$store/$archive" ] && [ -f "$store/$archive.sha256" ] || return 1
-  [ -n "$expected" ] || expected="$(cut -c 1-64 <"$store/$archive.sha256")"
-  # A copy, because another job may replace the file between the look and the unpacking.
-  cp "$store/$archive" "$new/$archive" && [ "$(sha256 "$new/$archive")" = "$expected" ]
-}
+if [ -z "$expected" ]; then
+  client --location --output "$new/SHA256SUMS" "$base/v$version/SHA256SUMS" ||
+    refuse "Release $version has no file SHA256SUMS, so nothing was unpacked."
+  # One line names the archive. Some programs write a star before a name.
+  expected="$(awk -v name="$archive" '$2 == name || $2 == "*" name { print $1 }' "$new/SHA256SUMS")"
+  is_digest "$expected" || refuse "The file SHA256SUMS of release $version has no checksum of $archive, so nothing was unpacked."
+fi
 
-if kept; then
+# A copy, because another job may replace the file between the look and the unpacking.
+if [ -f "$store/$archive" ] && cp "$store/$archive" "$new/$archive" && [ "$(sha256 "$new/$archive")" = "$expected" ]; then
   printf 'Hob %s is on this machine already, and its archive has the SHA-256 %s.\n' "$version" "$expected"
 else
-  expected="$(tr 'A-F' 'a-f' <<<"${HOB_SHA256:-}")"
-  if [ -z "$expected" ]; then
-    client --location --output "$new/SHA256SUMS" "$base/v$version/SHA256SUMS" ||
-      refuse "Release $version has no file SHA256SUMS, so nothing was unpacked."
-    # One line names the archive. Some programs write a star before a name.
-    expected="$(awk -v name="$archive" '$2 == name || $2 == "*" name { print $1 }' "$new/SHA256SUMS")"
-    is_digest "$expected" || refuse "The file SHA256SUMS of release $version has no checksum of $archive, so nothing was unpacked."
-  fi
   client --location --output "$new/$archive" "$base/v$version/$archive" ||
     refuse "Release $version has no $archive, or it could not be downloaded."
   actual="$(sha256 "$new/$archive")"
@@ -108,9 +101,7 @@ else
     refuse "The checksum of $archive is $actual and should be $expected, so nothing was unpacked."
   # Renamed, so that jobs at the same time find a whole file or none.
   cp "$new/$archive" "$new/keep"
-  printf '%s  %s\n' "$expected" "$archive" >"$new/keep.sha256"
   mv -f "$new/keep" "$store/$archive"
-  mv -f "$new/keep.sha256" "$store/$archive.sha256"
   printf 'Hob %s was downloaded, and its archive has the SHA-256 %s.\n' "$version" "$expected"
 fi
 
