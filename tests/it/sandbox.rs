@@ -5,6 +5,7 @@ use std::{
     net::TcpListener,
     os::unix::net::{UnixDatagram, UnixListener},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use hob_config::child_environment;
@@ -14,13 +15,14 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::launcher;
+use crate::harness::{launcher, processes_in};
 
 mod calls;
 mod groups;
 mod needs;
 mod prisoner;
 mod renames;
+mod way_out;
 
 /// A tier, and who makes its boxes.
 #[derive(Clone, Copy)]
@@ -48,6 +50,8 @@ impl std::fmt::Display for Kind {
 }
 
 const CANARY: &str = "canary-4711";
+/// A bound for a hang: no machine takes longer to end two processes.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder that a child may write, and one beside it that it may not even read.
 struct Prison {
@@ -109,12 +113,6 @@ impl Prison {
         let errors: Vec<_> = errors.lines().filter(|line| !line.starts_with(REFUSED_NOW)).collect();
         format!("{}{}", finished.stdout.text(), errors.join("\n")).trim().to_owned()
     }
-}
-
-/// Whether the process runs: one that nobody has waited for yet is a zombie.
-fn lives(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// What a child is for.
@@ -386,70 +384,77 @@ async fn a_child_has_three_descriptors() {
 /// Attack corpus J126
 #[tokio::test]
 async fn nothing_outlives_a_child() {
-    let prison = Prison::new(Tier::Fence);
-    let script = "for i in $(seq 100); do env -i setsid sh -c 'trap \"\" TERM; echo $$; exec >&- 2>&-; sleep 600' & done | head -100";
-    let (exit, said) = prison.sh(script).await;
-    assert_eq!((exit, said.lines().count()), (Exit::Code(0), 100));
-    let left: Vec<_> = said.lines().filter(|pid| lives(pid)).collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-/// Attack corpus K131: a name that is not UTF-8, in a fence; the child ends and leaves it, or is ended beside it.
-#[tokio::test]
-async fn a_process_with_any_name_is_found_and_ended() {
-    const NAMES: [&str; 3] = ["s\\377", "a) S 1 (b", "s\\n"];
-    for name in NAMES {
-        let prison = Prison::new(Tier::Fence);
-        // The `x` keeps a line end that the shell would take away.
-        let named = format!("n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"");
-        let start = format!("{named}; env -i setsid \"./$n\" 600 >&- 2>&- & echo $!");
-        let (exit, said) = prison.sh(&start).await;
-        assert_eq!(exit, Exit::Code(0), "{name}: {said}");
-        let bytes = name.replace("\\377", "\u{fffd}").replace("\\n", "\n");
-        let mut files = std::fs::read_dir(prison.work()).unwrap().flatten();
-        assert!(files.any(|file| file.file_name().to_string_lossy() == bytes), "{name} is called so");
-        assert!(!lives(said.trim()) && processes_in(&prison.work()).is_empty(), "{name}: {said}");
-        let mut environment = child_environment();
-        environment.insert("HOME".into(), prison.work().into());
-        let child = Program::inside(&prison.plan(), "sh", &environment).args(["-c", &format!("{start}; wait")]);
-        let child = child.dir(prison.work()).deadline(std::time::Duration::from_secs(1));
-        assert_eq!(child.run(&CancellationToken::new()).await.unwrap().exit, Exit::Deadline, "{name}");
-        assert!(processes_in(&prison.work()).is_empty(), "{name}");
-        // They count, too.
-        let limits = Limits { processes: 20, ..Limits::default() };
-        let prison = Prison { limits, ..Prison::new(Tier::Fence) };
-        let many = format!("{named}; for i in $(seq 40); do \"./$n\" 600 & done; wait");
-        let (exit, said) = prison.sh(&many).await;
-        assert!(exit == Exit::Code(125) && said.contains("more than 20 processes"), "{name}: {exit} {said}");
-    }
-}
-
-/// Attack corpus E64
-#[tokio::test]
-async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
+    // Half of them have a name that is not UTF-8.
+    let script = "p=$(printf 's\\377'); cp /bin/sh \"./$p\"; for i in $(seq 50); do for p in sh \"./$p\"; do \
+                  env -i setsid \"$p\" -c 'trap \"\" TERM; read n < /proc/$$/comm; echo \"$n\"; exec >&- 2>&-; \
+                  while :; do sleep 600; done' & done; p=$(printf 's\\377'); done | head -100";
     for tier in TIERS {
         let prison = Prison::new(tier);
-        let cancel = CancellationToken::new();
-        let ends = cancel.clone();
-        let script = "env -i setsid sh -c 'exec sleep 600' & cat /proc/self/stat; echo ready; wait";
-        let mut environment = child_environment();
-        environment.insert("HOME".into(), prison.work().into());
-        let child = Program::inside(&prison.plan(), "sh", &environment).args(["-c", script]).dir(prison.work());
-        let child = child.watch(move |line| {
-            if line == "ready" {
-                ends.cancel()
-            }
-        });
-        assert_eq!(child.run(&cancel).await.unwrap().exit, Exit::Cancelled, "{tier}");
+        let (exit, said) = prison.sh(script).await;
+        let called = |name: &str| said.lines().filter(|line| *line == name).count();
+        assert_eq!((exit, called("sh"), called("s\u{fffd}")), (Exit::Code(0), 50, 50), "{tier}: {said}");
         let left = processes_in(&prison.work());
         assert!(left.is_empty(), "{tier}: {left:?}");
     }
 }
 
-/// The processes whose folder is this one.
-fn processes_in(folder: &Path) -> Vec<PathBuf> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    all.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))).collect()
+/// Attack corpus K131: a name that is not UTF-8; the child ends and leaves it, or is ended beside it.
+#[tokio::test]
+async fn a_process_with_any_name_is_found_and_ended() {
+    const NAMES: [&str; 3] = ["s\\377", "a) S 1 (b", "s\\n"];
+    for (tier, name) in TIERS.into_iter().flat_map(|tier| NAMES.map(|name| (tier, name))) {
+        let prison = Prison::new(tier);
+        // The `x` keeps a line end that the shell would take away.
+        let named = format!("n=$(printf '{name}x'); n=${{n%x}}; cp /bin/sleep \"./$n\"");
+        let start = format!("{named}; env -i setsid \"./$n\" 600 >&- 2>&- &");
+        let (exit, said) = prison.sh(&start).await;
+        assert_eq!(exit, Exit::Code(0), "{tier} {name}: {said}");
+        let bytes = name.replace("\\377", "\u{fffd}").replace("\\n", "\n");
+        let mut files = std::fs::read_dir(prison.work()).unwrap().flatten();
+        assert!(files.any(|file| file.file_name().to_string_lossy() == bytes), "{name} is called so");
+        assert!(processes_in(&prison.work()).is_empty(), "{tier} {name}: {said}");
+        let mut environment = child_environment();
+        environment.insert("HOME".into(), prison.work().into());
+        let child = Program::inside(&prison.plan(), "sh", &environment).args(["-c", &format!("{start} wait")]);
+        let child = child.dir(prison.work()).deadline(Duration::from_secs(1));
+        assert_eq!(child.run(&CancellationToken::new()).await.unwrap().exit, Exit::Deadline, "{tier} {name}");
+        assert!(processes_in(&prison.work()).is_empty(), "{tier} {name}");
+        // They count, too.
+        let limits = Limits { processes: 20, ..Limits::default() };
+        let prison = Prison { limits, ..Prison::new(tier) };
+        let many = format!("{named}; for i in $(seq 40); do \"./$n\" 600 & done; wait");
+        let (exit, said) = prison.sh(&many).await;
+        assert!(exit == Exit::Code(125) && said.contains("more than 20 processes"), "{tier} {name}: {exit} {said}");
+    }
+}
+
+/// Attack corpus E64: what came from it ends by no signal that it could ignore, before the supervisor would give it up.
+#[tokio::test]
+async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
+    let script = "trap '' TERM; p=$(printf 's\\377'); cp /bin/sh \"./$p\"; \
+                  env -i setsid \"./$p\" -c 'trap \"\" TERM; echo ready; while :; do sleep 600; done' & \
+                  while :; do sleep 600; done";
+    for tier in TIERS {
+        let prison = Prison::new(tier);
+        let cancel = CancellationToken::new();
+        let (ends, work) = (cancel.clone(), prison.work());
+        let (seen, before) = std::sync::mpsc::channel();
+        let mut environment = child_environment();
+        environment.insert("HOME".into(), prison.work().into());
+        let child = Program::inside(&prison.plan(), "sh", &environment).args(["-c", script]).dir(prison.work());
+        let child = child.watch(move |line| {
+            if line == "ready" {
+                seen.send(processes_in(&work).len()).unwrap();
+                ends.cancel()
+            }
+        });
+        let finished = tokio::time::timeout(PATIENCE, child.run(&cancel)).await.unwrap().unwrap();
+        let said = finished.stderr.text();
+        assert_eq!((finished.exit, said.contains("did not end in")), (Exit::Cancelled, false), "{tier}: {said}");
+        assert!(before.recv().unwrap() >= 2, "{tier}: both shells are there, and are found");
+        let left = processes_in(&prison.work());
+        assert!(left.is_empty(), "{tier}: {left:?}");
+    }
 }
 
 /// Attack corpus I99
@@ -476,6 +481,11 @@ async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
         let prison = Prison { limits, ..Prison::new(tier) };
         let said = prison.python("x = bytearray(512 << 20)\nprint('reached')").await;
         assert!(said.contains("MemoryError"), "{tier}: {said}");
+        // Each by itself is within the limit, which the kernel holds it to.
+        let three = "import time\nfor _ in range(3):\n    if os.fork() == 0:\n        x = b'x' * (64 << 20)\n        \
+                     time.sleep(600)\ntime.sleep(600)";
+        let said = prison.python(three).await;
+        assert!(said.contains("more than 128 MiB of memory (`sandbox.memory_mib`)"), "{tier}: {said}");
     }
 }
 

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::harness::{Gate, World};
 
-/// Processes of one agent, each in a session of its own and without an environment.
+/// Processes of one agent, each in a session of its own and without an environment; half of them under a name that is not UTF-8.
 const CHILDREN: usize = 1_000;
 /// No machine takes longer to end them. It is a bound for a hang, not a figure.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,7 +24,10 @@ async fn a_thousand_independent_children_end_with_a_program_that_is_killed() {
 
 #[expect(clippy::print_stdout, reason = "how long it took is worth a look")]
 async fn ends_with_the_program(tier: &str) {
-    let start = format!("i=0; while [ $i -lt {CHILDREN} ]; do env -i setsid sleep 600 & i=$((i+1)); done\n");
+    let start = format!(
+        "n=$(printf 's\\377'); cp /bin/sleep \"./$n\"; i=0; while [ $i -lt {CHILDREN} ]; do \
+         env -i setsid sleep 600 & env -i setsid \"./$n\" 600 & i=$((i+2)); done\n"
+    );
     let script = format!("{start}{}", Gate::before("wait"));
     let world = World::fixing().script("fixer", &script).set("sandbox.tier", tier).start().await;
     let mut gate = Gate::of(&world);
@@ -52,10 +55,13 @@ struct Greedy {
     says: &'static str,
 }
 
-const GREEDY: [Greedy; 3] = [
+/// Of the kinds of memory, and of the kinds of files, no one by itself is more than the limit.
+const GREEDY: [Greedy; 4] = [
     Greedy {
         name: "memory",
-        script: "for i in 1 2 3 4; do /usr/bin/python3 -c 'import time; x = b\"x\" * (100 << 20); time.sleep(600)' & done; wait",
+        script: "python() { /usr/bin/python3 -c \"import mmap, os, time\nb = b'x' * (1 << 20)\n$1\ntime.sleep(600)\" & }\n\
+                 python 'x = b * 100'; python 'm = mmap.mmap(-1, 100 << 20)\nfor _ in range(100): m.write(b)'; \
+                 python 'f = os.memfd_create(\"f\")\nfor _ in range(100): os.write(f, b)'; wait",
         says: "it used more than 256 MiB of memory (`sandbox.memory_mib`)",
     },
     // It has an end, so that a machine on which this test fails has one, too.
@@ -65,8 +71,14 @@ const GREEDY: [Greedy; 3] = [
         says: "it ran more than 200 processes (`sandbox.processes`)",
     },
     Greedy {
+        name: "hidden",
+        script: "n=$(printf 's\\377'); cp /bin/sleep \"./$n\"; i=0; while [ $i -lt 300 ]; do \"./$n\" 600 & i=$((i+1)); done; wait",
+        says: "it ran more than 200 processes (`sandbox.processes`)",
+    },
+    Greedy {
         name: "disk",
-        script: "i=0; while [ $i -lt 8 ]; do head -c 1000000 /dev/zero > big$i; i=$((i+1)); done; read x < {DIR}/never",
+        script: "for i in 1 2 3; do head -c 1000000 /dev/zero > big$i; done; exec 3>gone; rm gone; \
+                 head -c 3000000 /dev/zero >&3; read x < {DIR}/never",
         says: "it wrote more than 4 MiB (`sandbox.disk_mib`)",
     },
 ];

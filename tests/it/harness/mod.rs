@@ -24,7 +24,7 @@ pub(crate) use inside::Turnstile;
 pub(crate) use program::Ended;
 pub(crate) use receiver::{Receiver, WEBHOOK_SECRET};
 pub(crate) use replies::Replies;
-pub(crate) use sandboxed::{launcher, sandbox, strict_fence};
+pub(crate) use sandboxed::{launcher, processes_in, sandbox, strict_fence};
 pub(crate) use script::script;
 pub(crate) use virtual_time::in_virtual_time;
 pub(crate) use world::{Builder, World, claim, repo, repo_on_forge, run};

@@ -1,6 +1,6 @@
 //! The sandbox of tests that run agents and checks without a worker.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hob_sandbox::{Limits, Network, Sandbox, Tier};
 
@@ -17,4 +17,10 @@ pub(crate) fn strict_fence() -> Sandbox {
 /// A fence whose children share temporary files, where tests have theirs.
 pub(crate) fn sandbox() -> Sandbox {
     strict_fence().sharing(Vec::new(), vec![std::env::temp_dir()]).with_network(Network::None)
+}
+
+/// The processes whose folder is this one, or one below it. One that has ended and was not waited for has none.
+pub(crate) fn processes_in(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    all.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))).collect()
 }

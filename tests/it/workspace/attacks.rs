@@ -1,10 +1,13 @@
 //! What a hostile agent leaves in its folder, and in Hob's own where it can reach them. Each test names its attack.
 
 use hob_sandbox::{Limits, Sandbox, Tier};
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat},
+};
 
 use super::*;
-use crate::harness::{launcher, strict_fence};
+use crate::harness::{launcher, processes_in, strict_fence};
 
 async fn findings(checkout: &Checkout) -> Vec<String> {
     let head = commit(checkout).await.unwrap().unwrap();
@@ -178,11 +181,30 @@ async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
             (says, FailureClass::Transient { retry_after: None })
         );
     }
-    tokio::time::pause();
-    let endless = works("exec tail -f /dev/null");
-    let late = checkout.commit(&endless, "x", &identity, Timestamp::UNIX_EPOCH).await.unwrap_err();
-    tokio::time::resume();
-    assert!(matches!(late, WorkspaceError::Unfit(UnfitWork::TooSlow { seconds: 300 })), "{late}");
+    // In a fence its supervisor ends it, with what it has started.
+    let endless = "echo > began; exec tail -f /dev/null";
+    let left = "n=$(printf 's\\377'); cp /bin/sleep \"./$n\"; env -i setsid \"./$n\" 600 &";
+    let supervised =
+        format!("if [ $1 = --supervise-child ]; then exec {} $1; fi\n{left} {endless}", launcher().display());
+    let git = yard.issue().join("git");
+    for (tier, script) in [(Tier::None, endless), (Tier::Fence, supervised.as_str())] {
+        let sandbox = Sandbox::new(tier, works(script).launcher().to_owned(), Limits::default());
+        let began = git.join("began");
+        mknodat(CWD, &began, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let began = openat(CWD, &began, OFlags::RDWR, Mode::empty()).unwrap();
+        tokio::time::pause();
+        // Blocking work holds the time until then.
+        let begins = tokio::task::spawn_blocking(move || {
+            let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
+            poll(&mut [PollFd::new(&began, PollFlags::IN)], Some(&patience))
+        });
+        let late = checkout.commit(&sandbox, "x", &identity, Timestamp::UNIX_EPOCH).await.unwrap_err();
+        tokio::time::resume();
+        assert_eq!(begins.await.unwrap(), Ok(1), "{tier}: it began");
+        assert!(matches!(late, WorkspaceError::Unfit(UnfitWork::TooSlow { seconds: 300 })), "{tier}: {late}");
+        assert!(processes_in(&git).is_empty(), "{tier}: {:?}", processes_in(&git));
+        fs::remove_file(git.join("began")).unwrap();
+    }
     // What a child that was ended in the middle leaves is in nobody's way.
     fs::write(yard.issue().join("git/index.lock"), "").unwrap();
     fs::write(yard.issue().join("git/refs/heads/hob/7-fix.lock"), "").unwrap();
