@@ -476,3 +476,33 @@ fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
     }
     (!counts.models.is_empty()).then_some(sum)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// Attack corpus F74: the proxy ends and nothing else does, as where it fails. The work would go on for ever.
+    #[tokio::test]
+    async fn work_ends_with_its_proxy() {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let (progress, _lines) = mpsc::channel(1);
+        let context = RunContext::new(CancellationToken::new(), progress, Environment::new(), Sandbox::none());
+        let egress = Egress::start(EgressConfig::default(), Listen::Loopback, context.cancel.clone()).await.unwrap();
+        let proxy = egress.ended();
+        let open = Some(Open { egress, prices: Prices::of(&None, &[]), _socket: None });
+        let (variables, services) = (Environment::new(), Services::default());
+        let run = RunEgress { open, variables, services, network: Network::None, tokens: None };
+        let end = context.cancel.child_token();
+        let work = async {
+            proxy.cancel();
+            end.cancelled().await;
+        };
+        let (_, outcome) = tokio::time::timeout(PATIENCE, run.beside(work, &end, &context)).await.unwrap();
+        assert_eq!(outcome, Some(transient("the proxy of the agent broke")));
+        assert!(!context.cancel.is_cancelled(), "of this run alone");
+    }
+}

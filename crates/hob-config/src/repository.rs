@@ -103,24 +103,43 @@ mod tests {
     /// Attack corpus F76, J130: a repository names no host, no key, and no program that gets one.
     #[test]
     fn a_repository_leads_no_key_elsewhere() {
-        for text in [
-            "[model]\nbase_url = 'http://evil.example'",
-            "[model.endpoints.openai]\nbase_url = 'http://evil.example'",
-            "[agents.a]\nbase_url = 'http://evil.example'",
-            "[agents.a]\napi_key = 'OPENAI_API_KEY'",
-            "[agents.a]\nenv = ['OPENAI_BASE_URL']",
-            "[agents.a]\nbackend = 'codex'\ncommand = ['codex', '--config', 'model_provider=evil']",
-            "[agents.a]\nmcp = ['./server']",
-            "[mcp.a]\ncommand = ['./server']",
-            "[tools.a]\ncommand = ['./tool']",
-            "[egress]\nallow = ['evil.example']",
-            "[sandbox]\ntier = 'none'",
-            "[forge]\napi_url = 'http://evil.example'",
-            "[trust]\npermission = 'read'",
-            "[secrets]\nenv = ['GITHUB_TOKEN']",
+        let unknown =
+            |line: usize, key: &str| format!("line {line} (`{key}`): unknown field `{}`", key.trim_matches(['[', ']']));
+        let mine = |key: &str| format!("`agents.a.{key}` is allowed only in the settings of whoever runs Hob");
+        let placed =
+            "`agents.a.command` with `backend = \"codex\"` is allowed only in the settings of whoever runs Hob";
+        for (text, says) in [
+            ("[model]\nbase_url = 'http://evil.example'", unknown(1, "[model]")),
+            ("model.endpoints.openai.base_url = 'http://evil.example'", "unknown field `model`".to_owned()),
+            ("[agents.a]\nbase_url = 'http://evil.example'", unknown(2, "base_url")),
+            ("[agents.a]\napi_key = 'OPENAI_API_KEY'", unknown(2, "api_key")),
+            ("[agents.a]\nenv = ['OPENAI_BASE_URL']", mine("env")),
+            ("[agents.a]\nhosts = ['evil.example']", mine("hosts")),
+            ("[agents.a]\nfetch_hosts = ['evil.example']", mine("fetch_hosts")),
+            ("[agents.a]\nmcp = ['./server']", mine("mcp")),
+            (
+                "[agents.a]\nbackend = 'codex'\ncommand = ['codex', '--config', 'model_provider=evil']",
+                placed.to_owned(),
+            ),
+            ("[mcp.a]\ncommand = ['./server']", "unknown field `mcp`".to_owned()),
+            ("[tools.a]\ncommand = ['./tool']", "unknown field `tools`".to_owned()),
+            ("[egress]\nallow = ['evil.example']", unknown(1, "[egress]")),
+            ("[sandbox]\ntier = 'none'", unknown(1, "[sandbox]")),
+            ("sandbox.hosts = ['evil.example']", "unknown field `sandbox`".to_owned()),
+            ("[forge]\napi_url = 'http://evil.example'", unknown(1, "[forge]")),
+            ("[trust]\npermission = 'read'", unknown(1, "[trust]")),
+            ("[secrets]\nenv = ['GITHUB_TOKEN']", unknown(1, "[secrets]")),
+            // A step is a command: neither variables nor hosts stand beside it.
+            (
+                "setup = [{ run = './fetch', env = ['OPENAI_API_KEY'] }]",
+                "line 1 (`setup`): invalid type: map".to_owned(),
+            ),
+            ("setup = ['./fetch']\nsetup_hosts = ['evil.example']", unknown(2, "setup_hosts")),
+            ("[setup]\nrun = './fetch'\nenv = ['OPENAI_API_KEY']", "line 1 (`[setup]`): invalid type: map".to_owned()),
         ] {
             let error = RepositorySettings::parse(text).expect_err(text).to_string();
-            assert!(error.starts_with("`.github/hob.toml` on the base branch cannot be used"), "{error}");
+            let begins = "`.github/hob.toml` on the base branch cannot be used: ";
+            assert!(error.strip_prefix(begins).is_some_and(|why| why.contains(&says)), "{text}: {error}");
         }
     }
 

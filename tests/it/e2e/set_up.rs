@@ -85,21 +85,37 @@ async fn a_step_that_fails_on_the_base_ends_the_run_before_an_agent_starts() {
     }
 }
 
-/// Attack corpus J126
+/// Attack corpus J126: an agent changes its copies, what it finds of what is kept, and the script of the step, which is a part
+/// of its work. The next issue has what the base's script made.
 #[tokio::test]
 async fn what_a_run_does_to_its_copy_reaches_no_other() {
-    let agent = "echo evil > packages/a/deps/lock; echo evil > \"$HOME/cache\"; echo done > done-$HOB_ISSUE; \
-                 find / -path '*/prepared/*' -name cache 2>/dev/null | while read f; do echo evil > \"$f\"; done";
-    let world = preparing(agent).start().await;
+    let rules = "setup = ['sh prepare.sh']\nsetup_key = ['lock']\n\
+                 checks = ['test -e done-1 || { cmp lock deps/lock && grep home \"$HOME/cache\"; }']\n";
+    let honest = "mkdir -p deps && cp lock deps && echo home > \"$HOME/cache\" && . ./lib.sh\n";
+    let evil = "echo evil > deps/lock; echo evil > \"$HOME/cache\"";
+    let agent = format!(
+        "if [ $HOB_ISSUE != 1 ]; then cmp lock deps/lock && grep -q home \"$HOME/cache\" && echo done > done.txt; exit; fi\n\
+         {evil}; echo done > done-1; echo '{evil}' | tee -a prepare.sh > lib.sh\n\
+         find / -path '*/prepared/*' -name cache 2>/dev/null | while read f; do echo evil > \"$f\"; done"
+    );
+    let world = World::with_agent(&agent)
+        .file("lock", "1\n")
+        .file("prepare.sh", honest)
+        .file("lib.sh", "echo ran >> {DIR}/runs")
+        .file(".gitignore", "deps/\n")
+        .file(".github/hob.toml", rules)
+        .start()
+        .await;
     for title in ["First", "Second"] {
         world.asks(title, "").await;
+        world.run().await;
     }
-    world.run().await;
     let pulls = world.pulls().await;
     assert_eq!(pulls.len(), 2, "{:?}", world.failures());
     for pull in &pulls {
         assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
     }
+    assert_eq!(std::fs::read_to_string(world.dir().join("runs")).unwrap(), "ran\n", "the base's script, once");
     world.finish().await;
 }
 
@@ -166,6 +182,29 @@ async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
         format!("setup = {steps}\nchecks = {checks}\ncheck_hosts = ['{host}']\n")
     };
     is_green_with("sandbox.hosts", rules).await;
+}
+
+/// Attack corpus J130: a step has no variable that an agent's settings name, and no host that only the repository does.
+#[tokio::test]
+async fn a_step_gets_no_key_and_chooses_no_host() {
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap();
+    let get = format!("env > {{DIR}}/step; NO_PROXY= no_proxy= /usr/bin/python3 get.py http://{address}/");
+    let mut world = World::with_agent("env > {DIR}/agent; echo done > done.txt")
+        .file(".github/hob.toml", &format!("setup = {}\ncheck_hosts = ['{address}']\n", json!([get])))
+        .file("get.py", GET)
+        .set("sandbox.hosts", "listed.example")
+        .start()
+        .await;
+    world.settings.agents.get_mut("fixer").unwrap().env = vec!["DEPLOY_KEY".to_owned()];
+    world.asks("Make done.txt", "").await;
+    let ended = world.hob_with(&["run", "--once"], &[("DEPLOY_KEY", "canary-4711")]).await;
+    let had = |name: &str| std::fs::read_to_string(world.dir().join(name)).unwrap_or_default();
+    assert!(had("agent").contains("canary-4711") && had("step").contains("HTTP_PROXY="), "{ended:?}");
+    assert!(!had("step").contains("canary-4711"));
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "nobody has connected");
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -176,6 +176,7 @@ mod tests {
         assert_eq!((other.agent, other.notes), (None, vec!["the settings have no agent `sh`".to_owned()]));
     }
 
+    /// Attack corpus J130: no model that the settings do not list gets the key of one that they do.
     #[test]
     fn a_repository_chooses_models_of_the_list() {
         let bounds = bounds();
@@ -186,6 +187,8 @@ mod tests {
             ("gpt-5", None),
             ("opus", None),
             ("cassette//etc/passwd", None),
+            ("openai/http://evil.example/gpt-5", None),
+            ("evil.example/gpt-5", None),
         ] {
             let profile = profile(&format!("model: {wanted}"));
             let narrowed = bounds.narrowed(&profile, ProfileSource::GithubAgents);

@@ -327,6 +327,30 @@ Look first.
         assert!(found.profile.is_none() && said(&found).contains("line 4: `tools` stands there twice"));
     }
 
+    /// Attack corpus J130: a profile in a repository, which an agent's work may change, says nothing of servers, keys, hosts or
+    /// programs. What other programs' profiles say of them is left out; below `hob` it makes the profile unusable.
+    #[test]
+    fn a_profile_leads_no_key_elsewhere() {
+        for (key, value) in [
+            ("base_url", "http://evil.example"),
+            ("api_key", "OPENAI_API_KEY"),
+            ("env", "[OPENAI_API_KEY]"),
+            ("hosts", "[evil.example]"),
+            ("fetch_hosts", "[evil.example]"),
+            ("command", "[./codex]"),
+            ("mcp", "[./server]"),
+            ("mcp-servers", "{ evil: { command: ./server, env: { KEY: '$OPENAI_API_KEY' } } }"),
+            ("setup", "[./fetch]"),
+        ] {
+            let plain = "name: a\ndescription: b";
+            let beside = parsed(&format!("---\n{plain}\n{key}: {value}\n---\nDo it.")).profile;
+            assert_eq!(beside, parsed(&format!("---\n{plain}\n---\nDo it.")).profile, "{key}");
+            let own = parsed(&format!("---\n{plain}\nhob:\n  {key}: {value}\n---\nDo it."));
+            let says = format!("line 5: `hob` has no key `{key}`");
+            assert!(own.profile.is_none() && said(&own).starts_with(&says), "{key}: {}", said(&own));
+        }
+    }
+
     /// Row M5: each is an error of this one file.
     #[test]
     fn a_damaged_file_says_why() {

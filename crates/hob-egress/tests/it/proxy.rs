@@ -163,9 +163,9 @@ async fn a_redirect_off_the_list_is_refused() {
     assert_eq!(egress.denied(), ["169.254.169.254", "evil.test"]);
 }
 
-/// Attack corpus F74
+/// Attack corpus F74: the server's end. That a child has no other way out, and that its run ends, are tests of their own.
 #[tokio::test]
-async fn a_proxy_that_is_gone_lets_nothing_through() {
+async fn a_proxy_that_ends_closes_what_it_served() {
     let port = echo().await;
     let (egress, lines) = to_ok(port, EgressLimits::default()).await;
     let (address, ended) = (address(&egress), egress.ended());
@@ -179,17 +179,26 @@ async fn a_proxy_that_is_gone_lets_nothing_through() {
     assert_eq!(lines.lock().unwrap()[0].reason, "the run ended");
 }
 
-/// Attack corpus F75
+/// Attack corpus F75: the list decides, and no token does. Where the forge's API is listed, it takes what it is sent.
 #[tokio::test]
-async fn a_token_of_an_attacker_does_not_reach_the_forge() {
-    let (egress, lines) =
-        start(EgressConfig { hosts: vec!["pypi.org".parse().unwrap()], ..EgressConfig::default() }).await;
-    assert!(ask(&egress, &connect_to("api.github.com:443")).await.starts_with("HTTP/1.1 403"));
-    let plain = "GET http://api.github.com/user?access_token=ghp_attacker HTTP/1.1\r\nhost: api.github.com\r\n\
-        authorization: Bearer ghp_attacker\r\nconnection: close\r\n\r\n";
-    assert!(ask(&egress, plain).await.starts_with("HTTP/1.1 403"));
-    egress.end().await;
-    assert!(!format!("{lines:?}").contains("ghp_attacker"));
+async fn a_forge_that_is_not_listed_gets_no_token_of_an_attackers() {
+    let show = |headers: HeaderMap| async move { format!("{:?}", headers.get("authorization")) };
+    let forge = serve(Router::new().route("/user", get(show))).await;
+    let request = format!(
+        "GET http://forge.test:{forge}/user?access_token=ghp_attacker HTTP/1.1\r\nhost: forge.test\r\n\
+         authorization: Bearer ghp_attacker\r\nconnection: close\r\n\r\n"
+    );
+    for (listed, status, takes) in [("pypi.test", "HTTP/1.1 403", false), ("forge.test", "HTTP/1.1 200", true)] {
+        let private_hosts = hosts(&[&format!("{listed}:{forge}")]);
+        let resolver = names(&[("pypi.test", "127.0.0.1"), ("forge.test", "127.0.0.1")]);
+        let (egress, lines) = start(EgressConfig { private_hosts, resolver, ..EgressConfig::default() }).await;
+        let answer = ask(&egress, &request).await;
+        assert_eq!((answer.starts_with(status), answer.contains("ghp_attacker")), (true, takes), "{listed}: {answer}");
+        let tunnel = ask(&egress, &connect_to(&format!("forge.test:{forge}"))).await;
+        assert!(tunnel.starts_with(status), "{listed}: {tunnel}");
+        egress.end().await;
+        assert!(!format!("{lines:?}").contains("ghp_attacker"));
+    }
 }
 
 #[tokio::test]
