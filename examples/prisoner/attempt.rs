@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::{kernel, processes, reads, sockets, writes};
+use crate::{kernel, processes, reads, sockets, supervised, writes};
 
 /// How an attempt ended, with the reason.
 pub(crate) enum Outcome {
@@ -85,6 +85,7 @@ pub(crate) fn all(told: &Told) -> Value {
         ("files: write", writes::attempts(told)),
         ("processes", processes::attempts(told, inherited)),
         ("network and services", sockets::attempts(told)),
+        ("what a supervisor does", supervised::attempts(told)),
         ("kernel", kernel::attempts(told)),
     ];
     let attempts = groups.iter().flat_map(|(group, attempts)| {

@@ -2,8 +2,9 @@
 
 use std::{
     fs::{self, File},
-    net::{TcpListener, UdpSocket},
+    net::{IpAddr, TcpListener, UdpSocket},
     os::{
+        fd::OwnedFd,
         linux::net::SocketAddrExt,
         unix::{
             fs::{FileTypeExt, PermissionsExt},
@@ -17,7 +18,10 @@ use std::{
 
 use hob_process::{Exit, ProcessError, Program};
 use hob_sandbox::{Limits, Maker, Sandbox, Tier};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    process::{Pid, Signal, kill_process},
+    pty::{OpenptFlags, openpt, ptsname, unlockpt},
+};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 use tokio_util::sync::CancellationToken;
@@ -71,10 +75,15 @@ struct Outside {
     folder: TempDir,
     tmp: NamedTempFile,
     shm: NamedTempFile,
+    /// Another one, which the prisoner tries to remove.
+    shared: NamedTempFile,
     process: Child,
     tcp: TcpListener,
+    /// The same on `::1` and at an address of the machine's own, where it has them.
+    others: [Option<TcpListener>; 2],
     udp: UdpSocket,
-    _local: (UnixListener, UnixDatagram, UnixListener),
+    terminal: OwnedFd,
+    local: (UnixListener, UnixDatagram, UnixListener),
     key: i64,
     mark: String,
 }
@@ -101,8 +110,9 @@ impl Outside {
         process.arg("600").current_dir(&outside).stdin(File::open(outside.join("secret")).unwrap());
         let process = process.env("TOKEN", CANARY).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let tmp = NamedTempFile::with_prefix("hob-prisoner-").unwrap();
-        let shm = tempfile::Builder::new().prefix("hob-prisoner-").tempfile_in("/dev/shm").unwrap();
-        for file in [&tmp, &shm] {
+        let [shm, shared] =
+            [(); 2].map(|()| tempfile::Builder::new().prefix("hob-prisoner-").tempfile_in("/dev/shm").unwrap());
+        for file in [&tmp, &shm, &shared] {
             fs::write(file, CANARY).unwrap();
         }
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -115,7 +125,11 @@ impl Outside {
         // Nobody else's: ids are used again, but not while their process lives.
         let key = 0x0b00_0000 | i64::from(std::process::id());
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
-        let outside = Self { folder, tmp, shm, process, tcp, udp, _local: local, key, mark };
+        let others = [TcpListener::bind("[::1]:0").ok(), own_address().and_then(|ip| TcpListener::bind((ip, 0)).ok())];
+        // Left open for whatever is started, as whoever starts Hob may do.
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        unlockpt(&terminal).unwrap();
+        let outside = Self { folder, tmp, shm, shared, process, tcp, others, udp, terminal, local, key, mark };
         outside.shares(Shared::Made);
         outside
     }
@@ -136,6 +150,8 @@ impl Outside {
             ("outside", shown(&self.folder.path().join("outside"))),
             ("tmp", shown(self.tmp.path())),
             ("shm", shown(self.shm.path())),
+            ("shared", shown(self.shared.path())),
+            ("terminal", ptsname(&self.terminal, Vec::new()).unwrap().into_string().unwrap()),
             ("unix", shown(&self.path("socket"))),
             ("datagram", shown(&self.path("datagram"))),
             ("abstract", self.mark.clone()),
@@ -149,6 +165,9 @@ impl Outside {
             ("tcp", port(self.tcp.local_addr().unwrap())),
             ("udp", port(self.udp.local_addr().unwrap())),
         ];
+        let [six, machine] = self.others.each_ref().map(|one| one.as_ref().map(|one| one.local_addr().unwrap()));
+        told.extend(six.map(|address| ("tcp6", port(address))));
+        told.extend(machine.map(|address| ("machine", address.to_string())));
         let home = hob_config::child_environment().remove(std::ffi::OsStr::new("HOME")).map(PathBuf::from);
         told.extend(home.filter(|home| fs::read_dir(home).is_ok()).map(|home| ("home", shown(&home))));
         let disks = fs::read_dir("/dev").unwrap().flatten();
@@ -206,7 +225,21 @@ impl Outside {
         let mut trace = trace.json("leave a trace in the files outside, looked at from there");
         trace["group"] = json!("files: write");
         all.push(trace);
+        let was_met = self.was_met();
+        let met = Outcome::when(was_met, if was_met { "somebody has connected" } else { "nobody has connected" });
+        let mut met = met.json("reach a server or a service outside, looked at from there");
+        met["group"] = json!("what a supervisor does");
+        all.push(met);
         Value::Array(all)
+    }
+
+    /// Whether anybody has connected to one of the servers, however that ended.
+    fn was_met(&self) -> bool {
+        let servers = self.others.iter().flatten().chain([&self.tcp]);
+        let by_address = servers.filter(|one| one.set_nonblocking(true).is_ok() && one.accept().is_ok()).count();
+        let services = [&self.local.0, &self.local.2];
+        let by_name = services.iter().filter(|one| one.set_nonblocking(true).is_ok() && one.accept().is_ok()).count();
+        by_address + by_name > 0
     }
 
     /// Processes that have the mark among their arguments, without this one.
@@ -228,10 +261,20 @@ impl Outside {
         let whole = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text == CANARY);
         names.extend(VICTIMS.iter().filter(|name| !whole(&self.path(name))).map(|name| (*name).to_owned()));
         names.extend(
-            [self.tmp.path(), self.shm.path()].iter().filter(|path| !whole(path)).map(|p| p.display().to_string()),
+            [self.tmp.path(), self.shm.path(), self.shared.path()]
+                .iter()
+                .filter(|path| !whole(path))
+                .map(|p| p.display().to_string()),
         );
         names
     }
+}
+
+/// The address that the machine has for others, where it has one. Nothing is sent.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    Some(socket.local_addr().ok()?.ip()).filter(|ip| !ip.is_loopback() && !ip.is_unspecified())
 }
 
 /// What is to be done with what processes share.

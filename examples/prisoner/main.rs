@@ -34,6 +34,8 @@ mod reads;
 #[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(target_os = "linux")]
+mod supervised;
+#[cfg(target_os = "linux")]
 mod writes;
 
 #[cfg(target_os = "linux")]

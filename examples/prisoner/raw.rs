@@ -35,6 +35,14 @@ pub(crate) enum Word {
     Last,
 }
 
+impl Word {
+    /// Where what it points to is in memory, for what points there in turn.
+    pub(crate) fn address(self) -> u64 {
+        let Self::At(offset) = self else { panic!("it points nowhere") };
+        BASE + offset
+    }
+}
+
 /// A number that may be negative, as an argument.
 pub(crate) fn n(number: i64) -> Word {
     Word::Is(number.cast_unsigned())
