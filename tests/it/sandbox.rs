@@ -387,7 +387,7 @@ async fn nothing_outlives_a_child() {
     // Half of them have a name that is not UTF-8.
     let script = "p=$(printf 's\\377'); cp /bin/sh \"./$p\"; for i in $(seq 50); do for p in sh \"./$p\"; do \
                   env -i setsid \"$p\" -c 'trap \"\" TERM; read n < /proc/$$/comm; echo \"$n\"; exec >&- 2>&-; \
-                  while :; do sleep 600; done' & done; p=$(printf 's\\377'); done | head -100";
+                  sleep 600; :' & done; p=$(printf 's\\377'); done | head -100";
     for tier in TIERS {
         let prison = Prison::new(tier);
         let (exit, said) = prison.sh(script).await;
@@ -432,8 +432,8 @@ async fn a_process_with_any_name_is_found_and_ended() {
 #[tokio::test]
 async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
     let script = "trap '' TERM; p=$(printf 's\\377'); cp /bin/sh \"./$p\"; \
-                  env -i setsid \"./$p\" -c 'trap \"\" TERM; echo ready; while :; do sleep 600; done' & \
-                  while :; do sleep 600; done";
+                  env -i setsid \"./$p\" -c 'trap \"\" TERM; echo ready; sleep 600; :' & \
+                  sleep 600; :";
     for tier in TIERS {
         let prison = Prison::new(tier);
         let cancel = CancellationToken::new();
