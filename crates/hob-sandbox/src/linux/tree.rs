@@ -14,6 +14,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process};
 
 /// How long a process that was killed is given to be gone, before they are looked for again.
 const BETWEEN: Duration = Duration::from_millis(1);
+/// How often that is waited first for what ends by itself.
+const BY_ITSELF: u32 = 3;
 /// How long all of them are given. One that sleeps in the kernel, over a disk that does not answer, ends when the disk does.
 const LONGEST: Duration = Duration::from_secs(30);
 /// How links to files in memory begin.
@@ -58,10 +60,17 @@ pub(super) fn reap(child: Pid) -> Option<WaitStatus> {
 /// others faster than they are found.
 pub(super) fn end() {
     let began = Instant::now();
+    let mut waited = 0;
     while began.elapsed() < LONGEST {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Err(rustix::io::Errno::CHILD) => return,
             Ok(Some(_)) => continue,
+            // The rest of a box ends with its first process. Where a machine has many processes, a look at all takes longer.
+            Ok(None) if waited < BY_ITSELF => {
+                waited += 1;
+                std::thread::sleep(BETWEEN);
+                continue;
+            }
             Ok(None) | Err(_) => {}
         }
         let mut stopped = HashSet::new();
