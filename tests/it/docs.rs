@@ -404,6 +404,10 @@ fn the_step_with_the_token_becomes_hob() {
     let script = text(".github/actions/hob/run.sh");
     let runs: Vec<&str> = script.lines().map(str::trim).filter(|line| line.contains("\"$HOB_FOLDER/hob\"")).collect();
     assert!(runs.len() == 2 && runs.iter().all(|line| line.starts_with("exec ")), "{runs:?}");
+    // What makes a box possible is over before it, and got nothing of the job's environment.
+    let (before, _) = steps.split_once("GITHUB_TOKEN").unwrap();
+    let start = "run: exec env -i PATH=\"$PATH\" HOB_COMMAND=\"$HOB_COMMAND\" bash \"$GITHUB_ACTION_PATH/box.sh\"";
+    assert!(before.contains(start), "{before}");
     // The workflow has no command of its own beside it.
     assert!(!text(".github/workflows/work.yml").contains("\n        run:"));
 }
