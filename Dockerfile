@@ -1,4 +1,4 @@
-# Hob in a container: built from source, run by an unprivileged user, with git and certificates only.
+# Hob in a container: built from source, run by an unprivileged user, with git, certificates and bubblewrap only.
 #
 #   docker build --tag hob .
 #
@@ -13,7 +13,7 @@ RUN cargo build --locked --release --package hob --features jemalloc
 
 FROM debian:bookworm-slim@sha256:7b140f374b289a7c2befc338f42ebe6441b7ea838a042bbd5acbfca6ec875818
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends ca-certificates git \
+ && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 10001 hob \
  && useradd --uid 10001 --gid hob --create-home --shell /usr/sbin/nologin hob \

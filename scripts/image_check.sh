@@ -119,3 +119,5 @@ run sh -c '
 begin=$SECONDS
 run rehearse >"$work/says" 2>&1 || { cat "$work/says" >&2 && fail "the rehearsal does not end as it should"; }
 printf 'the rehearsal, in the image: %d s\n' "$((SECONDS - begin))"
+# It says which tier the runtime lets it have.
+sed -n 's/^agents and checks run in //p' "$work/says"

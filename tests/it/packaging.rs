@@ -52,6 +52,16 @@ fn the_unit_gives_secrets_as_files_and_hides_other_processes() {
     assert!(unit["TimeoutStopSec"][0].parse::<u32>().unwrap() > 5);
 }
 
+/// Each of these was seen to keep bubblewrap from making a box.
+#[test]
+fn the_unit_lets_bubblewrap_make_a_box_and_nothing_else() {
+    let unit = unit();
+    let words = |key: &str| unit[key][0].split(' ').map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words("RestrictNamespaces"), ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"]);
+    assert_eq!(words("RestrictAddressFamilies"), ["AF_INET", "AF_INET6", "AF_UNIX", "AF_NETLINK"]);
+    assert!(!unit.contains_key("ProtectHostname") && !unit.contains_key("SystemCallFilter"), "{unit:?}");
+}
+
 /// What `systemd-analyze verify` says of the unit after `change`; none: it is not installed.
 async fn verdict(change: impl Fn(&str) -> String) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
@@ -151,6 +161,10 @@ fn bases(path: &str) -> Vec<String> {
         assert_eq!(digest.split(' ').next().unwrap().len(), 64, "{base}");
     }
     assert!(text.lines().any(|line| line == "USER 10001:10001"), "{path}");
+    assert!(
+        text.contains(" && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \\\n"),
+        "{path}"
+    );
     bases
 }
 
