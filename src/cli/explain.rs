@@ -45,6 +45,10 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     let mut parts = Vec::new();
     if let Some(blocked) = &issue.blocked {
         parts.push(("blocked", terminal(blocked.text.trim())));
+        for last in &blocked.last {
+            let command = last.command.replace('\n', " ");
+            parts.push(("output", terminal(&format!("last lines of `{command}`:\n{}", last.lines))));
+        }
         parts.push(("question", styled(WARN, &terminal(blocked.question.trim()))));
     }
     parts.push(("now", terminal(&issue.why)));

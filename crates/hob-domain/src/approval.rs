@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(record.waiting_action(), None);
         for (kind, waits) in [(BlockKind::Question, false), (BlockKind::ApprovalNeeded, true)] {
             let (text, question, since) = (String::new(), String::new(), Timestamp::UNIX_EPOCH);
-            record.blocked = Some(Blocked { kind, text, question, since, told: false });
+            record.blocked = Some(Blocked { kind, text, question, last: Vec::new(), since, told: false });
             assert_eq!(record.waiting_action().is_some(), waits);
         }
         record.state = State::Ready;

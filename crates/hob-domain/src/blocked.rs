@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAdvice, Conflict, CostLimit, Exhausted, Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation,
-    WorkPlan, count,
+    BudgetAdvice, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Proposed, PullNumber, RoundKind, Sha, Spend,
+    Timestamp, Violation, WorkPlan, count,
     markup::{code_span, sentence},
     refused_push_advice, title,
 };
@@ -68,6 +68,9 @@ pub struct Blocked {
     pub text: String,
     /// What a person is asked.
     pub question: String,
+    /// What the checks or steps printed last that are the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<LastLines>,
     /// Since when, by the forge's clock: an older comment answers nothing.
     pub since: Timestamp,
     /// Whether the question has reached somebody: a comment that mentions them was written, or there is nobody to mention.
@@ -103,13 +106,13 @@ pub enum BlockReason {
     ChecksFailed {
         /// Rounds of work in this attempt.
         rounds: u32,
-        /// The failed checks, rendered.
-        failed: String,
+        /// The failed checks.
+        failed: FailedChecks,
     },
     /// Checks fail on the base already, and `checks.on_red_base` says not to work then.
     RedBase {
-        /// The failed checks, rendered.
-        failed: String,
+        /// The failed checks.
+        failed: FailedChecks,
     },
     /// The branch does not merge with today's base, and the agent left conflicts.
     MergeConflict {
@@ -251,10 +254,10 @@ impl BlockReason {
             }
             Self::PlanProposed { plan, cost } => plan.proposed(*cost),
             Self::ChecksFailed { rounds, failed } => {
-                format!("The checks still fail after {} of work.\n\n{failed}", count(*rounds, "round"))
+                format!("The checks still fail after {} of work.\n\n{}", count(*rounds, "round"), failed.list)
             }
             Self::RedBase { failed } => {
-                format!("The base branch fails its own checks, so no agent was started.\n\n{failed}")
+                format!("The base branch fails its own checks, so no agent was started.\n\n{}", failed.list)
             }
             Self::MergeConflict { base, files } => {
                 let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
@@ -371,7 +374,12 @@ impl BlockReason {
 
     /// The reason as the ledger keeps it.
     pub fn blocked(&self, since: Timestamp) -> Blocked {
-        Blocked { kind: self.kind(), text: self.text(), question: self.question(), since, told: false }
+        let last = if let Self::ChecksFailed { failed, .. } | Self::RedBase { failed } = self {
+            failed.last.clone()
+        } else {
+            Vec::new()
+        };
+        Blocked { kind: self.kind(), text: self.text(), question: self.question(), last, since, told: false }
     }
 }
 
@@ -407,8 +415,8 @@ pub(super) mod tests {
                 plan: Box::new(plan()),
                 cost: CostLimit { attempt: None, issue: Some(4_880_000) },
             },
-            BlockReason::ChecksFailed { rounds: 2, failed: "`make test`: failed (exit code 1)".to_owned() },
-            BlockReason::RedBase { failed: "`make test`: failed (exit code 1)".to_owned() },
+            BlockReason::ChecksFailed { rounds: 2, failed: failed() },
+            BlockReason::RedBase { failed: failed() },
             BlockReason::MergeConflict {
                 base: "main".to_owned(),
                 files: vec![Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }],
@@ -450,6 +458,11 @@ pub(super) mod tests {
             },
             BlockReason::WorkerDied,
         ]
+    }
+
+    fn failed() -> FailedChecks {
+        let last = LastLines { command: "make test".to_owned(), lines: "error: '3 == 5'".to_owned() };
+        FailedChecks { list: "`make test`: failed (exit code 1)".to_owned(), last: vec![last] }
     }
 
     fn spend(seconds: u64) -> Spend {

@@ -811,6 +811,7 @@ mod tests {
                 kind: BlockKind::Rejected,
                 text: String::new(),
                 question: String::new(),
+                last: Vec::new(),
                 since: at(1),
                 told: false,
             };
@@ -867,6 +868,7 @@ mod tests {
             kind: crate::BlockKind::Question,
             text: String::new(),
             question: String::new(),
+            last: Vec::new(),
             since: at(1),
             told: false,
         };

@@ -1,9 +1,10 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
-use crate::text::clip_middle;
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, LeftOut, PullTemplate, Record, SecondLook,
-    Sha, Verdict, clip, count, inert, inert_line, left_out,
+    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, LastLines, LeftOut, PullTemplate, Record,
+    SecondLook, Sha, Verdict, clip, count, inert, inert_line,
+    last_lines::{OUTPUT_MAX, kept},
+    left_out,
     markup::{code_span, folded, line, person},
     pull_template::{Parts, filled},
     run_unasked, terminal, title,
@@ -11,10 +12,6 @@ use crate::{
 
 /// Characters a body may have on the forge, with room to spare.
 pub(super) const BODY_MAX: usize = 60_000;
-/// Bytes of one check's output that people see.
-const OUTPUT_MAX: usize = 3_000;
-/// Lines of a check's output that a pull request shows.
-const LINES_SHOWN: usize = 20;
 /// Changed files that are named.
 const FILES_SHOWN: usize = 20;
 /// Changed files that are named without being asked for.
@@ -233,13 +230,7 @@ pub fn evidence_table(evidence: &Evidence) -> String {
 /// What the checks printed last that fail on the work, folded.
 fn last_lines(evidence: &Evidence) -> String {
     let failed = evidence.head.iter().filter(|check| check.failed());
-    let of = |check: &CheckResult| {
-        let lines: Vec<_> = check.output.lines().filter(|line| !line.trim().is_empty()).collect();
-        let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
-        let last = clip_middle(&terminal(&last), OUTPUT_MAX).replace("```", "'''");
-        folded(&format!("Last lines of {}", inert_line(&check.command)), &format!("```text\n{last}\n```\n"))
-    };
-    failed.filter(|check| !check.output.trim().is_empty()).map(of).collect()
+    failed.filter_map(LastLines::of).map(|last| last.shown()).collect()
 }
 
 /// What is said of checks that fail on the base and on the work. Those that the sandbox kept from passing say nothing about
@@ -284,14 +275,38 @@ fn commands(commands: &[String]) -> String {
     commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
 }
 
-/// The failed checks, for the reason of a blocked issue.
+/// Why an issue is blocked whose checks fail: which ones, and what each printed last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedChecks {
+    /// Which ones, and how each ended.
+    pub list: String,
+    /// What they printed last, as much as the ledger keeps.
+    pub last: Vec<LastLines>,
+}
+
+impl FailedChecks {
+    /// Those among these that did not pass.
+    pub fn among(results: &[CheckResult]) -> Self {
+        let failed: Vec<_> = results.iter().filter(|result| !result.passed()).map(ended).collect();
+        Self { list: failed.concat().trim_end().to_owned(), last: kept(results) }
+    }
+}
+
+/// How a check ended, and what the sandbox refused it.
+fn ended(result: &CheckResult) -> String {
+    let mut text = String::new();
+    line(&mut text, &format!("{}: {}\n", code_span(&result.command), exit_word(result)));
+    if let Some(refused) = &result.refused {
+        line(&mut text, &format!("The sandbox refused it {}.\n", code_span(refused)));
+    }
+    text
+}
+
+/// The failed checks with their output, for a reviewer.
 pub fn failed_checks(results: &[CheckResult]) -> String {
     let mut text = String::new();
     for result in results.iter().filter(|result| !result.passed()) {
-        line(&mut text, &format!("{}: {}\n", code_span(&result.command), exit_word(result)));
-        if let Some(refused) = &result.refused {
-            line(&mut text, &format!("The sandbox refused it {}.\n", code_span(refused)));
-        }
+        text.push_str(&ended(result));
         let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
         if !output.trim().is_empty() {
             line(&mut text, &format!("```text\n{output}\n```\n"));

@@ -120,6 +120,9 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
 fn asked(record: &Record, blocked: &Blocked) -> String {
     let (reason, question) = (clip(&blocked.text, 10_000), clip(&blocked.question, 4_000));
     let mut text = format!("\n{}\n", inert(&reason));
+    for last in &blocked.last {
+        line(&mut text, &format!("\n{}", last.shown().trim_end()));
+    }
     if let Some(plan) = record.waiting_plan() {
         line(&mut text, &format!("\n{}", plan.shown().trim_end()));
     }
@@ -336,6 +339,7 @@ mod tests {
             kind: BlockKind::Question,
             text: "The agent needs an answer. <img src=x>".to_owned(),
             question: "UTC or local?".to_owned(),
+            last: Vec::new(),
             since: Timestamp::UNIX_EPOCH,
             told: false,
         });
@@ -372,6 +376,7 @@ mod tests {
             kind: BlockKind::ApprovalNeeded,
             text: "It needs a word.".to_owned(),
             question: "May it?".to_owned(),
+            last: Vec::new(),
             since: Timestamp::UNIX_EPOCH,
             told: false,
         });
@@ -559,7 +564,7 @@ mod tests {
                 record.blocked = Some(blocked);
                 let body = status_body(&record, &rules());
                 let body = body.split_once("\n\n").unwrap().1;
-                format!("== {kind:?}\n{}", body.split("\n\n</details>").next().unwrap())
+                format!("== {kind:?}\n{}", body.rsplit_once("\n\n</details>").unwrap().0)
             })
             .collect();
         insta::assert_snapshot!(told.join("\n\n"), @"
@@ -636,6 +641,14 @@ mod tests {
 
         `make test`: failed (exit code 1)
 
+        <details><summary>Last lines of make test</summary>
+
+        ```text
+        error: '3 == 5'
+        ```
+
+        </details>
+
         **Question**: What should the agent do about this?
 
         Reply here with a hint, and the agent goes on from its work so far.
@@ -655,6 +668,14 @@ mod tests {
         The base branch fails its own checks, so no agent was started.
 
         `make test`: failed (exit code 1)
+
+        <details><summary>Last lines of make test</summary>
+
+        ```text
+        error: '3 == 5'
+        ```
+
+        </details>
 
         **Question**: Can you mend the base branch?
 

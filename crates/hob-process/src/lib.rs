@@ -35,5 +35,5 @@ pub use program::{Exit, Finished, ProcessError, Program};
 pub use removal::{remove_tree, remove_tree_until, unlock_folders};
 pub use second_signal::exit_at_second;
 pub use shell::{CommandEnd, CommandLimits, Ran, Shell};
-pub use starts::{fault_at_start, fault_of_file};
+pub use starts::{Start, fault_at_start, fault_of_file, start};
 pub use watchdog::{own_program, start_watchdog, was_watchdog};

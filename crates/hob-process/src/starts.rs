@@ -30,8 +30,27 @@ type Identity = (PathBuf, Option<SystemTime>, u64, Tier);
 /// Those that start, so that each is started once. What does not may be mended while Hob runs.
 static KNOWN: LazyLock<Mutex<BTreeSet<Identity>>> = LazyLock::new(Mutex::default);
 
+/// How a program started.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// How it ended; none: it could not be run.
+    pub exit: Option<Exit>,
+    /// The head and the tail of what it printed, standard output first; untrusted text.
+    pub said: String,
+    /// What the sandbox refused it, each with how often, as a part of a sentence; untrusted text.
+    pub refused: Option<String>,
+    /// Why it does not start, as a sentence; none: it does.
+    pub fault: Option<String>,
+}
+
 /// Why a program of the `PATH` does not start within this plan, by its `--version`; none: it does, or it is not there at all.
 pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) -> Option<String> {
+    start(plan, environment, name).await?.fault
+}
+
+/// How a program of the `PATH` starts within this plan, by its `--version`; none: it is not there at all, or it has started
+/// before and nothing was refused.
+pub async fn start(plan: &Plan, environment: &Environment, name: &str) -> Option<Start> {
     let path = found_in(environment.get(OsStr::new("PATH")), OsStr::new(name))?;
     let file = std::fs::metadata(&path).ok()?;
     let identity = (path, file.modified().ok(), file.len(), plan.tier());
@@ -39,29 +58,32 @@ pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) 
     if known().contains(&identity) {
         return None;
     }
-    let fault = started(plan, environment, name).await;
-    if fault.is_none() {
+    let start = started(plan, environment, name).await?;
+    if start.fault.is_none() && start.refused.is_none() {
         known().insert(identity);
     }
-    fault
+    Some(start)
 }
 
-async fn started(plan: &Plan, environment: &Environment, name: &str) -> Option<String> {
+async fn started(plan: &Plan, environment: &Environment, name: &str) -> Option<Start> {
     let home = tokio::task::spawn_blocking(tempfile::tempdir).await.ok()?.ok()?;
     let program = Program::inside(&plan.clone().writes(home.path()), name, environment).arg("--version");
     let program = program.env("HOME", home.path()).dir(home.path()).deadline(PATIENCE).output_cap(4_000);
     let finished = match program.run(&CancellationToken::new()).await {
         Ok(finished) => finished,
-        Err(error) => return Some(error.to_string()),
+        Err(error) => {
+            return Some(Start { exit: None, said: String::new(), refused: None, fault: Some(error.to_string()) });
+        }
     };
-    let said = finished.stderr.text();
+    let (said, refused) = (finished.stderr.text(), finished.refused);
     let is_fault = match finished.exit {
         Exit::Code(code) => NOT_STARTED.contains(&code) || code != 0 && SHIMS.iter().any(|shim| said.contains(shim)),
         Exit::Signal(_) => true,
         Exit::Deadline | Exit::Cancelled => false,
     };
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing");
-    is_fault.then(|| format!("`{name}` does not start in the sandbox ({}: {last})", finished.exit))
+    let fault = is_fault.then(|| format!("`{name}` does not start in the sandbox ({}: {last})", finished.exit));
+    Some(Start { exit: Some(finished.exit), said: finished.stdout.text() + &said, refused, fault })
 }
 
 /// Why this file cannot be started within this plan, without starting it; none: nothing is in the way. A program that is not

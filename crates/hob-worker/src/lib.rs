@@ -17,6 +17,7 @@
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
 //! | `preflight` | what the worker needs, looked at before the first write |
+//! | `program_starts` | whether the programs of checks start, and what the sandbox refused them |
 //! | `rights` | what the token may do, proved by trying |
 //! | `onboard` | what a repository lacks before its first issue, and the pull request that brings it |
 //! | `observe`, `pull_facts`, `authorize` | what the forge says, and whose label and word count |
@@ -44,6 +45,7 @@ mod observe;
 pub mod onboard;
 pub mod preflight;
 mod profiles;
+mod program_starts;
 mod pull_facts;
 mod push_rules;
 mod races;

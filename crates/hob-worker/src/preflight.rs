@@ -5,15 +5,14 @@ use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
-use hob_process::{Program, fault_at_start};
 use hob_sandbox::{Network, Tier, probe};
 use serde::Serialize;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent, counts_money, without_profile},
     profiles::profile_names,
+    program_starts::program_starts,
     push_rules::{RulesFound, in_the_way, refusing_rules},
     sandbox::try_sandbox,
 };
@@ -344,36 +343,14 @@ async fn repository_rules(
     if let Err(error) = policy {
         findings.look("protected", Err(error.into()), |()| String::new())?;
     }
-    let of_set_up = programs_at_fault(worker, &rules.setup).await;
-    of_set_up.into_iter().for_each(|says| findings.add(Health::Bad, "set-up", says));
-    let of_checks = programs_at_fault(worker, &rules.checks).await;
+    let of_set_up = program_starts(worker, &rules.setup).await;
+    of_set_up.into_iter().for_each(|(health, says)| findings.add(health, "set-up", says));
+    let of_checks = program_starts(worker, &rules.checks).await;
     if of_checks.is_empty() && !rules.checks.is_empty() {
         findings.add(Health::Ok, "checks", rules.checks.join("; "));
     }
-    of_checks.into_iter().for_each(|says| findings.add(Health::Bad, "checks", says));
+    of_checks.into_iter().for_each(|(health, says)| findings.add(health, "checks", says));
     Ok(())
-}
-
-/// What is wrong with the programs that these commands begin with: the shell does not find them, or they do not start where they
-/// run. What stands in the repository itself, or is more than a plain word, is not looked for.
-async fn programs_at_fault(worker: &Worker, commands: &[String]) -> Vec<String> {
-    let plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
-    let first =
-        |command: &String| command.split_whitespace().find(|word| !word.contains('=')).filter(plain).map(str::to_owned);
-    let mut faults = Vec::new();
-    let mut words: Vec<String> = commands.iter().filter_map(first).collect();
-    words.sort();
-    words.dedup();
-    for word in words {
-        let look = Program::of_hob("sh", &worker.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
-        let found = look.deadline(worker.settings.workspace.local_time).run(&CancellationToken::new()).await;
-        if found.is_ok_and(|found| !found.exit.is_success()) {
-            faults.push(format!("`{word}` of `.github/hob.toml` is not installed on this machine"));
-        } else if let Some(fault) = fault_at_start(&worker.sandbox.plan(), &worker.environment, &word).await {
-            faults.push(format!("{fault}: install it for all users, or name its folder in `sandbox.read`"));
-        }
-    }
-    faults
 }
 
 /// Whether the agent that works where no label names another can be run here.

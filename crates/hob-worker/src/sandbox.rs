@@ -41,6 +41,15 @@ pub fn sandbox_of_tier(settings: &Settings, tier: Tier, state_dir: &Path, launch
         .homes_in(state_dir.join("homes"))
 }
 
+/// What helps where this sandbox refused what a check needs.
+pub(crate) fn what_helps(sandbox: &Sandbox) -> String {
+    match (sandbox.tier(), sandbox.lacks()) {
+        (Tier::Fence, Some(lacks)) => format!("a box would let it, and cannot be made here: {lacks}"),
+        (Tier::Fence, None) => "a box lets it: set `sandbox.tier = \"box\"`".to_owned(),
+        (Tier::Box | Tier::None, _) => "hosts that checks reach are listed in `check_hosts`".to_owned(),
+    }
+}
+
 /// Whether a child is really held to a plan on this machine: one is started, and tries to read what no plan allows.
 ///
 /// # Errors

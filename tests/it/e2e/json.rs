@@ -145,6 +145,16 @@ async fn investigates(world: &World) -> Ended {
     world.hob(&[&args[..], &["--set", &model, "--json"]].concat()).await
 }
 
+/// What is said of an issue whose check failed.
+async fn explains_a_failed_check() -> Ended {
+    let world = World::with_agent("echo done > done.txt").check("echo wet; test ! -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let explained = world.hob(&["explain", &issue.to_string(), "--json"]).await;
+    world.finish().await;
+    explained
+}
+
 #[tokio::test]
 async fn every_command_writes_what_the_document_describes() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,6 +211,7 @@ async fn every_command_writes_what_the_document_describes() {
         assert_eq!(ended.code != 0, last == "error", "{command}: {ended:?}");
         events.extend(wrote);
     }
+    events.extend(held.takes("explain", &explains_a_failed_check().await));
     // Its comment is none that the end of a world expects.
     world.another("acme/live", 0).await;
     let live = ["--repo", "acme/live", "doctor", "--live", "acme/live", "--json"];

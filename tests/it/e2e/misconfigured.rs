@@ -269,6 +269,24 @@ async fn an_agent_that_finds_no_program_blocks_no_issue() {
     world.finish().await;
 }
 
+/// What a fence refuses a program at its start is known before a check needs it, and stops no work: it may do without.
+#[tokio::test]
+async fn what_the_sandbox_refuses_a_program_at_its_start_is_told_with_what_helps() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        "#!/usr/bin/python3\nimport socket\nsocket.socket(type=socket.SOCK_DGRAM).connect(('192.0.2.1', 80))\n";
+    own_program(folder.path(), "udp-1", script, 0o755);
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let world = World::fixing().file(".github/hob.toml", "checks = ['udp-1 .']\n").start().await;
+    let doctor = world.hob_with(&["--set", "sandbox.tier=fence", "doctor"], &[("PATH", &path)]).await;
+    let told = doctor.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says =
+        "note checks the sandbox kept `udp-1 --version` from passing: it refused UDP sockets (1×); a box lets it: set";
+    assert!(told.contains(says), "{doctor:?}");
+    assert_eq!(doctor.code, 0, "{doctor:?}");
+    world.finish().await;
+}
+
 /// A shim is on the path, and what it stands for is out of reach.
 #[tokio::test]
 async fn a_check_whose_program_does_not_start_is_found_before_an_issue_is_claimed() {

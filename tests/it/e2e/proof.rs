@@ -42,7 +42,7 @@ async fn checks_that_passed_on_a_base_are_not_run_on_it_for_the_next_issue() {
 #[tokio::test]
 async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     let world = World::with_agent("echo $n > done.txt")
-        .check("test ! -f done.txt || { echo the roof leaks; false; }")
+        .check("test ! -f done.txt || { seq 30; echo \"$HOME/roof leaks\"; false; }")
         .set("limits.check_rounds", "1")
         .start()
         .await;
@@ -51,9 +51,17 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     assert_eq!(world.briefs(issue).len(), 2);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
-    for part in ["still fail after 2 rounds of work", "the roof leaks", "failed (exit code 1)"] {
+    // Field note N70: the last lines, folded, in the words that a pull request has, too.
+    let last: String = (12..=30).map(|n| format!("{n}\n")).collect();
+    let fold =
+        format!("echo \"$HOME/roof leaks\"; false; }}</summary>\n\n```text\n{last}~/roof leaks\n```\n\n</details>\n");
+    for part in
+        ["still fail after 2 rounds of work", &fold, "failed (exit code 1)\n\n<details><summary>Last lines of test "]
+    {
         assert!(status.contains(part), "{part}\n{status}");
     }
+    let told = world.hob(&["explain", &issue.to_string()]).await.stdout;
+    assert!(told.contains("\n|         30\n|         ~/roof leaks\nquestion"), "{told}");
     assert!(world.pulls().await.is_empty());
     assert_eq!(world.branches().await, [format!("hob/{issue}-mend-the-roof")], "the work so far is kept");
     world.finish().await;

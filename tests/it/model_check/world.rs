@@ -123,6 +123,7 @@ impl Rec {
             kind: BlockKind::Question,
             text: String::new(),
             question: String::new(),
+            last: Vec::new(),
             since: at(LONG_AGO),
             told: true,
         };

@@ -3,9 +3,8 @@
 use hob_agent::Confined;
 use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, Sha, Verdict, failed_checks, left_out,
+    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, FailedChecks, Sha, Verdict, left_out,
 };
-use hob_sandbox::Tier;
 use hob_workspace::{CheckLimits, run_checks};
 
 use crate::{
@@ -17,6 +16,7 @@ use crate::{
         set_up::{SetUp, last_lines, set_up},
         sign::signed,
     },
+    sandbox::what_helps,
 };
 
 /// Work that passed its checks.
@@ -82,7 +82,7 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
             let failure = format!("the base branch fails its own checks: {}", names.join(", "));
             Some(AttemptEnd::Postponed { failure, pause: worker.settings.limits.retry_delay })
         }
-        RedBase::Block => Some(AttemptEnd::Blocked(BlockReason::RedBase { failed: failed_checks(&red) })),
+        RedBase::Block => Some(AttemptEnd::Blocked(BlockReason::RedBase { failed: FailedChecks::among(&red) })),
     })
 }
 
@@ -95,11 +95,7 @@ fn all_refused(results: &[CheckResult]) -> Option<String> {
 
 /// Why no agent starts.
 fn cannot_be_checked(worker: &Worker, refused: &str) -> String {
-    let helps = match (worker.sandbox.tier(), worker.sandbox.lacks()) {
-        (Tier::Fence, Some(lacks)) => format!("a box would let it, and cannot be made here: {lacks}"),
-        (Tier::Fence, None) => "a box lets it: set `sandbox.tier = \"box\"`".to_owned(),
-        (Tier::Box | Tier::None, _) => "hosts that checks reach are listed in `check_hosts`".to_owned(),
-    };
+    let helps = what_helps(&worker.sandbox);
     format!("no check can pass on the base branch, so no agent starts: the sandbox refused {refused}; {helps}")
 }
 

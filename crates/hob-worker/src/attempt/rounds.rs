@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hob_agent::AgentError;
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Note, Outcome, failed_checks, failure_mark,
+    BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass, Note, Outcome, failure_mark,
 };
 use hob_workspace::{UnfitWork, WorkspaceError};
 
@@ -156,7 +156,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         let base = job.base.branch.clone();
         return Ok(AttemptEnd::Blocked(BlockReason::MergeConflict { base, files: conflicts }));
     }
-    Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: failed_checks(&last.worse()) }))
+    Ok(AttemptEnd::Blocked(BlockReason::ChecksFailed { rounds, failed: FailedChecks::among(&last.worse()) }))
 }
 
 /// The end of work that needs no agent any more, or none at all; else the evidence against it so far.
