@@ -1,13 +1,13 @@
 //! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
 
 use crate::{
-    ChangeText, CheckExit, CheckResult, CheckRun, Conflict, Diff, Evidence, LastLines, LeftOut, PullTemplate, Record,
-    SecondLook, Sha, Verdict, clip, count, inert, inert_line,
-    last_lines::{OUTPUT_MAX, kept},
-    left_out,
+    ChangeText, CheckResult, Conflict, Diff, Evidence, LastLines, LeftOut, PullTemplate, Record, SecondLook, Sha,
+    Verdict, clip, count,
+    failed_checks::exit_word,
+    inert, inert_line, left_out,
     markup::{code_span, folded, line, person},
     pull_template::{Parts, filled},
-    run_unasked, terminal, title,
+    run_unasked, title,
 };
 
 /// Characters a body may have on the forge, with room to spare.
@@ -275,58 +275,6 @@ fn commands(commands: &[String]) -> String {
     commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
 }
 
-/// Why an issue is blocked whose checks fail: which ones, and what each printed last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedChecks {
-    /// Which ones, and how each ended.
-    pub list: String,
-    /// What they printed last, as much as the ledger keeps.
-    pub last: Vec<LastLines>,
-}
-
-impl FailedChecks {
-    /// Those among these that did not pass.
-    pub fn among(results: &[CheckResult]) -> Self {
-        let failed: Vec<_> = results.iter().filter(|result| !result.passed()).map(ended).collect();
-        Self { list: failed.concat().trim_end().to_owned(), last: kept(results) }
-    }
-}
-
-/// How a check ended, and what the sandbox refused it.
-fn ended(result: &CheckResult) -> String {
-    let mut text = String::new();
-    line(&mut text, &format!("{}: {}\n", code_span(&result.command), exit_word(result)));
-    if let Some(refused) = &result.refused {
-        line(&mut text, &format!("The sandbox refused it {}.\n", code_span(refused)));
-    }
-    text
-}
-
-/// The failed checks with their output, for a reviewer.
-pub fn failed_checks(results: &[CheckResult]) -> String {
-    let mut text = String::new();
-    for result in results.iter().filter(|result| !result.passed()) {
-        text.push_str(&ended(result));
-        let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
-        if !output.trim().is_empty() {
-            line(&mut text, &format!("```text\n{output}\n```\n"));
-        }
-    }
-    text.trim_end().to_owned()
-}
-
-fn exit_word(result: &CheckResult) -> String {
-    match result.exit {
-        CheckExit::Passed => match result.run {
-            CheckRun::Now => format!("passed ({} s)", result.seconds),
-            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
-        },
-        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit})"),
-        CheckExit::OutOfTime => format!("out of time after {} s (`checks.time`)", result.seconds),
-        exit @ CheckExit::Cancelled => exit.to_string(),
-    }
-}
-
 /// Words on one line: no line of theirs begins a block that what follows would be taken into.
 fn quoted(text: &str) -> String {
     if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert_line(&clip(text, 2_000))) }
@@ -335,7 +283,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Answer, ChangeKind, ConflictKind, FileChange, FileMode, Spend, State, lease::tests::record_at};
+    use crate::{
+        Answer, ChangeKind, CheckExit, CheckRun, ConflictKind, FileChange, FileMode, Spend, State, failed_checks,
+        lease::tests::record_at,
+    };
 
     fn check(command: &str, exit: CheckExit) -> CheckResult {
         CheckResult {

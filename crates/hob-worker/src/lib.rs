@@ -16,6 +16,7 @@
 //! | `settlement` | the issue's share of the repository's day |
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
+//! | `finding` | what one look found |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `program_starts` | whether the programs of checks start, and what the sandbox refused them |
 //! | `rights` | what the token may do, proved by trying |
@@ -34,6 +35,7 @@ mod decision;
 mod error;
 mod event;
 pub mod explain;
+mod finding;
 mod finished;
 mod following;
 mod found_pulls;

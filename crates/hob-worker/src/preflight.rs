@@ -6,7 +6,6 @@ use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_sandbox::{Network, Tier, probe};
-use serde::Serialize;
 
 use crate::{
     WorkError, Worker,
@@ -17,31 +16,10 @@ use crate::{
     sandbox::try_sandbox,
 };
 
+pub use crate::finding::{Finding, Health};
+
 /// The oldest git that has what Hob uses: `--no-write-fetch-head` with `push.negotiate`.
 const GIT_NEEDED: (u32, u32) = (2, 34);
-
-/// How a look at something ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Health {
-    /// As it should be.
-    Ok,
-    /// Hob works, but somebody should know.
-    Note,
-    /// Hob does not work.
-    Bad,
-}
-
-/// What one look found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// How it ended.
-    pub health: Health,
-    /// What was looked at, one or two words.
-    pub about: &'static str,
-    /// What was found, and what to do about it, one sentence.
-    pub says: String,
-}
 
 /// What the looks found, in their order, and the first error.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use hob_domain::{CheckExit, CheckResult, CheckRun};
 use hob_process::{Exit, Program, Start, start};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Worker, preflight::Health, sandbox::what_helps};
+use crate::{Worker, finding::Health, sandbox::what_helps};
 
 /// What people should know of the programs of these commands; nothing: they start, and nothing was refused. What stands in the
 /// repository itself, or is more than a plain word, is not looked for.

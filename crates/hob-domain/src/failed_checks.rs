@@ -1,14 +1,19 @@
-//! The last lines of a check or a set-up step that failed, as people see them: in the pull request, in the status comment and on a
-//! terminal. A blocked issue's ledger keeps so much and no more.
+//! Checks and set-up steps that failed, as people see them: how each ended and what it printed last, in the pull request, in the
+//! status comment and on a terminal. A blocked issue's ledger keeps so much and no more.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckResult, clip, inert_line, markup::folded, terminal, text::clip_middle};
+use crate::{
+    CheckExit, CheckResult, CheckRun, clip, inert_line,
+    markup::{code_span, folded, line},
+    terminal,
+    text::clip_middle,
+};
 
 /// Lines of one output that people see.
 const LINES_SHOWN: usize = 20;
 /// Bytes of them.
-pub(super) const OUTPUT_MAX: usize = 3_000;
+const OUTPUT_MAX: usize = 3_000;
 /// Bytes of a command that the ledger keeps.
 const COMMAND_MAX: usize = 300;
 /// Outputs that the ledger keeps.
@@ -44,15 +49,66 @@ impl LastLines {
     }
 }
 
+/// Why an issue is blocked whose checks fail: which ones, and what each printed last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedChecks {
+    /// Which ones, and how each ended.
+    pub list: String,
+    /// What they printed last, as much as the ledger keeps.
+    pub last: Vec<LastLines>,
+}
+
+impl FailedChecks {
+    /// Those among these that did not pass.
+    pub fn among(results: &[CheckResult]) -> Self {
+        let failed: Vec<_> = results.iter().filter(|result| !result.passed()).map(ended).collect();
+        Self { list: failed.concat().trim_end().to_owned(), last: kept(results) }
+    }
+}
+
+/// How a check ended, and what the sandbox refused it.
+fn ended(result: &CheckResult) -> String {
+    let mut text = String::new();
+    line(&mut text, &format!("{}: {}\n", code_span(&result.command), exit_word(result)));
+    if let Some(refused) = &result.refused {
+        line(&mut text, &format!("The sandbox refused it {}.\n", code_span(refused)));
+    }
+    text
+}
+
+/// The failed checks with their output, for a reviewer.
+pub fn failed_checks(results: &[CheckResult]) -> String {
+    let mut text = String::new();
+    for result in results.iter().filter(|result| !result.passed()) {
+        text.push_str(&ended(result));
+        let output = terminal(&clip(result.output.trim_end(), OUTPUT_MAX)).replace("```", "'''");
+        if !output.trim().is_empty() {
+            line(&mut text, &format!("```text\n{output}\n```\n"));
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+pub(super) fn exit_word(result: &CheckResult) -> String {
+    match result.exit {
+        CheckExit::Passed => match result.run {
+            CheckRun::Now => format!("passed ({} s)", result.seconds),
+            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
+        },
+        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit})"),
+        CheckExit::OutOfTime => format!("out of time after {} s (`checks.time`)", result.seconds),
+        exit @ CheckExit::Cancelled => exit.to_string(),
+    }
+}
+
 /// What those among these printed last that did not pass, as much as a ledger keeps.
-pub(super) fn kept(results: &[CheckResult]) -> Vec<LastLines> {
+fn kept(results: &[CheckResult]) -> Vec<LastLines> {
     results.iter().filter(|check| !check.passed()).filter_map(LastLines::of).take(OUTPUTS_KEPT).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CheckExit, CheckRun};
 
     fn failed(command: &str, output: String) -> CheckResult {
         let exit = CheckExit::Failed { code: 1 };
