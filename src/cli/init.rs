@@ -17,6 +17,8 @@ use crate::cli::{
 
 /// The workflow that is proposed; it names the release of this version.
 const WORKFLOW: &str = include_str!("../../examples/workflow.yml");
+/// Its settings, which have one line.
+const SETTINGS: &str = "    with: { settings: 'model.default = \"anthropic/claude-sonnet-5-5\"' }\n";
 /// What its comment says to whoever reads it in Hob's repository alone.
 const COPY_THIS: &str = " Copy this file to .github/workflows/hob.yml.";
 
@@ -32,7 +34,8 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
     let worker = setup.worker(&shared, access, None, Listen::nobody()).await?;
     let repo = worker.forge().repo().clone();
     tell(format!("reading {repo}"));
-    let found = survey(&worker, (!args.no_workflow).then(|| workflow(&labels))).await?;
+    let proposed = |found: &Proposal| workflow(&labels, found);
+    let found = survey(&worker, (!args.no_workflow).then_some(proposed)).await?;
     if args.dry_run {
         return if shared.json { json::result(&value(&found, None)) } else { would(&found) };
     }
@@ -48,8 +51,8 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
     }
 }
 
-/// The workflow for a repository with these labels.
-fn workflow(labels: &LabelNames) -> String {
+/// The workflow for a repository with these labels, whose set-up steps need hosts.
+fn workflow(labels: &LabelNames, found: &Proposal) -> String {
     let of_label = |name: &str| format!("github.event.label.name == '{}'", name.replace('\'', "''"));
     // A label has no line end, so a comment stays one.
     let in_words = |name: &str| format!("the label `{name}`");
@@ -57,10 +60,25 @@ fn workflow(labels: &LabelNames) -> String {
         .replace(COPY_THIS, "")
         .replace(&in_words("code"), &in_words(&labels.trigger))
         .replace(&of_label("code"), &of_label(&labels.trigger))
+        .replace(SETTINGS, &with_hosts(found))
+}
+
+/// The settings with what the set-up steps need; without steps they are as in the example.
+fn with_hosts(found: &Proposal) -> String {
+    let Some(model) = SETTINGS.split('\'').nth(1).filter(|_| !found.setup.is_empty()) else {
+        return SETTINGS.to_owned();
+    };
+    let hosts = found.hosts.listed("sandbox.hosts", "");
+    let lines: String = hosts.lines().map(|line| format!("        {line}\n")).collect();
+    format!(
+        "    with:\n      settings: |\n        {model}\n        # The set-up steps of .github/hob.toml fetch from these hosts, and \
+         reach no other.\n{lines}"
+    )
 }
 
 fn value(found: &Survey, done: Option<&Onboarded>) -> Value {
-    let Proposal { checks, setup, setup_key, check_hosts } = &found.proposal;
+    let Proposal { checks, setup, setup_key, hosts, check_hosts } = &found.proposal;
+    let check_hosts: &[String] = check_hosts.as_ref().map_or(&[], |hosts| &hosts.names);
     let labels: Vec<&str> = found.labels.iter().map(|label| label.name.as_str()).collect();
     let files: Vec<Value> = found.files.iter().map(|file| json!({ "path": file.path, "text": file.text })).collect();
     let pull = match done {
@@ -79,6 +97,7 @@ fn value(found: &Survey, done: Option<&Onboarded>) -> Value {
         "checks": checks,
         "setup": setup,
         "setup_key": setup_key,
+        "hosts": hosts.names,
         "check_hosts": check_hosts,
         "branch": found.branch.as_str(),
         "pull": pull.map(|(pull, state)| json!({ "number": pull.number, "url": pull.html_url, "state": state })),
@@ -143,6 +162,15 @@ fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
             )?,
             checks => paragraph(&format!("checks that were found: {}", checks.join("; ")))?,
         }
+        match (found.proposal.setup.as_slice(), found.proposal.hosts.names.join(", ")) {
+            ([], _) => {}
+            (_, hosts) if hosts.is_empty() => paragraph(
+                "the set-up steps reach no host: name those of the package registries in `sandbox.hosts` of Hob's settings",
+            )?,
+            (_, hosts) => {
+                paragraph(&format!("hosts of the set-up steps, for `sandbox.hosts` of Hob's settings: {hosts}"))?
+            }
+        }
     }
     if done.left_out == LeftOut::Workflow {
         paragraph(&styled(WARN, WITHOUT_WORKFLOW))?;
@@ -159,6 +187,8 @@ fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use hob_domain::SetUpHosts;
+
     use super::*;
 
     fn names() -> LabelNames {
@@ -168,12 +198,29 @@ mod tests {
     #[test]
     fn the_proposed_workflow_is_the_example_but_for_the_sentence_that_says_to_copy_it() {
         assert_eq!(WORKFLOW.matches(COPY_THIS).count(), 1);
-        assert_eq!(workflow(&names()), WORKFLOW.replace(COPY_THIS, ""));
+        assert_eq!(workflow(&names(), &Proposal::default()), WORKFLOW.replace(COPY_THIS, ""));
+    }
+
+    #[test]
+    fn the_proposed_workflow_has_the_hosts_that_the_set_up_steps_need() {
+        assert_eq!(WORKFLOW.matches(SETTINGS).count(), 1);
+        let steps = Proposal { setup: vec!["npm ci".to_owned()], ..Proposal::default() };
+        let names = vec!["npm.example.org".to_owned()];
+        let known = Proposal { hosts: SetUpHosts { names, is_open: false }, ..steps.clone() };
+        let settings =
+            "      settings: |\n        model.default = \"anthropic/claude-sonnet-5-5\"\n        # The set-up steps";
+        for (found, last) in [
+            (known, "        sandbox.hosts = [\"npm.example.org\"]\n"),
+            (steps, "        # sandbox.hosts = [\"HOST\"]\n"),
+        ] {
+            let text = workflow(&self::names(), &found);
+            assert!(text.contains(settings) && text.contains(&format!("{last}    secrets: ")), "{text}");
+        }
     }
 
     #[test]
     fn the_proposed_workflow_waits_for_the_labels_of_the_settings() {
-        let text = workflow(&LabelNames { trigger: "hob's".to_owned(), ..names() });
+        let text = workflow(&LabelNames { trigger: "hob's".to_owned(), ..names() }, &Proposal::default());
         for part in ["label.name == 'hob''s'\n", "the label `hob's`."] {
             assert!(text.contains(part), "{part}");
         }

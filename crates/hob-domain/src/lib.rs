@@ -140,7 +140,7 @@ pub use profile::{
     name_of_file as name_of_profile_file, parse as parse_profile, ready_profiles,
 };
 pub use profile_brief::profile_brief;
-pub use project::{ProjectFiles, Proposal, manifests, proposal, proposed_set_up};
+pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
 pub use pull_report::{MovedBase, PullReport, evidence_table, pull_body};
 pub use pull_template::{PullTemplate, SignOff, TEMPLATE_MAX};
 pub use push_refused::{branch_in_the_way, folders_of, refused_push_advice};

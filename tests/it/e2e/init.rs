@@ -99,6 +99,30 @@ async fn a_second_call_changes_nothing_and_a_third_after_a_change_of_the_base_br
     world.finish().await;
 }
 
+/// Attack corpus J130: what a lock file says is a plain host name in the proposal, or nothing.
+#[tokio::test]
+async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
+    let lock = |address: &str| format!("{{\"packages\": {{\"a\": {{\"resolved\": \"https://{address}/a.tgz\"}}}}}}\n");
+    let hostile = "x'\"]\n$(touch pwned)`id`.example.org";
+    let world = fresh().file("package.json", "{}").file("package-lock.json", &lock("npm.example.org")).start().await;
+    let ended = world.hob(&["init"]).await;
+    assert!(words(&ended).contains("for `sandbox.hosts` of Hob's settings: npm.example.org"), "{ended:?}");
+    let settings = file(&world, SETTINGS, "hob/init").await;
+    assert!(settings.contains("\n# sandbox.hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"), "{settings}");
+    let workflow = file(&world, WORKFLOW, "hob/init").await;
+    assert!(workflow.contains("\n        sandbox.hosts = [\"npm.example.org\"]\n"), "{workflow}");
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(body.contains("fetch from `npm.example.org`: whoever runs Hob lists them in `sandbox.hosts`."), "{body}");
+    for lock in [lock(hostile), lock("npm.example.org") + &" ".repeat(3 << 20)] {
+        world.pushes_onto("ann", "main", "package-lock.json", &lock).await;
+        let told = world.hob(&["init", "--dry-run", "--json"]).await.objects().remove(0)["result"].clone();
+        assert_eq!((&told["hosts"], &told["setup"]), (&json!([]), &json!(["npm ci"])), "{told}");
+        let text = told["files"].to_string();
+        assert!(!text.contains("pwned") && text.matches("# sandbox.hosts = [\\\"HOST\\\"]").count() == 2, "{text}");
+    }
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_dry_run_prints_the_files_and_writes_nothing() {
     let world = fresh().start().await;

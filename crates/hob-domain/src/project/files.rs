@@ -99,17 +99,22 @@ impl ProjectFiles {
 }
 
 /// Whether a folder's name can stand in a command as it is, and the folder is no side matter.
-fn is_project(folder: &str) -> bool {
+pub(super) fn is_project(folder: &str) -> bool {
     let plain = folder.starts_with(|c: char| c.is_ascii_alphanumeric())
         && folder.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     plain && !APART.contains(&folder)
 }
 
+/// Whether a file of this name is read for its checks and steps.
+pub(super) fn is_manifest(name: &str) -> bool {
+    READ.contains(&name)
+}
+
 /// The paths whose text [`proposal`](super::proposal()) looks at: manifests at the top and in the folders there.
 pub fn manifests<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let matters = |path: &&str| match path.split_once('/') {
-        None => READ.contains(path),
-        Some((folder, name)) => is_project(folder) && READ.contains(&name),
+        None => is_manifest(path),
+        Some((folder, name)) => is_project(folder) && is_manifest(name),
     };
     let mut found: Vec<&str> = paths.into_iter().filter(matters).collect();
     // Those at the top first: they are read whatever there is below.

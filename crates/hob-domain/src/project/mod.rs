@@ -8,10 +8,12 @@
 //! | `files` | which files are read, and what they say |
 //! | `runner` | the repository's own one command: `just test`, `make test` |
 //! | `javascript`, `python`, `compiled` | the checks and steps of a language |
+//! | `hosts` | where the steps fetch from, as lock files and settings say it |
 //! | `proposal` | all of them together, in folders too, and `.github/hob.toml` |
 
 mod compiled;
 mod files;
+mod hosts;
 mod javascript;
 mod part;
 mod proposal;
@@ -21,4 +23,5 @@ mod runner;
 mod samples;
 
 pub use files::{ProjectFiles, manifests};
-pub use proposal::{Proposal, proposal, proposed_set_up};
+pub use hosts::host_files;
+pub use proposal::{Proposal, SetUpHosts, proposal, proposed_set_up};

@@ -1,5 +1,10 @@
 //! What one language, or one program that runs commands, adds to a proposal.
 
+use crate::project::{
+    files::ProjectFiles,
+    hosts::{Found, found},
+};
+
 /// Words in a command or a recipe by which it changes files, publishes, needs a daemon that no sandbox has, or never ends.
 const NEVER: [&str; 20] = [
     "--fix",
@@ -44,8 +49,8 @@ const FETCHES: [&str; 10] = [
 pub(super) struct Part {
     pub(super) checks: Vec<String>,
     pub(super) steps: Vec<Step>,
-    /// Hosts that the checks themselves fetch from.
-    pub(super) check_hosts: Vec<&'static str>,
+    /// Where the checks themselves fetch from; none: they fetch nothing.
+    pub(super) checks_from: Option<Found>,
 }
 
 /// A set-up step, and the files whose content decides whether it runs anew.
@@ -53,12 +58,22 @@ pub(super) struct Part {
 pub(super) struct Step {
     pub(super) command: String,
     pub(super) key: Vec<String>,
+    pub(super) from: Found,
 }
 
 impl Part {
     pub(super) fn step(&mut self, command: impl Into<String>, key: &[&str]) {
         let key = key.iter().map(|file| (*file).to_owned()).collect();
-        self.steps.push(Step { command: command.into(), key });
+        self.steps.push(Step { command: command.into(), key, from: Found::default() });
+    }
+
+    /// The same with the hosts that the files of its folder name, and the settings at the top.
+    pub(super) fn with_hosts(mut self, files: &ProjectFiles, top: &ProjectFiles) -> Self {
+        for step in &mut self.steps {
+            step.from = found(&step.key, (files, top));
+        }
+        self.checks_from = self.checks_from.map(|_unknown| found(&["tox.ini".to_owned()], (files, top)));
+        self
     }
 
     /// The same in a folder.
@@ -67,11 +82,12 @@ impl Part {
         let step = |step: Step| Step {
             command: there(step.command),
             key: step.key.into_iter().map(|file| format!("{folder}/{file}")).collect(),
+            from: step.from,
         };
         Self {
             checks: self.checks.into_iter().map(there).collect(),
             steps: self.steps.into_iter().map(step).collect(),
-            check_hosts: self.check_hosts,
+            checks_from: self.checks_from,
         }
     }
 }

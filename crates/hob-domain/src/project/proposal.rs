@@ -1,10 +1,11 @@
 //! The proposal for a repository: the checks and steps of all that it is made of, and the file that says them.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use crate::project::{
     compiled::{cargo, dotnet, go, java},
     files::ProjectFiles,
+    hosts::{Found, HOSTS_MAX},
     javascript::javascript,
     part::Part,
     python::python,
@@ -26,20 +27,60 @@ pub struct Proposal {
     pub setup: Vec<String>,
     /// Files whose content decides whether these run anew.
     pub setup_key: Vec<String>,
-    /// Hosts that the checks themselves fetch from.
-    pub check_hosts: Vec<String>,
+    /// Where they fetch from.
+    pub hosts: SetUpHosts,
+    /// Hosts that the checks themselves fetch from; none: they fetch nothing.
+    pub check_hosts: Option<SetUpHosts>,
+}
+
+/// Hosts that the repository's files name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SetUpHosts {
+    /// Names of hosts. None where there are too many for a proposal.
+    pub names: Vec<String>,
+    /// Whether they may not be all: no file says where some of the packages come from.
+    pub is_open: bool,
+}
+
+impl SetUpHosts {
+    fn of(found: impl IntoIterator<Item = Found>) -> Self {
+        let (mut names, mut is_open) = (BTreeSet::new(), false);
+        for Found { hosts, is_named } in found {
+            names.extend(hosts);
+            is_open |= !is_named;
+        }
+        if names.len() > HOSTS_MAX {
+            return Self { names: Vec::new(), is_open: true };
+        }
+        Self { names: names.into_iter().collect(), is_open }
+    }
+
+    /// The lines that list them under `key`, each behind `lead`: what is known, and where to fill in what may be missing.
+    pub fn listed(&self, key: &str, lead: &str) -> String {
+        let Self { names, is_open } = self;
+        let open = match (is_open, names.as_slice()) {
+            (true, []) => {
+                "# No file here says which hosts those are, or too many: fill in those of the package registries.\n"
+            }
+            (true, _) => "# The files here may not name all of them: add those of the package registries.\n",
+            (false, _) => "",
+        };
+        let lead_of_key = if names.is_empty() { "# " } else { lead };
+        let names: Vec<_> = if names.is_empty() { vec!["HOST".to_owned()] } else { names.clone() };
+        format!("{open}{lead_of_key}{key} = {names:?}\n")
+    }
 }
 
 /// What fits a repository with these files.
 pub fn proposal(files: &ProjectFiles) -> Proposal {
-    let found = LANGUAGES.map(|language| language(files));
+    let found = LANGUAGES.map(|language| language(files).map(|part| part.with_hosts(files, files)));
     let mut parts: Vec<Part> = Vec::new();
     for folder in files.folders() {
         let inner = files.below(folder);
         // A package of a language that stands at the top, too, is a member of that: its checks run there.
         let others = LANGUAGES.into_iter().zip(&found).filter(|(_, top)| top.is_none());
         let others = others.filter_map(|(language, _)| language(&inner)).filter(|part| !part.checks.is_empty());
-        parts.extend(others.map(|part| part.in_folder(folder)));
+        parts.extend(others.map(|part| part.with_hosts(&inner, files).in_folder(folder)));
     }
     let mut parts: Vec<Part> = found.into_iter().flatten().chain(parts).collect();
     if let Some(checks) = runner(files) {
@@ -51,17 +92,18 @@ pub fn proposal(files: &ProjectFiles) -> Proposal {
 }
 
 fn together(parts: Vec<Part>) -> Proposal {
-    let mut all = Proposal::default();
+    let (mut all, mut of_steps, mut of_checks) = (Proposal::default(), Vec::new(), Vec::new());
     for part in parts {
         all.checks.extend(part.checks);
-        all.check_hosts.extend(part.check_hosts.into_iter().map(str::to_owned));
+        of_checks.extend(part.checks_from);
         for step in part.steps {
             all.setup.push(step.command);
             all.setup_key.extend(step.key);
+            of_steps.push(step.from);
         }
     }
-    all.check_hosts.sort();
-    all.check_hosts.dedup();
+    all.hosts = SetUpHosts::of(of_steps);
+    all.check_hosts = (!of_checks.is_empty()).then(|| SetUpHosts::of(of_checks));
     all
 }
 
@@ -91,17 +133,18 @@ impl Proposal {
             );
         }
         list(&mut text, "checks", &self.checks);
-        if !self.check_hosts.is_empty() {
+        if let Some(hosts) = &self.check_hosts {
             text.push_str(
                 "\n# Hosts that the checks fetch from. Whoever runs Hob lists them in `sandbox.check_hosts`, too.\n",
             );
-            list(&mut text, "check_hosts", &self.check_hosts);
+            text.push_str(&hosts.listed("check_hosts", ""));
         }
         if !self.setup.is_empty() {
             text.push_str(
-                "\n# These fetch what the checks and the agent need, once for each content of the files of `setup_key`. Whoever\n\
-                 # runs Hob lists the hosts that they reach in `sandbox.hosts`.\n",
+                "\n# These fetch what the checks and the agent need, once for each content of the files of `setup_key`. They reach the\n\
+                 # hosts that whoever runs Hob lists, and without them no issue is worked on. In Hob's own settings, not here:\n",
             );
+            text.push_str(&self.hosts.listed("sandbox.hosts", "# "));
             list(&mut text, "setup", &self.setup);
             list(&mut text, "setup_key", &self.setup_key);
         }
@@ -139,6 +182,26 @@ mod tests {
     }
 
     #[test]
+    fn hosts_stand_with_the_steps_as_a_comment_and_as_a_setting() {
+        let of = |lock: &str| {
+            let files = [("package.json", "{}"), ("package-lock.json", lock)];
+            proposal(&ProjectFiles::new([], files.map(|(path, text)| (path.to_owned(), text.to_owned()))))
+        };
+        let known = of(r#""resolved": "https://npm.example.org/a.tgz""#);
+        assert!(
+            known.to_toml().contains("not here:\n# sandbox.hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"),
+            "{known:?}"
+        );
+        assert_eq!(known.hosts.listed("sandbox.hosts", ""), "sandbox.hosts = [\"npm.example.org\"]\n");
+        let many: String = (0..1_000).map(|n| format!("\"resolved\": \"https://h{n}.example.org/a\"\n")).collect();
+        let open = "# No file here says which hosts those are, or too many: fill in those of the package registries.\n\
+                    # sandbox.hosts = [\"HOST\"]\n";
+        assert_eq!(of(&many).hosts.listed("sandbox.hosts", ""), open);
+        let tox = proposal(&ProjectFiles::new(["tox.ini".to_owned()], [("tox.ini".to_owned(), "[tox]\n".to_owned())]));
+        assert!(tox.to_toml().contains("\n# check_hosts = [\"HOST\"]\n"), "{}", tox.to_toml());
+    }
+
+    #[test]
     fn the_file_says_what_was_found_and_what_was_not() {
         let files = ["Cargo.toml", "Cargo.lock"].map(|path| (path.to_owned(), String::new()));
         insta::assert_snapshot!(proposal(&ProjectFiles::new([], files)).to_toml(), @r#"
@@ -150,8 +213,10 @@ mod tests {
             "cargo test --locked",
         ]
 
-        # These fetch what the checks and the agent need, once for each content of the files of `setup_key`. Whoever
-        # runs Hob lists the hosts that they reach in `sandbox.hosts`.
+        # These fetch what the checks and the agent need, once for each content of the files of `setup_key`. They reach the
+        # hosts that whoever runs Hob lists, and without them no issue is worked on. In Hob's own settings, not here:
+        # No file here says which hosts those are, or too many: fill in those of the package registries.
+        # sandbox.hosts = ["HOST"]
         setup = ["cargo fetch --locked"]
         setup_key = ["Cargo.lock"]
 

@@ -3,7 +3,7 @@
 //! Steps and checks run in different folders, so no script of an environment is called by its name: its first line has the
 //! folder in it that it was made in. `python -m` finds it anyway.
 
-use crate::project::{files::ProjectFiles, part::Part};
+use crate::project::{files::ProjectFiles, hosts::Found, part::Part};
 
 /// Lists of packages, the one that people install first.
 const LISTS: [&str; 6] = [
@@ -14,8 +14,6 @@ const LISTS: [&str; 6] = [
     "requirements-test.txt",
     "test-requirements.txt",
 ];
-/// Where Python's packages are. What makes its own environments at each run fetches from there.
-const INDEX: [&str; 2] = ["files.pythonhosted.org", "pypi.org"];
 /// Extras by whose name a project installs what its tests need.
 const EXTRAS: [&str; 5] = ["dev", "test", "tests", "testing", "develop"];
 
@@ -37,7 +35,8 @@ pub(super) fn python(files: &ProjectFiles) -> Option<Part> {
     }
     if let Some(own) = own_environments(files) {
         let checks = vec![own.to_owned()];
-        return Some(Part { checks, check_hosts: INDEX.to_vec(), ..Part::default() });
+        // It makes its own environments at each run.
+        return Some(Part { checks, checks_from: Some(Found::default()), ..Part::default() });
     }
     let mut part = Part::default();
     let told = told(files, &lists);

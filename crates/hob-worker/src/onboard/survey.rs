@@ -1,7 +1,7 @@
 //! What the repository has, and what it lacks.
 
 use hob_config::REPOSITORY_SETTINGS_PATH;
-use hob_domain::{LabelSpec, ProjectFiles, Proposal, manifests, proposal};
+use hob_domain::{LabelSpec, ProjectFiles, Proposal, host_files, manifests, proposal};
 use hob_forge::{BaseBranch, ForgeError, Pull};
 use hob_workspace::BranchName;
 
@@ -46,18 +46,18 @@ pub struct Survey {
     pub proposal: Proposal,
 }
 
-/// Reads the repository; `workflow` is what the workflow would be, none: it is not wanted.
+/// Reads the repository; `workflow` is what the workflow would be for a proposal, none: it is not wanted.
 ///
 /// # Errors
 /// [`WorkError`] of a read, or why nobody can work in this repository.
-pub async fn survey(worker: &Worker, workflow: Option<String>) -> Result<Survey, WorkError> {
+pub async fn survey(worker: &Worker, workflow: Option<impl FnOnce(&Proposal) -> String>) -> Result<Survey, WorkError> {
     let repository = worker.forge.repository();
     let base = repository.base_branch().await?;
     let labels = worker.forge.labels().missing(&worker.settings.labels.specs()).await?;
     let proposal = detected(worker, &base).await?;
     let settings = format!("{SCHEMA}{}", proposal.to_toml());
     let wanted = std::iter::once((REPOSITORY_SETTINGS_PATH, settings));
-    let wanted = wanted.chain(workflow.map(|text| (WORKFLOW_PATH, text)));
+    let wanted = wanted.chain(workflow.map(|text| (WORKFLOW_PATH, text(&proposal))));
     let (mut files, mut present) = (Vec::new(), Vec::new());
     for (path, text) in wanted {
         match repository.file(path, &base.sha).await {
@@ -77,10 +77,12 @@ async fn detected(worker: &Worker, base: &BaseBranch) -> Result<Proposal, WorkEr
     let repository = worker.forge.repository();
     let paths = repository.file_paths(&base.tree).await?;
     let mut texts = Vec::new();
-    for path in manifests(paths.iter().map(String::as_str)) {
+    let all = || paths.iter().map(String::as_str);
+    let (manifests, host_files) = (manifests(all()), host_files(all()));
+    for path in manifests.into_iter().chain(host_files) {
         match repository.file(path, &base.sha).await {
             Ok(text) => texts.extend(text.map(|text| (path.to_owned(), text))),
-            // A manifest that is no text tells nothing.
+            // A file that is no text, or larger than the forge shows one, tells nothing.
             Err(ForgeError::Unreadable { .. }) => {}
             Err(error) => return Err(error.into()),
         }

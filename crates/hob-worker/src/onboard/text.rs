@@ -65,11 +65,23 @@ fn about(file: &NewFile, survey: &Survey) -> String {
     match file.path {
         REPOSITORY_SETTINGS_PATH => {
             let checks: Vec<String> = survey.proposal.checks.iter().map(|check| format!("`{check}`")).collect();
-            match checks.as_slice() {
+            let verified = match checks.as_slice() {
                 [] => "how work is verified. No checks were found in this repository: name some, or Hob's pull requests say \
                        that the work is not verified."
                     .to_owned(),
                 found => format!("how work is verified. The checks that were found: {}.", found.join(", ")),
+            };
+            let hosts: Vec<String> = survey.proposal.hosts.names.iter().map(|host| format!("`{host}`")).collect();
+            match (survey.proposal.setup.as_slice(), hosts.as_slice()) {
+                ([], _) => verified,
+                (_, []) => format!(
+                    "{verified} The set-up steps reach no host before whoever runs Hob lists some in `sandbox.hosts`."
+                ),
+                (_, hosts) => format!(
+                    "{verified} By the repository's files the set-up steps fetch from {}: whoever runs Hob lists them in \
+                     `sandbox.hosts`.",
+                    hosts.join(", ")
+                ),
             }
         }
         _workflow => "runs Hob in GitHub Actions, one job an issue. Name your agent's model in it.".to_owned(),
