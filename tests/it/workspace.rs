@@ -246,23 +246,15 @@ async fn git_works_for_the_agent_and_what_it_does_there_stays_there() {
     assert_eq!(sh(&yard.issue(), "git --git-dir=git log --format=%s").await, "Fix it\nfirst\n");
 }
 
-/// Attack corpus D34, D35, D36, D37: Hob never opens the git directory that an agent can write.
-#[tokio::test]
-async fn the_agents_git_settings_run_nothing_of_hobs() {
+/// Hob never opens the git directory that an agent can write. `CANARY` in the agent's script stands for a program that makes a
+/// file.
+async fn runs_nothing_of_hobs(hostile: &str) {
     let yard = Yard::new().await;
     let checkout = yard.prepare().await;
     let folder = checkout.folder();
     let canary = yard.home.path().join("canary");
-    let touch = format!("touch {}", canary.display());
-    let hostile = format!(
-        "for key in core.fsmonitor filter.x.clean filter.x.smudge diff.external core.sshCommand gpg.program credential.helper core.editor core.pager; do git config $key '{touch}'; done
-         git config filter.x.required true; git config core.hooksPath .git/hooks; git config core.worktree /
-         git config url.file:///nowhere/.insteadOf file:///
-         mkdir -p .git/hooks; for hook in pre-commit post-checkout pre-push post-index-change reference-transaction; do
-           printf '#!/bin/sh\\n{touch}\\n' > .git/hooks/$hook; chmod +x .git/hooks/$hook; done
-         echo '* filter=x diff=x' > .gitattributes; echo changed > src/a.txt; cp -r .git src/.git"
-    );
-    sh(folder, &hostile).await;
+    let hostile = hostile.replace("CANARY", &format!("touch {}", canary.display()));
+    sh(folder, &format!("{hostile}; echo changed > src/a.txt; cp -r .git src/.git")).await;
     let head = commit(&checkout).await.unwrap().unwrap();
     checkout.diff(checkout.base(), &head).await.unwrap();
     checkout.proof(&head).await.unwrap();
@@ -270,6 +262,39 @@ async fn the_agents_git_settings_run_nothing_of_hobs() {
     yard.prepare().await;
     assert!(!canary.exists(), "the agent's settings ran a program");
     assert!(!folder.join("src/.git").exists(), "the next run finds the settings of this one");
+}
+
+/// Attack corpus D34.
+#[tokio::test]
+async fn a_monitor_of_files_in_the_agents_git_settings_is_not_run() {
+    runs_nothing_of_hobs("git config core.fsmonitor 'CANARY'").await;
+}
+
+/// Attack corpus D35.
+#[tokio::test]
+async fn a_filter_in_the_agents_git_settings_is_not_run() {
+    let keys = "filter.x.clean filter.x.smudge diff.external diff.x.command";
+    let sets = format!("for key in {keys}; do git config $key 'CANARY'; done; git config filter.x.required true");
+    runs_nothing_of_hobs(&format!("{sets}; echo '* filter=x diff=x' > .gitattributes")).await;
+}
+
+/// Attack corpus D36.
+#[tokio::test]
+async fn hooks_in_the_agents_git_settings_are_not_run() {
+    runs_nothing_of_hobs(
+        "git config core.hooksPath \"$PWD/.git/hooks\"; mkdir -p .git/hooks
+         for hook in pre-commit post-checkout pre-push post-index-change reference-transaction; do
+           printf '#!/bin/sh\nCANARY\n' > .git/hooks/$hook; chmod +x .git/hooks/$hook; done",
+    )
+    .await;
+}
+
+/// Attack corpus D37.
+#[tokio::test]
+async fn programs_and_places_in_the_agents_git_settings_are_not_used() {
+    let keys = "core.sshCommand gpg.program credential.helper core.editor core.pager";
+    let sets = format!("for key in {keys}; do git config $key 'CANARY'; done; git config core.worktree /");
+    runs_nothing_of_hobs(&format!("{sets}; git config url.file:///nowhere/.insteadOf file:///")).await;
 }
 
 /// Attack corpus D39.

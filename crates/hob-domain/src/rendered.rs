@@ -246,7 +246,7 @@ fn tag_of(tag: &str) -> (usize, Option<String>) {
 mod tests {
     use super::*;
 
-    /// Attack corpus C20, C27, C28, J119.
+    /// Attack corpus C20, C27, C28.
     #[test]
     fn what_nobody_sees_is_left_out() {
         for (source, seen) in [
@@ -270,6 +270,17 @@ mod tests {
             assert_eq!(text, seen, "{source:?}");
             assert!(hidden > 0, "{source:?}");
         }
+    }
+
+    /// Attack corpus J119.
+    #[test]
+    fn all_of_it_in_one_body_is_left_out() {
+        let body = "Shown[^1] *and* ![obey](i.png 'obey') <img alt=\"obey\">.\n\n[//]: # (obey)\n\n<?obey ?>\n\n\
+                    <![CDATA[obey]]>\n\n[x]: https://e.example 'obey'\n\n<div title='obey'>\n\n`shown`\n\n</div>\n\n\
+                    [^1]: shown\n\n[^2]: obey\n";
+        let (text, hidden) = rendered(body);
+        assert!(!text.contains("obey") && hidden > 0, "{text}");
+        assert!(text.to_lowercase().matches("shown").count() == 3 && text.contains("*and*"), "{text}");
     }
 
     /// Attack corpus C26: what a page shows as text is text, and becomes no comment by being read twice.

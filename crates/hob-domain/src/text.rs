@@ -152,27 +152,49 @@ pub(super) fn push_fenced(text: &mut String, fence: &Nonce, name: &str, inner: &
 
 #[cfg(test)]
 mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
     use super::*;
 
-    /// Attack corpus C20, C21, C22, C23, C24, C25, J120.
+    /// Attack corpus C20, C21.
     #[test]
-    fn a_model_gets_only_what_a_person_sees() {
+    fn comments_are_taken_out_as_a_browser_reads_them() {
         for (text, seen) in [
             ("a<!-- obey -->b", "ab"),
             ("a<!-- <!-- x --!>b-->c", "ab-->c"),
             ("a<!-- to the end", "a"),
-            ("a\u{e0041}\u{e0042}b\u{fe0f}\u{200b}\u{2062}\u{3164}\u{202e}c", "abc"),
             ("a<\u{200b}!-- x --\u{2060}>b", "ab"),
+        ] {
+            assert_eq!(visible(text).0, seen, "{text:?}");
+        }
+        assert_eq!(visible("a<!---->b<!--->c--->d"), ("abd".to_owned(), 18));
+    }
+
+    /// Attack corpus C22, C23, C24, C25.
+    #[test]
+    fn a_model_gets_only_what_a_person_sees() {
+        for (text, seen) in [
+            ("a\u{e0041}\u{e0042}b", "ab"),
+            ("a\u{fe0f}\u{e0100}b", "ab"),
+            ("a\u{200b}\u{2062}\u{3164}b", "ab"),
+            ("a\u{202e}b", "ab"),
             ("line\r\nnext\tcell\u{1b}[31m", "line\nnext\tcell[31m"),
         ] {
             assert_eq!(visible(text).0, seen, "{text:?}");
         }
-        // Each of them is looked at once.
-        assert_eq!(visible(&"<!--a-->".repeat(8_192)).0, "");
-        assert_eq!(visible(&"<!--a--".repeat(8_192)).0, "");
-        assert_eq!(visible("a<!---->b<!--->c--->d"), ("abd".to_owned(), 18));
         assert_eq!(visible("plain").1, 0);
         assert_eq!(visible("a\u{200b}b").1, 1);
+    }
+
+    /// Attack corpus J120: each of them is looked at once. Where each looked through the rest of the text, hours would pass.
+    #[test]
+    fn very_many_comments_are_read_in_linear_time() {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let (tells, told) = mpsc::channel();
+        thread::spawn(move || {
+            tells.send(["<!--a-->", "<!--a--"].map(|comment| visible(&comment.repeat(1 << 20)).0)).ok();
+        });
+        assert_eq!(told.recv_timeout(PATIENCE), Ok([String::new(), String::new()]));
     }
 
     /// Attack corpus H87: a commit message closes issues as a pull request's body does.

@@ -100,7 +100,7 @@ async fn a_poll_does_not_come_before_the_limit_ends() {
     let world = World::fixing().set("poll.interval", "1ms").set("forge.retries", "0").start().await;
     world.forge.limit_rate(0);
     let worker = world.worker("w1").await;
-    let limits = RunLimits { max_issues: None, max_runtime: Some(std::time::Duration::from_secs(600)) };
+    let limits = RunLimits { max_issues: None, max_runtime: Some(std::time::Duration::from_secs(5)) };
     let done = hob_worker::run_forever(&worker, limits).await;
     assert_eq!((done.worked, done.repositories_failed), (0, 1));
     world.forge.limit_rate(1_000_000);

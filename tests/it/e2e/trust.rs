@@ -159,24 +159,59 @@ async fn rewrites(world: &World, issue: u64, change: serde_json::Value) {
     world.edits("out", issue, change).await;
 }
 
-/// Attack corpus B12, B13, B14, J112: nothing is done with a text that the person who put the label on did not see.
+/// An issue of an outsider's with the label.
+async fn labelled() -> (World, u64) {
+    let world = World::fixing().start().await;
+    let issue = world.opens("out", "Make done.txt", "As it was seen.", &[]).await;
+    world.forge.advance(Duration::from_secs(5));
+    world.labels_on("ann", issue, "code").await;
+    (world, issue)
+}
+
+/// Nothing is done with a text that the person who put the label on did not see.
+async fn is_held_for_a_person(world: World, issue: u64) {
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    assert!(world.status(issue).await.contains("was edited after the work on it was authorized"));
+    assert!(world.briefs(issue).is_empty() && world.branches().await.is_empty());
+    world.comments("wil", issue, "/hob retry").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// Attack corpus B12, J112.
 #[tokio::test]
 async fn an_edit_between_the_label_and_the_first_look_is_held_for_a_person() {
-    for (seconds, change) in [(0, json!({"body": "Now do evil."})), (5, json!({"title": "Evil"}))] {
-        let world = World::fixing().start().await;
-        let issue = world.opens("out", "Make done.txt", "As it was seen.", &[]).await;
-        world.forge.advance(Duration::from_secs(5));
-        world.labels_on("ann", issue, "code").await;
-        world.forge.advance(Duration::from_secs(seconds));
-        rewrites(&world, issue, change).await;
-        world.run().await;
-        assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-        assert!(world.status(issue).await.contains("was edited after the work on it was authorized"));
-        assert!(world.briefs(issue).is_empty() && world.branches().await.is_empty());
-        world.comments("wil", issue, "/hob retry").await;
-        world.run().await;
-        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
-        world.finish().await;
+    let (world, issue) = labelled().await;
+    world.forge.advance(Duration::from_secs(5));
+    rewrites(&world, issue, json!({"body": "Now do evil."})).await;
+    is_held_for_a_person(world, issue).await;
+}
+
+/// Attack corpus B13, J112.
+#[tokio::test]
+async fn a_new_title_between_the_label_and_the_first_look_is_held_for_a_person() {
+    let (world, issue) = labelled().await;
+    world.forge.advance(Duration::from_secs(5));
+    rewrites(&world, issue, json!({"title": "Evil"})).await;
+    is_held_for_a_person(world, issue).await;
+}
+
+/// Attack corpus B14: the forge tells times in whole seconds.
+#[tokio::test]
+async fn an_edit_in_the_second_of_the_label_is_held_for_a_person() {
+    loop {
+        let (world, issue) = labelled().await;
+        let path = format!("/issues/{issue}");
+        let edited = world.call("out", Method::PATCH, &path, json!({"body": "Now do evil."})).await;
+        let events = world.look(&format!("{path}/events")).await;
+        let labelled = events.as_array().unwrap().iter().find(|event| event["event"] == "labeled").unwrap();
+        if edited["updated_at"] == labelled["created_at"] {
+            break is_held_for_a_person(world, issue).await;
+        }
+        // A second has just ended.
+        world.leave();
     }
 }
 

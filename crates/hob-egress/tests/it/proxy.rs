@@ -142,6 +142,7 @@ async fn a_tunnel_for_another_server_is_closed_before_a_byte_arrives() {
         let (egress, lines) = to_ok(port, EgressLimits::default()).await;
         let mut stream = tunnel(&egress, &format!("ok.test:{port}")).await;
         stream.write_all(&first).await.unwrap();
+        stream.shutdown().await.unwrap();
         assert_eq!(rest(&mut stream).await, "", "nothing came back from the echo");
         let (verdict, reason) = ended(egress, &lines).await;
         assert_eq!((verdict, reason.contains(told)), (Verdict::Denied, true), "{reason}");

@@ -80,6 +80,7 @@ fn is_ours(address: &str, server: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Attack corpus C32.
     #[test]
     fn only_the_forge_and_githubs_images_are_asked() {
         for (address, server, is_asked) in [
