@@ -6,7 +6,8 @@
 
 `list` reads the doc comments of the tests ("Attack corpus A1") and the tables of docs/trust.md. It prints each attack with
 the number of its tests and the tiers of the sandbox that they run in, or with `--tests` their names. The last line is the
-sum. An attack of the table that no test names, and one that a test names and no table, are errors, exit code 1.
+sum. Errors, exit code 1, are an attack of the table that no test names, one that a test names and no table, and one that has
+a test and neither a defence in scripts/attacks.toml nor a reason in its table `inherent`.
 
 `without` copies the repository into FOLDER, takes the defences of scripts/attacks.toml out of the copy, round by round, and
 runs the tests that are to fail then. It prints what each of them said; a test that passes is an error, exit code 1. The
@@ -100,9 +101,15 @@ def table(title):
     return rows
 
 
+def defences():
+    """The defences, and by attack why it has none."""
+    told = tomllib.loads((ROOT / "scripts/attacks.toml").read_text())
+    return told["without"], told["inherent"]
+
+
 def stale():
     """Defences whose text does not stand once in its file any more."""
-    for defence in tomllib.loads((ROOT / "scripts/attacks.toml").read_text())["without"]:
+    for defence in defences()[0]:
         count = (ROOT / defence["file"]).read_text().count(defence["find"])
         if count != 1:
             yield defence["file"], defence["find"].strip(), count
@@ -110,6 +117,8 @@ def stale():
 
 def show_list(with_tests):
     tests, told, away = covered(), table(SECTION), table(NOT_APPLICABLE)
+    taken_out, inherent = defences()
+    taken_out = {name for defence in taken_out for name in defence["tests"]}
     wrong = []
     for name in corpus():
         of = tests.get(name, [])
@@ -126,7 +135,11 @@ def show_list(with_tests):
             wrong.append(f"{name} has no test")
         if of and name not in told:
             wrong.append(f"{name} has no row in docs/trust.md")
-    unknown = sorted((set(tests) | set(told) | set(away)) - set(corpus()))
+        if of and name not in taken_out and name not in inherent:
+            wrong.append(f"{name} has a test, and attacks.toml no defence that it fails without")
+        if name in inherent and (name in taken_out or not of):
+            wrong.append(f"{name} is inherent in attacks.toml, and has a defence there or no test")
+    unknown = sorted((set(tests) | set(told) | set(away) | taken_out | set(inherent)) - set(corpus()))
     wrong += [f"{name} is no attack of the corpus" for name in unknown]
     wrong += [f"attacks.toml: {file} has {count} times: {find}" for file, find, count in stale()]
     every = {test for of in tests.values() for test in of}
@@ -135,7 +148,8 @@ def show_list(with_tests):
     print(
         f"attacks: {count} of {len(corpus())} have tests, {len(away)} are not applicable, "
         f"{len(corpus()) - count - sum(name not in tests for name in away)} have none; {len(every)} tests, "
-        f"{held['fence']} of them in a fence and {held['box']} in a box"
+        f"{held['fence']} of them in a fence and {held['box']} in a box; "
+        f"{len(taken_out)} of the attacks with a defence that is taken out, {len(inherent)} with a reason why there is none"
     )
     for line in wrong:
         print(f"attacks: {line}", file=sys.stderr)
@@ -165,10 +179,10 @@ def write(place, content, mode=None):
         place.chmod(mode & 0o777)
 
 
-def take_out(tree, defences):
+def take_out(tree, of_a_round):
     """The copy's files without these defences."""
     texts = {}
-    for defence in defences:
+    for defence in of_a_round:
         file = defence["file"]
         text = texts.setdefault(file, (ROOT / file).read_text())
         if text.count(defence["find"]) != 1:
@@ -178,24 +192,24 @@ def take_out(tree, defences):
         write(tree / file, text.encode())
 
 
-def build(tree, packages, folder):
-    """The built test programs by their package; `it` is that of `tests/it`."""
+def build(tree, programs, folder):
+    """The built test programs, by what attacks.toml calls them."""
     command = ["cargo", "test", "--locked", "--no-run", "--message-format", "json-render-diagnostics"]
-    wanted = [word for package in sorted(packages - {"it"}) for word in ("--package", package)]
-    jobs = [command + wanted + ["--lib"]] if wanted else []
-    jobs += [command + ["--package", "hob", "--test", "it"]] if "it" in packages else []
+    own = {name: name.rpartition("/")[0] or "hob" for name in sorted(programs) if name.rpartition("/")[2] == "it"}
+    units = [word for program in sorted(programs - set(own)) for word in ("--package", program)]
+    jobs = [(None, [*units, "--lib"])] if units else []
+    jobs += [(program, ["--package", package, "--test", "it"]) for program, package in own.items()]
     environment = os.environ | {"CARGO_TARGET_DIR": str(folder / "target"), "CARGO_INCREMENTAL": "0"}
-    programs = {}
-    for job in jobs:
-        built = subprocess.run(job, cwd=tree, env=environment, text=True, stdout=subprocess.PIPE)
+    places = {}
+    for program, words in jobs:
+        built = subprocess.run(command + words, cwd=tree, env=environment, text=True, stdout=subprocess.PIPE)
         if built.returncode:
             raise SystemExit("attacks.toml: what is left without the defences does not compile")
         for line in built.stdout.splitlines():
             message = json.loads(line)
             if message.get("executable") and message.get("profile", {}).get("test"):
-                name = message["target"]["name"]
-                programs[name if name == "it" else name.replace("_", "-")] = message["executable"]
-    return programs
+                places[program or message["target"]["name"].replace("_", "-")] = message["executable"]
+    return places
 
 
 def outcome(tree, program, test):
@@ -216,11 +230,11 @@ def outcome(tree, program, test):
 
 
 def without(folder, only):
-    defences = tomllib.loads((ROOT / "scripts/attacks.toml").read_text())["without"]
+    wanted, _ = defences()
     if only:
-        defences = [defence for defence in defences if set(defence["tests"]) & set(only)]
+        wanted = [defence for defence in wanted if set(defence["tests"]) & set(only)]
     rounds = collections.defaultdict(list)
-    for defence in defences:
+    for defence in wanted:
         rounds[defence.get("round", 1)].append(defence)
     tree = folder / "tree"
     tree.mkdir(parents=True, exist_ok=True)
@@ -230,10 +244,10 @@ def without(folder, only):
         take_out(tree, rounds[number])
         named = [(attack, *test.split(" "), defence) for defence in rounds[number] for attack, test in defence["tests"].items()]
         named = [row for row in named if not only or row[0] in only]
-        programs = build(tree, {package for _, package, _, _ in named}, folder)
+        programs = build(tree, {program for _, program, _, _ in named}, folder)
         count += len(rounds[number])
-        for attack, package, test, defence in named:
-            result, said = outcome(tree, programs[package], test)
+        for attack, program, test, defence in named:
+            result, said = outcome(tree, programs[program], test)
             rows.append((attack, defence["file"], test.rpartition("::")[2], result, said))
             print(f"{attack:5} {result:7} {test.rpartition('::')[2]}\n              {said}", flush=True)
     synchronise(tree)
