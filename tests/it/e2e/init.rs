@@ -107,9 +107,9 @@ async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
     let world = fresh().file("package.json", "{}").file("package-lock.json", &lock("npm.example.org")).start().await;
     let ended = world.hob(&["init"]).await;
     assert!(words(&ended).contains("for `sandbox.hosts` of Hob's settings: npm.example.org"), "{ended:?}");
-    let settings = file(&world, SETTINGS, "hob/init").await;
+    let settings = world.content(SETTINGS, "hob/init").await;
     assert!(settings.contains("\n# sandbox.hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"), "{settings}");
-    let workflow = file(&world, WORKFLOW, "hob/init").await;
+    let workflow = world.content(WORKFLOW, "hob/init").await;
     assert!(workflow.contains("\n        sandbox.hosts = [\"npm.example.org\"]\n"), "{workflow}");
     let body = world.pull().await["body"].as_str().unwrap().to_owned();
     assert!(body.contains("fetch from `npm.example.org`: whoever runs Hob lists them in `sandbox.hosts`."), "{body}");
