@@ -8,7 +8,6 @@ use crate::{
     ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, Image, IssueNumber, Proposed, RepoName, RunId,
     Spend,
     investigation::{Case, Iteration},
-    without_tokens,
 };
 
 /// What a run is for.
@@ -122,19 +121,19 @@ impl Outcome {
         Self::Done { summary: summary.into(), title: None }
     }
 
-    /// The same without tokens in the words that people read. A proposed action stays as it is, since its approval is of exactly
+    /// The same with the words that people read in another form. A proposed action stays as it is, since its approval is of exactly
     /// that; so does a hand-over, which a token refuses.
     #[must_use]
-    pub fn without_tokens(mut self) -> Self {
+    pub fn in_words(mut self, form: impl Fn(&str) -> String) -> Self {
         match &mut self {
             Self::Done { summary, title } => {
-                *summary = without_tokens(summary);
-                *title = title.as_deref().map(without_tokens);
+                *summary = form(summary);
+                *title = title.as_deref().map(form);
             }
             Self::NothingToDo { reason: words }
             | Self::Question { question: words }
             | Self::Failed { reason: words, .. } => {
-                *words = without_tokens(words);
+                *words = form(words);
             }
             Self::ApprovalNeeded { .. } | Self::HandOver(_) => {}
         }

@@ -3,7 +3,11 @@
 //! They run what the agent wrote, so they get no token: only the environment that is given. The home is the caller's,
 //! because compilers and package managers keep their caches there; a caller that wants none sets `HOME`.
 
-use std::{ffi::OsStr, path::Path, time::Duration};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use hob_config::child_environment;
 use hob_domain::{CheckExit, CheckResult, CheckRun};
@@ -11,6 +15,8 @@ use hob_process::{Environment, Exit, ProcessError, Program};
 use hob_sandbox::Plan;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use crate::PublicPaths;
 
 /// The variable that tags a check's processes: what it leaves behind would outlive every limit.
 const CHECK_TAG: &str = "HOB_CHECK";
@@ -36,7 +42,8 @@ pub async fn run_checks(
     cancel: &CancellationToken,
 ) -> Result<Vec<CheckResult>, ProcessError> {
     let end = Instant::now() + limits.time;
-    let public = Public::of(folder, environment);
+    let home = |environment: &Environment| environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    let public = PublicPaths::of(folder, [home(environment), home(&child_environment())].into_iter().flatten());
     let mut results = Vec::with_capacity(commands.len());
     for command in commands {
         let started = Instant::now();
@@ -74,70 +81,6 @@ pub async fn run_checks(
         results.push(CheckResult { command: command.clone(), exit, output, seconds, run: CheckRun::Now, refused });
     }
     Ok(results)
-}
-
-/// Which paths of the worker's stand for others in public: where its folders are is nobody's matter, and who its user is.
-struct Public {
-    folder: String,
-    /// The check's and the worker's own; one may be in the other.
-    homes: Vec<String>,
-}
-
-impl Public {
-    fn of(folder: &Path, environment: &Environment) -> Self {
-        let home = |environment: &Environment| environment.get(OsStr::new("HOME"))?.to_str().map(str::to_owned);
-        let own = child_environment();
-        let mut homes: Vec<_> = [home(environment), home(&own)].into_iter().flatten().collect();
-        homes.retain(|home| home.len() > 1);
-        homes.sort_by_key(|home| std::cmp::Reverse(home.len()));
-        homes.dedup();
-        Self { folder: folder.to_string_lossy().into_owned(), homes }
-    }
-
-    fn text(&self, text: &str) -> String {
-        let text = relative(text, &self.folder);
-        self.homes.iter().fold(text, |text, home| with_tilde(&text, home))
-    }
-}
-
-/// The text with `~` for this home.
-fn with_tilde(text: &str, home: &str) -> String {
-    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((before, after)) = rest.split_once(home) {
-        shown.push_str(before);
-        // `/root` is no part of `/rooted`, nor of `/x/root`.
-        let is_whole = !after.starts_with(is_named) && !before.ends_with(is_named);
-        shown.push_str(if is_whole { "~" } else { home });
-        rest = after;
-    }
-    shown.push_str(rest);
-    shown
-}
-
-/// What a name in a path may have.
-fn is_named(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
-}
-
-/// The text with paths as they are in the checkout.
-fn relative(text: &str, folder: &str) -> String {
-    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((before, after)) = rest.split_once(folder).filter(|_| folder.len() > 1) {
-        shown.push_str(before);
-        rest = match after.strip_prefix('/') {
-            Some(below) if below.starts_with(is_named) => below,
-            None if after.starts_with(is_named) => {
-                shown.push_str(folder);
-                after
-            }
-            Some(_) | None => {
-                shown.push('.');
-                after
-            }
-        };
-    }
-    shown.push_str(rest);
-    shown
 }
 
 #[cfg(test)]
@@ -183,30 +126,6 @@ mod tests {
         let cancel = CancellationToken::new();
         cancel.cancel();
         assert_eq!(results(&["true"], LIMITS, &cancel).await, [CheckExit::Cancelled]);
-    }
-
-    #[test]
-    fn paths_are_those_of_the_checkout() {
-        for (text, shown) in [
-            ("/w/proof/src/a.rs:3: no\n/w/proof/b", "src/a.rs:3: no\nb"),
-            ("in '/w/proof', '/w/proof/': /w/proof-2/a /w/proof2", "in '.', './': /w/proof-2/a /w/proof2"),
-            ("/w/proof", "."),
-            ("src/a.rs", "src/a.rs"),
-        ] {
-            assert_eq!(relative(text, "/w/proof"), shown);
-        }
-        assert_eq!(relative("/a/b", "/"), "/a/b");
-    }
-
-    #[test]
-    fn a_home_is_nobodys() {
-        for (text, shown) in [
-            ("/home/ann/.pyenv/x.py:3 in '/home/ann'", "~/.pyenv/x.py:3 in '~'"),
-            ("/home/anna/x /data/home/ann/x /home/ann.old", "/home/anna/x /data/home/ann/x /home/ann.old"),
-            ("PATH=/home/ann/bin:/usr/bin", "PATH=~/bin:/usr/bin"),
-        ] {
-            assert_eq!(with_tilde(text, "/home/ann"), shown);
-        }
     }
 
     #[tokio::test]

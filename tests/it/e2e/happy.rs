@@ -63,6 +63,22 @@ async fn a_change_has_the_title_that_the_agent_gives_it() {
 }
 
 #[tokio::test]
+async fn what_an_agent_says_tells_nobody_where_it_worked() {
+    let script = r#"echo done > done.txt
+        echo "{\"outcome\":\"done\",\"title\":\"Add done.txt\",\"summary\":\"Made $PWD/done.txt below $HOME.\"}""#;
+    let world = World::with_agent(script).start().await;
+    world.asks("done.txt is missing", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    let commits = world.commits(pull["number"].as_u64().unwrap()).await;
+    let message = &commits[0].message;
+    assert!(message.starts_with("Add done.txt\n\nMade done.txt below ~/homes/home-"), "{message}");
+    let folder = world.dir().display().to_string();
+    assert!(!message.contains(&folder) && !pull["body"].as_str().unwrap().contains(&folder), "{}", pull["body"]);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_chatty_agents_log_stays_out_of_commit_and_pull_request() {
     let script = "echo done > done.txt; seq -f 'line %g of a log' 200";
     let world = World::with_agent(script).check("test -f done.txt").start().await;

@@ -1,13 +1,19 @@
 //! One run of the agent: its brief, its limits, what it spends, and the checkpoints of its work.
 
-use std::time::Duration;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use hob_agent::RunContext;
 use hob_domain::{
     Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunPurpose,
     RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief, rendered, title,
+    without_tokens,
 };
 use hob_forge::fresh_nonce;
+use hob_workspace::PublicPaths;
 use tokio::{
     sync::{mpsc, watch},
     time::Instant,
@@ -91,7 +97,10 @@ pub(super) async fn run_agent(
     let RunReport { outcome, spend } = report?;
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
     write_spend(worker, job, spend).await?;
-    Ok(RunReport { outcome: outcome.without_tokens(), spend })
+    let state = worker.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
+    let home = worker.environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    let paths = PublicPaths::of(job.checkout.folder(), state.into_iter().chain(home));
+    Ok(RunReport { outcome: outcome.in_words(|words| without_tokens(&paths.text(words))), spend })
 }
 
 fn request(
