@@ -1,7 +1,7 @@
 //! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
 
 use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
-use hob_domain::{Outcome, RunId, count, dollars, terminal};
+use hob_domain::{LastLines, Outcome, RunId, count, dollars, terminal};
 
 use crate::cli::{
     args::{SessionArgs, Shared},
@@ -92,6 +92,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
                 other => other.as_ref().map(outcome).unwrap_or_default(),
             },
         ),
+        ("checks", record.failed_checks.iter().map(failed_check).collect::<Vec<_>>().join("\n")),
     ] {
         for (index, line) in terminal(&value).lines().enumerate() {
             let name = if index == 0 { name } else { "|" };
@@ -129,6 +130,11 @@ fn chain(sessions: &[SessionRecord], shown: &SessionRecord) -> String {
     }
     links.sort_unstable();
     links.into_iter().map(|(_, link)| link).collect::<Vec<_>>().join("\n")
+}
+
+/// A check that failed on the work of the last run.
+fn failed_check(check: &LastLines) -> String {
+    format!("failed: {}\n{}", check.command, check.lines)
 }
 
 /// The outcome of a run as text.

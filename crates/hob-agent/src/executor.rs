@@ -7,7 +7,7 @@
 //! - Caveats: a run whose session cannot be written works without one, and cannot be resumed.
 
 use hob_config::ExecutorSettings;
-use hob_domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, RunReport, RunRequest, Spend};
+use hob_domain::{FailureClass, IssueNumber, LastLines, Outcome, RepoName, RunId, RunReport, RunRequest, Spend};
 use hob_process::TaggedProcesses;
 use tokio::{task::spawn_blocking, time::Instant};
 
@@ -49,6 +49,15 @@ impl Executor {
             (SessionState::Completed | SessionState::Blocked | SessionState::Failed | SessionState::Interrupted, _) => {
                 Some(record)
             }
+        }
+    }
+
+    /// Notes in a session which checks failed on its work, for whoever looks at it on this machine.
+    pub async fn note_failed_checks(&self, id: &RunId, failed: Vec<LastLines>) {
+        let (sessions, session) = (self.sessions.clone(), id.clone());
+        let noted = spawn_blocking(move || sessions.note_failed_checks(&session, failed)).await;
+        if let Ok(Err(error)) = noted {
+            tracing::debug!(session = %id, %error, "what checks printed is not in the session `{id}`: {error}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where Hob's own program begins as the supervisor of a child, or as what becomes the child.
+//! Where Hob's own program begins as the supervisor of a child, or as one of those that a box is made by.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -8,7 +8,7 @@ use crate::{
     linux::{bridge, confine, fill, make, supervise},
 };
 
-/// Is a child's supervisor, or becomes the child, where this process was started for that; else nothing is done.
+/// Is a child's supervisor, or makes its box, where this process was started for that; else nothing is done.
 #[cfg(target_os = "linux")]
 pub fn was_launched(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);

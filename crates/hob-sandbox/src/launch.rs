@@ -31,8 +31,8 @@ pub const REFUSED_NOW: &str = "hob: the sandbox refused ";
 
 /// The first argument of Hob's program where it supervises a child.
 pub(crate) const SUPERVISE: &str = "--supervise-child";
-/// The first argument where it is about to become the child.
-pub(crate) const CONFINE: &str = "--become-child";
+/// The first argument where it starts the child, in a box.
+pub(crate) const CONFINE: &str = "--confine-child";
 /// The first arguments where it makes a box, and where it is process 1 of that.
 pub(crate) const MAKE: &str = "--make-box";
 pub(crate) const FILL: &str = "--fill-box";

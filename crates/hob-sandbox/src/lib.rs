@@ -3,7 +3,7 @@
 //! - Flow: the settings make a [`Sandbox`]; a caller takes a [`Plan`] from it for each child that runs the code of a
 //!   repository, an issue or a model, and names the folders that this child works in. `hob-process` starts Hob's own
 //!   program in the child's place and sends it a [`Launch`]; [`was_launched`] is that program's beginning: it supervises
-//!   the child, and the child restricts itself before it becomes the program.
+//!   the child, and starts it from a thread that has restricted itself.
 //! - Guarantees: a plan is applied whole, or the program is not started and [`REFUSED`] is the exit code. When the child
 //!   ends, or Hob does, however that happens, no process that came from the child is left.
 //! - Assumptions: Linux, with what the tier needs; [`probe()`] shows whether a machine has it.

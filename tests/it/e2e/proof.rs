@@ -47,7 +47,7 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
         .start()
         .await;
     let issue = world.asks("Mend the roof", "").await;
-    world.run().await;
+    world.hob(&["run", "--once"]).await;
     assert_eq!(world.briefs(issue).len(), 2);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
@@ -62,6 +62,11 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     }
     let told = world.hob(&["explain", &issue.to_string()]).await.stdout;
     assert!(told.contains("\n|         30\n|         ~/roof leaks\nquestion"), "{told}");
+    let shown = world.hob(&["show", &issue.to_string()]).await.stdout;
+    assert!(
+        shown.contains("checks   failed: test ! -f done.txt") && shown.ends_with("30\n|        ~/roof leaks\n"),
+        "{shown}"
+    );
     assert!(world.pulls().await.is_empty());
     assert_eq!(world.branches().await, [format!("hob/{issue}-mend-the-roof")], "the work so far is kept");
     world.finish().await;

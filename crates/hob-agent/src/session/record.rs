@@ -1,6 +1,6 @@
 //! `session.json`: what a session is and how far it has come, without its transcript.
 
-use hob_domain::{FailureClass, IssueNumber, Outcome, RepoName, RunId, Spend};
+use hob_domain::{FailureClass, IssueNumber, LastLines, Outcome, RepoName, RunId, Spend};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{Header, Line, RunLimits, SessionEvent, Transcript};
@@ -100,6 +100,9 @@ pub struct SessionRecord {
     pub updated_ms: u64,
     /// How its last run ended.
     pub outcome: Option<Outcome>,
+    /// The checks that failed on the work of its last run, with what each printed last.
+    #[serde(default)]
+    pub failed_checks: Vec<LastLines>,
     /// Since when the model or the tools are waited for.
     #[serde(skip)]
     waiting_since: Option<u64>,
@@ -121,6 +124,7 @@ impl SessionRecord {
             started_ms: now_ms,
             updated_ms: now_ms,
             outcome: None,
+            failed_checks: Vec::new(),
             waiting_since: None,
         }
     }
@@ -155,6 +159,7 @@ impl SessionRecord {
                 // A run that was cut off has no end of its own.
                 metrics.spend = metrics.spend + std::mem::take(&mut metrics.running);
                 (self.state, self.limits, self.outcome) = (SessionState::Running, *limits, None);
+                self.failed_checks.clear();
                 // One that is tried again in place is the same run.
                 if self.runs.last() != Some(run) {
                     self.runs.push(run.clone());

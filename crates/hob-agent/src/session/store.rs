@@ -8,14 +8,14 @@ use std::{
 };
 
 use hob_config::SessionSettings;
-use hob_domain::{IssueNumber, KnownSecrets, RepoName, RunId, investigation::Investigation};
+use hob_domain::{IssueNumber, KnownSecrets, LastLines, RepoName, RunId, investigation::Investigation};
 
 use crate::session::{
     Header, Session, SessionError, SessionRecord, Transcript,
     attachment::read_investigation,
     lock::{is_held, wait_for_release},
     reader::read,
-    writer::{TRANSCRIPT, now_ms, record},
+    writer::{RECORD, TRANSCRIPT, now_ms, record, save},
 };
 
 /// How often old sessions are looked for: that asks for the age and size of all of them.
@@ -70,6 +70,21 @@ impl Sessions {
         let folder = self.place(id).ok()?;
         wait_for_release(&folder.join(TRANSCRIPT));
         record(&folder)
+    }
+
+    /// Notes which checks failed on the work of a session's last run. A later run is about other work: it forgets them.
+    ///
+    /// # Errors
+    /// [`SessionError`] when there is no such session, or the disk fails.
+    pub fn note_failed_checks(&self, id: &RunId, failed: Vec<LastLines>) -> Result<(), SessionError> {
+        let folder = self.place(id)?;
+        let mut record =
+            self.record_to_resume(id).ok_or_else(|| SessionError::NotFound(format!("no session `{id}`")))?;
+        if record.failed_checks == failed {
+            return Ok(());
+        }
+        record.failed_checks = failed;
+        save(&folder, &record, &self.secrets).map_err(|source| SessionError::File { path: RECORD.into(), source })
     }
 
     /// The records of all sessions, the one that changed last first.

@@ -219,14 +219,18 @@ impl Writer {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()))
     }
 
-    /// Replaces the record as a whole: a reader sees the old one or the new one.
     fn save(&self) -> io::Result<()> {
-        let new = self.folder.join("session.json.new");
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        let text = serde_json::to_string_pretty(&self.record)?;
-        file.write_all(self.secrets.redaction().text(&text).as_bytes())?;
-        fs::rename(new, self.folder.join(RECORD))
+        save(&self.folder, &self.record, &self.secrets)
     }
+}
+
+/// Replaces the record as a whole: a reader sees the old one or the new one.
+pub(super) fn save(folder: &Path, record: &SessionRecord, secrets: &KnownSecrets) -> io::Result<()> {
+    let new = folder.join("session.json.new");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    let text = serde_json::to_string_pretty(record)?;
+    file.write_all(secrets.redaction().text(&text).as_bytes())?;
+    fs::rename(new, folder.join(RECORD))
 }
 
 /// The record of the session in `folder`, as it stands now; none where there is no session that can be read.

@@ -204,7 +204,7 @@ fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<(Pid, Option<
     Ok((id, heard))
 }
 
-/// Starts what makes a box, which starts Hob's program there as what becomes the child.
+/// Starts what makes a box, which starts Hob's program there as what starts the child.
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
 fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
     let report = Report::new()?;
