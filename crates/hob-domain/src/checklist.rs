@@ -58,6 +58,12 @@ impl Checklist {
         (!steps.is_empty()).then_some(Self(steps))
     }
 
+    /// The same with its steps in another form.
+    #[must_use]
+    pub fn in_words(self, form: impl Fn(&str) -> String) -> Self {
+        Self(self.0.into_iter().map(|step| ChecklistStep { step: form(&step.step), ..step }).collect())
+    }
+
     /// How far it is, in a few words.
     fn standing(&self) -> String {
         let done = self.0.iter().filter(|step| step.state == StepState::Done).count();
@@ -173,5 +179,14 @@ pub(super) mod tests {
         let shown = list.shown();
         assert!(!shown.contains("@team") && !shown.contains("#9") && !shown.contains("<img"), "{shown}");
         assert_eq!(shown.lines().count(), 3, "{shown}");
+    }
+
+    #[test]
+    fn steps_in_another_form_keep_their_state() {
+        let steps = [("Write /w/tree/a", StepState::Done), ("Test", StepState::Todo)];
+        let list = Checklist::new(steps.map(|(step, state)| (step.to_owned(), state))).unwrap();
+        let told = list.in_words(|step| step.replace("/w/tree/", ""));
+        let kept: Vec<_> = told.0.iter().map(|step| (step.step.as_str(), step.state)).collect();
+        assert_eq!(kept, [("Write a", StepState::Done), ("Test", StepState::Todo)]);
     }
 }

@@ -97,9 +97,7 @@ pub(super) async fn run_agent(
     let RunReport { outcome, spend } = report?;
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
     write_spend(worker, job, spend).await?;
-    let state = worker.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
-    let home = worker.environment.get(OsStr::new("HOME")).map(PathBuf::from);
-    let paths = PublicPaths::of(job.checkout.folder(), state.into_iter().chain(home));
+    let paths = public_paths(worker, job);
     Ok(RunReport { outcome: outcome.in_words(|words| without_tokens(&paths.text(words))), spend })
 }
 
@@ -187,6 +185,13 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
     (time, setting)
 }
 
+/// What stands for the worker's paths in the words of an agent.
+fn public_paths(worker: &Worker, job: &Job<'_>) -> PublicPaths {
+    let state = worker.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
+    let home = worker.environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    PublicPaths::of(job.checkout.folder(), state.into_iter().chain(home))
+}
+
 /// Shows what the agent does, passes its checklist on, and notes what it spends as it spends it; what was noted in all.
 pub(super) async fn show_progress(
     worker: &Worker,
@@ -204,8 +209,8 @@ pub(super) async fn show_progress(
         if line.fell_back {
             degraded(Degraded::Model);
         }
-        if line.checklist.is_some() {
-            steps.send_replace(line.checklist);
+        if let Some(checklist) = line.checklist {
+            steps.send_replace(Some(checklist.in_words(|step| public_paths(worker, job).text(step))));
         }
         if let Some(iteration) = line.iteration {
             let Iteration { number, max, action, effect, .. } = iteration;
