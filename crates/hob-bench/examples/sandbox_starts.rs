@@ -1,9 +1,10 @@
 //! Measures what the start of a child costs in each tier of the sandbox:
 //! `cargo run --release -p hob-bench --example sandbox_starts -- target/release/hob 200`.
 //!
-//! `/bin/true` is started as agents and checks are, with the limits of the default settings. The tiers take turns, so that
-//! what else the machine does meets all of them. With `itself` instead of Hob's program this one starts the children: it is
-//! smaller, and the difference is what the size of Hob's program costs. Prints, asserts nothing.
+//! `/bin/true` is started as agents and checks are, with the limits of the default settings; `own box` is one that Hob makes
+//! without bubblewrap. The tiers take turns, so that what else the machine does meets all of them. With `itself` instead of
+//! Hob's program this one starts the children: it is smaller, and the difference is what the size of Hob's program costs. Prints,
+//! asserts nothing.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +16,7 @@ use std::{collections::HashMap, fs, process::ExitCode, time::Instant};
 
 use hob_config::Settings;
 use hob_process::{Environment, Program};
-use hob_sandbox::{Network, Sandbox, Tier};
+use hob_sandbox::{Maker, Network, Sandbox, Tier};
 use tokio_util::sync::CancellationToken;
 
 fn main() -> ExitCode {
@@ -37,11 +38,13 @@ async fn measure() {
     let limits = Settings::load(None, HashMap::new(), &[]).unwrap().sandbox.limits();
     let folder = tempfile::tempdir().unwrap();
     let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
-    let mut tiers = [Tier::None, Tier::Fence, Tier::Box].map(|tier| (tier, Vec::with_capacity(rounds)));
+    let (bubblewrap, own) = (Maker::Bubblewrap, Maker::Hob);
+    let kinds = [(Tier::None, own), (Tier::Fence, own), (Tier::Box, bubblewrap), (Tier::Box, own)];
+    let mut tiers = kinds.map(|kind| (kind, Vec::with_capacity(rounds)));
     // The first of each finds nothing in the caches.
     for round in 0..=rounds {
-        for (tier, times) in &mut tiers {
-            let sandbox = Sandbox::new(*tier, hob.clone(), limits).with_network(Network::None);
+        for ((tier, maker), times) in &mut tiers {
+            let sandbox = Sandbox::new(*tier, hob.clone(), limits).made_by(*maker).with_network(Network::None);
             let plan = sandbox.plan().writes(folder.path());
             let child = Program::inside(&plan, "/bin/true", &environment).dir(folder.path());
             let began = Instant::now();
@@ -54,17 +57,18 @@ async fn measure() {
         }
     }
     println!(
-        "{:>6} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "{:>7} {:>10} {:>10} {:>10} {:>10} {:>10}",
         "tier", "least ms", "median ms", "p95 ms", "+ median", "+ p95"
     );
     let mut least = (0.0, 0.0);
-    for (tier, times) in &mut tiers {
+    for ((tier, maker), times) in &mut tiers {
         times.sort_by(f64::total_cmp);
         let (median, p95) = (times[times.len() / 2], times[times.len() * 95 / 100]);
         if *tier == Tier::None {
             least = (median, p95);
         }
-        let (tier, more, more_p95) = (tier.name(), median - least.0, p95 - least.1);
-        println!("{tier:>6} {:>10.2} {median:>10.2} {p95:>10.2} {more:>10.2} {more_p95:>10.2}", times[0]);
+        let (more, more_p95) = (median - least.0, p95 - least.1);
+        let tier = if (*tier, *maker) == (Tier::Box, own) { "own box" } else { tier.name() };
+        println!("{tier:>7} {:>10.2} {median:>10.2} {p95:>10.2} {more:>10.2} {more_p95:>10.2}", times[0]);
     }
 }
