@@ -19,8 +19,9 @@ const PAUSES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
 /// How often it is looked whether writes are possible again.
 const LOOK: Duration = Duration::from_secs(10);
-/// The longest wait for a quota: its longest window.
-const QUOTA_MAX: Duration = Duration::from_secs(3_600);
+/// The longest wait for a quota: its longest window, an hour, and five minutes in which the heartbeat renews the lease when it is
+/// over.
+const QUOTA_MAX: Duration = Duration::from_secs(3_900);
 
 /// What a step waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
