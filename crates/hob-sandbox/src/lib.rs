@@ -26,6 +26,6 @@ pub use disk::{Measured, bytes_on_disk, measure};
 pub use entry::was_launched;
 pub use launch::{Launch, LaunchError, REFUSED, REFUSED_NOW, refusals_by, refused_because};
 pub use plan::{Limits, Maker, Network, Plan, Sandbox};
-pub use probe::{Finding, probe, what_lets_a_box};
+pub use probe::{Finding, probe, what_keeps_a_box};
 pub use stat::stat_field;
 pub use tier::Tier;

@@ -30,7 +30,7 @@ pub fn probe(tier: Tier) -> Finding {
 /// What keeps a box that could not be made, as far as this machine's settings tell, and the command that helps; none: they tell
 /// nothing.
 #[cfg(target_os = "linux")]
-pub fn what_lets_a_box() -> Option<String> {
+pub fn what_keeps_a_box() -> Option<String> {
     no_namespaces(false, &setting)
 }
 
@@ -72,7 +72,7 @@ pub fn probe(tier: Tier) -> Finding {
 
 /// Nothing does.
 #[cfg(not(target_os = "linux"))]
-pub fn what_lets_a_box() -> Option<String> {
+pub fn what_keeps_a_box() -> Option<String> {
     None
 }
 

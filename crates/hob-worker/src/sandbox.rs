@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hob_config::{Settings, child_environment, toolchain_folders};
 use hob_process::{Environment, Exit, Program};
-use hob_sandbox::{Maker, Network, Sandbox, Tier, probe, what_lets_a_box};
+use hob_sandbox::{Maker, Network, Sandbox, Tier, probe, what_keeps_a_box};
 use tokio_util::sync::CancellationToken;
 
 /// What the settings make of it; where they leave the tier to Hob, the best that this machine has. `launcher` is Hob's program;
@@ -58,7 +58,7 @@ pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result
     let tier = sandbox.tier();
     let cannot = |why: &str| format!("this machine has no sandbox of the tier `{tier}`: {why}");
     let helps = || {
-        let found = if tier == Tier::Box { what_lets_a_box() } else { None };
+        let found = if tier == Tier::Box { what_keeps_a_box() } else { None };
         found.map(|helps| format!("; {helps}")).unwrap_or_default()
     };
     if tier == Tier::None {

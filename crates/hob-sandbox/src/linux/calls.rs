@@ -195,9 +195,7 @@ impl Hand {
                 }
             }
             Outcome::Refused(error, what) => {
-                if let Some(first) = self.refusals.note(what) {
-                    tell_now(&first);
-                }
+                self.note(what);
                 Answer::Fails(error)
             }
         };
@@ -227,12 +225,17 @@ impl Hand {
             return Outcome::Refused(Errno::NETUNREACH, format!("connect {to}"));
         }
         // Of a server of names that is on the machine, a box knows the address alone.
-        if to.port() == NAMES
-            && let Some(first) = self.refusals.note(format!("connect {to}"))
-        {
-            tell_now(&first);
+        if to.port() == NAMES {
+            self.note(format!("connect {to}"));
         }
         CONTINUES
+    }
+
+    /// Notes a refusal, and tells it where it is the first of its kind.
+    fn note(&self, what: String) {
+        if let Some(first) = self.refusals.note(what) {
+            tell_now(&first);
+        }
     }
 }
 

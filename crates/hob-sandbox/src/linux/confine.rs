@@ -189,7 +189,7 @@ pub(super) fn from_hex<T: DeserializeOwned>(hex: &OsStr) -> Result<T, RefusedErr
 pub(crate) fn confine(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let told = read(arguments).and_then(|(step, arguments)| {
         let teller = Teller::inherited(step.report)?;
-        Ok(run_child(step, arguments).unwrap_or_else(|error| {
+        Ok(run_child(step, arguments, &teller).unwrap_or_else(|error| {
             teller.refuses(&error);
             ExitCode::from(crate::REFUSED)
         }))
@@ -203,10 +203,10 @@ fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<(Step, Vec<OsSt
     Ok((step, arguments.collect()))
 }
 
-fn run_child(step: Step, arguments: Vec<OsString>) -> Result<ExitCode, RefusedError> {
+fn run_child(step: Step, arguments: Vec<OsString>, teller: &Teller) -> Result<ExitCode, RefusedError> {
     // The child is of the same user, and an old kernel has no Landlock.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
-    let (teller, passed_on) = (Teller::inherited(step.report)?, Teller::inherited(step.report)?);
+    let passed_on = Teller::inherited(step.report)?;
     // Neither the child nor the way to the proxy gets what stands open here.
     close_fds::set_fds_cloexec(3, &[]);
     if let Some(way) = &step.bridge {
@@ -217,8 +217,13 @@ fn run_child(step: Step, arguments: Vec<OsString>) -> Result<ExitCode, RefusedEr
     let starts = Starts { program: step.program, arguments, environment: None, folder: None };
     let mut child = start_from_thread(starts, step.rest, Arc::new(Refusals::passed_on(passed_on)))?;
     let ended = child.wait().map_err(RefusedError::at("wait for the program"))?;
-    let code = ended.code().or(ended.signal().map(|signal| 128 + signal));
-    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)))
+    Ok(told_as_by_a_shell(ended.code(), ended.signal()))
+}
+
+/// The exit code by which a shell tells how a program ended.
+pub(super) fn told_as_by_a_shell(code: Option<i32>, signal: Option<i32>) -> ExitCode {
+    let code = code.or(signal.map(|signal| 128 + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }
 
 /// Gives up what a child must not have. Calls that the supervisor makes for it are heard of by what is returned.

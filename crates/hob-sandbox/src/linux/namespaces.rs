@@ -36,7 +36,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{
     RefusedError,
-    confine::{drop_capabilities, from_hex, to_hex},
+    confine::{drop_capabilities, from_hex, to_hex, told_as_by_a_shell},
     layout::{Access, LAUNCHER, Layout, Mount},
     mounts::{Mounted, mounted},
     refused,
@@ -164,8 +164,7 @@ fn wait_for(child: u32) -> Result<ExitCode, RefusedError> {
     loop {
         match rustix::process::wait(rustix::process::WaitOptions::empty()) {
             Ok(Some((pid, status))) if Some(pid) == child => {
-                let code = status.exit_status().or(status.terminating_signal().map(|signal| 128 + signal));
-                return Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)));
+                return Ok(told_as_by_a_shell(status.exit_status(), status.terminating_signal()));
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(RefusedError::at("wait for the box")(error)),

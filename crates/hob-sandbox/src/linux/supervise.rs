@@ -52,7 +52,7 @@ const LONGEST: usize = 16 << 20;
 /// Supervises the child that standard input describes.
 pub(crate) fn supervise() -> ExitCode {
     let launch = match prepare() {
-        Ok(launch) => Arc::new(launch),
+        Ok(launch) => launch,
         Err(error) => return refused("", &error),
     };
     run(&launch).unwrap_or_else(|error| {
@@ -68,7 +68,7 @@ fn prepare() -> Result<Launch, RefusedError> {
     read_launch()
 }
 
-fn run(launch: &Arc<Launch>) -> Result<ExitCode, RefusedError> {
+fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     let owner = owner(launch.owner)?;
     tree::adopt().map_err(RefusedError::at("adopt what the child leaves"))?;
     let (asked, ask) = UnixStream::pair().map_err(RefusedError::at("listen for signals"))?;
@@ -194,7 +194,7 @@ fn owner(id: i32) -> Result<OwnedFd, RefusedError> {
 }
 
 /// Starts the child; and where something else does so, what it tells of it.
-fn start(launch: &Arc<Launch>, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard>), RefusedError> {
+fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard>), RefusedError> {
     let (child, heard) = match launch.plan.tier {
         Tier::Box => boxed(launch).map(|(child, heard)| (child, Some(heard)))?,
         Tier::Fence | Tier::None => (confine::start(launch, refusals)?, None),
