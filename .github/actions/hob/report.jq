@@ -28,7 +28,7 @@ def heading:
   | if $command == "ready" and .error == null then
       if ($rows | length) == 0 then "No issue is ready"
       else
-        ($rows | length | count("issue is"; "issues are")) + " ready" + (if .more then ", and more wait for the next run" else "" end)
+        ($rows | length | count("issue is"; "issues are")) + " ready" + (if .more > 0 then ", and \(.more) more wait for the next run" else "" end)
       end
     elif .error and .exit != 0 then "Hob failed"
     elif $command == "work" then $rows | map("#\(.issue) \(outcome)") | join(", ")
@@ -52,7 +52,9 @@ if $part == "outputs" then
   "issues=\(.rows | map(.issue) | numbers)",
   "pull-requests=\(.rows | pulls | numbers)",
   "blocked=\(.rows | blocked | map(.issue) | numbers)",
-  "spend-usd=\(.usd)"
+  "spend-usd=\(.usd)",
+  # Ten minutes for what is around the attempt.
+  "timeout-minutes=\(if .minutes then .minutes + 10 else "" end)"
 elif $part == "exit" then .exit
 elif $part == "log" then
   heading,
@@ -62,6 +64,10 @@ elif $part == "summary" then
   "### \(heading)", "", table, (if .error and .exit != 0 then "", (.error | markdown) else empty end), ""
 else
   (if .error and .exit != 0 then "::error title=Hob::\(.error | data)" else empty end),
+  (if $command == "ready" and (.minutes // 0) > 360 then
+    "::warning title=Hob::By the settings, an attempt may take \(.minutes) minutes, and a hosted runner ends a job after 360. "
+    + "Fewer or faster checks, or checks.time, limits.attempt_time and limits.check_rounds, change that."
+  else empty end),
   # GitHub shows ten of a step.
   (if $command == "work" then
     [.rows[] | select(.pull_request == null and .state != "completed")][:10][]

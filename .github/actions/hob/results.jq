@@ -32,7 +32,8 @@ def usd: (map(.metrics | .spend.usd_micros + .running.usd_micros) | add // 0) / 
   ) as $rows
 | {
     rows: $rows,
-    more: (($result | objects | .more) // false),
+    more: (($result | objects | .more) // 0),
+    minutes: (($result | objects | .attempt_minutes) // null),
     usd: (if $command == "status" then $rows | map(.usd // 0) | add // 0 else $sessions | usd end),
     exit: (
       # An issue without a pull request is no failure of the job: a person is asked, or another run works on it.

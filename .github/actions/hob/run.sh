@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Says which token this is, masks the secrets, and becomes Hob. Hob's results go to a file for the next step.
+# Says whose identity this is, masks the secrets, and becomes Hob. Hob's results go to a file for the next step.
 set -euo pipefail
 umask 077
 
@@ -20,6 +20,28 @@ mask() {
     printf '::add-mask::%s\n' "$line"
   done <<<"$1"
 }
+number() {
+  [[ "$2" =~ ^[1-9][0-9]{0,9}$ ]] || refuse "The input $1 is not a number from 1."
+}
+
+# What settings.sh found; nothing where the settings cannot be used, which Hob tells.
+app=0 login='' writes_per_minute='' writes_per_hour=''
+if [ -s "$HOB_FOLDER/settings" ]; then
+  # shellcheck source=/dev/null
+  . "$HOB_FOLDER/settings"
+fi
+# An input that is not given is empty, and so is a secret that is not there.
+if [ -n "$HOB_INPUT_APP_ID" ]; then
+  number app-id "$HOB_INPUT_APP_ID"
+  [ -n "$HOB_INPUT_APP_KEY" ] || refuse "The input app-id is given, and the secret app-private-key is empty: is it there, and does \
+the caller hand it on?"
+  app="$HOB_INPUT_APP_ID"
+  export HOB__APP__ID="$app" HOB_APP_PRIVATE_KEY="$HOB_INPUT_APP_KEY"
+elif [ -n "$HOB_INPUT_APP_KEY" ]; then
+  [ "$app" != 0 ] || refuse "The secret app-private-key is given, and the App's number is not: give the input app-id."
+  export HOB_APP_PRIVATE_KEY="$HOB_INPUT_APP_KEY"
+fi
+unset HOB_INPUT_APP_ID HOB_INPUT_APP_KEY
 for variable in $(compgen -e); do
   case "$variable" in
     *_FILE) ;;
@@ -34,17 +56,32 @@ announce() {
     *) printf '%s\n' "$2" ;;
   esac
 }
-[ -n "$GITHUB_TOKEN" ] || refuse "There is no token: the input github-token is empty."
-if [ "$HOB_OWN_TOKEN" = true ]; then
+if [ "$app" != 0 ]; then
+  # Hob makes tokens of its own, and none other is of use to it.
+  unset GITHUB_TOKEN
+  announce notice "Hob signs in as a GitHub App. CI starts on its pull requests."
+elif [ -z "$GITHUB_TOKEN" ]; then
+  refuse "There is no token: the input github-token is empty."
+elif [ "$HOB_OWN_TOKEN" = true ]; then
+  # GitHub does not hand on a secret that is empty, so that nobody can tell it from one that was not given.
+  case "$login" in
+    '' | 'github-actions[bot]') ;;
+    *)
+      refuse "The setting forge.login names another account than github-actions[bot], and there is no token but the job's own: the \
+secret \`token\` is empty, or the caller does not hand it on."
+      ;;
+  esac
   announce notice "Hob works with the job's own token. No CI starts by itself on its pull requests: a person has to approve it. \
-A token of an App or a fine-grained one does not have that limit."
+An App (input app-id, secret app-private-key) or a fine-grained token does not have that limit. A secret \`token\` that is empty \
+counts as none."
   # The job's own token cannot look up its account.
-  export HOB__FORGE__LOGIN="${HOB__FORGE__LOGIN:-github-actions[bot]}"
+  export HOB__FORGE__LOGIN="github-actions[bot]"
 else
   case "$GITHUB_TOKEN" in
     ghs_*)
-      announce notice "Hob works with the token of an App. CI starts on its pull requests. The App's account, such as \
-helper[bot], should be the setting forge.login: such a token cannot look it up."
+      announce notice "Hob works with the token of an App, which ends after an hour. CI starts on its pull requests. The App's \
+account, such as helper[bot], should be the setting forge.login: such a token cannot look it up. With the App's number and key, Hob \
+makes and renews tokens by itself."
       ;;
     github_pat_*) announce notice "Hob works with a fine-grained token. CI starts on its pull requests." ;;
     ghp_*)
@@ -55,21 +92,21 @@ requests, and it would with a fine-grained token for this repository alone."
   esac
 fi
 
-number() {
-  [[ "$2" =~ ^[1-9][0-9]{0,9}$ ]] || refuse "The input $1 is not a number from 1."
-}
 options=(--json --state-dir "$HOB_FOLDER/state")
-if [ -n "$HOB_SETTINGS" ]; then
-  printf '%s\n' "$HOB_SETTINGS" >"$HOB_FOLDER/hob.toml"
+if [ -f "$HOB_FOLDER/hob.toml" ]; then
   options+=(--config "$HOB_FOLDER/hob.toml")
+fi
+# Jobs at the same time have one identity, and it has one limit.
+if [ -n "$writes_per_hour" ]; then
+  export HOB__FORGE__WRITES_PER_MINUTE="$writes_per_minute" HOB__FORGE__WRITES_PER_HOUR="$writes_per_hour"
 fi
 case "$HOB_COMMAND" in
   ready)
     options+=(ready)
-    if [ -n "$HOB_LIMIT" ]; then
-      number limit "$HOB_LIMIT"
-      options+=(--limit "$HOB_LIMIT")
-    fi
+    limit="${HOB_LIMIT:-256}"
+    number limit "$limit"
+    # A matrix has no more jobs: GitHub fails a run that asks for more.
+    options+=(--limit "$((limit < 256 ? limit : 256))")
     if [ -n "$HOB_SHARD" ]; then
       [[ "$HOB_SHARD" =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || refuse "The input shard is not a part such as 2/3."
       options+=(--shard "$HOB_SHARD")
@@ -86,7 +123,11 @@ case "$HOB_COMMAND" in
       options+=(--max-issues "$HOB_LIMIT")
     fi
     ;;
-  status) options+=(status) ;;
+  status)
+    [ -n "$HOB_ISSUES" ] || refuse "The list of issues is empty, though issues were found: GitHub drops an output that contains a \
+secret, such as one that is just \`12\`. Make that secret longer."
+    options+=(status)
+    ;;
   *) refuse "The input command is none of ready, work, run and status." ;;
 esac
 # Split at white space and nothing else: no pattern and no quote in it means anything.

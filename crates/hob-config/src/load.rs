@@ -58,6 +58,8 @@ impl Settings {
             .prefix_separator("__")
             .separator("__")
             .try_parsing(true)
+            // As workflows hand on what was not given, and as the standard variables are read.
+            .ignore_empty(true)
             .list_separator(",")
             .source(Some(variables));
         for key in lists {
@@ -220,6 +222,14 @@ mod tests {
         let others =
             ["HOB_APP_PRIVATE_KEY_FILE", "HOB_RUN", "HOB_ISSUE", "HOB_PROCESS", "HOB_TOKEN", "HOB_SOURCE", "HOB_SEEDS"];
         load("", &others.map(|name| (name, "x")), &[]).unwrap();
+    }
+
+    #[test]
+    fn a_variable_that_is_empty_counts_as_not_set() {
+        let names = ["HOB__APP__ID", "HOB__LABELS__TRIGGER", "HOB__LIMITS__JOBS", "HOB__NOTIFY__EVENTS"];
+        let file = "[limits]\njobs = 3";
+        let (empty, none) = (load(file, &names.map(|name| (name, "")), &[]), load(file, &[], &[]));
+        assert_eq!(format!("{:?}", empty.unwrap()), format!("{:?}", none.unwrap()));
     }
 
     #[test]

@@ -62,11 +62,12 @@ impl Connection {
     }
 
     async fn ask_login(&self) -> Result<Option<Login>, ForgeError> {
-        if !self.settings().login.is_empty() {
-            return Ok(Some(Login(self.settings().login.clone())));
-        }
+        // An App knows who it is; a setting that is meant for another token would make it a stranger to its own comments.
         if let Some(login) = self.authentication.app_login(&self.transport).await? {
             return Ok(Some(login));
+        }
+        if !self.settings().login.is_empty() {
+            return Ok(Some(Login(self.settings().login.clone())));
         }
         Ok(self.user().await?.map(|user| user.login))
     }

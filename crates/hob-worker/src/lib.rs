@@ -76,6 +76,6 @@ pub use routes::{Routed, Routes, routes};
 pub use sandbox::{sandbox, sandbox_of_tier, try_sandbox};
 pub use schedule::{
     Concurrency, IssueResult, ReadyIssue, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool,
-    ready, run_forever, run_once, run_sequentially, work_on,
+    longest_attempt, ready, run_forever, run_once, run_sequentially, work_on,
 };
 pub use worker::{Preflight, Worker, WorkerParts, worker_id};

@@ -12,7 +12,8 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 #[tokio::test]
 async fn a_worker_signs_in_as_an_app_and_does_its_work() {
-    let world = World::fixing().start().await;
+    // As a job would have it that gave its own account: the App knows better.
+    let world = World::fixing().set("forge.login", "github-actions[bot]").start().await;
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_app(Some(repo()));
     let pool = world.pool(&connection, Repositories::Named(vec![repo()]), &world.settings);
@@ -21,6 +22,7 @@ async fn a_worker_signs_in_as_an_app_and_does_its_work() {
     assert_eq!(world.tokens_made(), 1);
     let said = world.said(issue).await;
     assert_eq!((said.len(), said[0].author.as_str()), (1, "hob[bot]"));
+    assert_eq!(connection.login().await.unwrap().unwrap().as_str(), "hob[bot]");
     let pushed = world.forge.requests().into_iter().find(|request| request.path.ends_with("/git-receive-pack"));
     assert_eq!(pushed.unwrap().login.unwrap().as_str(), "hob[bot]");
     world.finish().await;

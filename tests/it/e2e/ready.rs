@@ -16,7 +16,7 @@ async fn ready(world: &World, args: &[&str]) -> (Vec<u64>, Value) {
 #[tokio::test]
 async fn what_may_be_claimed_is_listed_and_nothing_is_claimed() {
     let world = World::fixing().start().await;
-    assert_eq!(ready(&world, &[]).await.1, json!({ "issues": [], "more": 0 }));
+    assert_eq!(ready(&world, &[]).await.1, json!({ "issues": [], "more": 0, "attempt_minutes": null }));
     let mut issues = Vec::new();
     for title in ["One", "Two", "Three", "Four", "Five"] {
         issues.push(world.asks(title, "").await);
@@ -26,6 +26,10 @@ async fn what_may_be_claimed_is_listed_and_nothing_is_claimed() {
     assert_eq!(all, issues);
     assert_eq!(result["issues"][0], json!({ "repo": "acme/site", "issue": issues[0], "title": "One" }));
     assert_eq!(world.record(issues[0]).await, None);
+    let minutes = result["attempt_minutes"].as_u64().unwrap();
+    world.pushes_onto("ann", "main", ".github/hob.toml", "checks = ['true', 'true']\n").await;
+    // One check more: ten minutes on the base, on the work and after each of two rounds.
+    assert_eq!(ready(&world, &[]).await.1["attempt_minutes"], minutes + 40);
     let (first, result) = ready(&world, &["--limit", "2"]).await;
     assert_eq!((first, &result["more"]), (issues[..2].to_vec(), &json!(3)));
     let mut shards = Vec::new();

@@ -4,6 +4,7 @@ use hob_agent::Confined;
 use hob_domain::{CheckExit, CheckResult, Sha};
 use hob_sandbox::Network;
 use hob_workspace::{CheckLimits, Prepared, run_checks};
+use tokio::time::Instant;
 
 use crate::{WorkError, Worker, attempt::job::Job};
 
@@ -39,11 +40,9 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     let confined = Confined::to_set_up(places, hosts, &sandbox, worker.environment.clone(), &worker.cancel).await;
     let (confined, _egress) = confined?;
     let settings = &worker.settings.checks;
-    let limits = CheckLimits {
-        time: settings.time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX)),
-        output_bytes: settings.output_bytes,
-    };
+    let ends = Instant::now() + settings.time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
     for step in steps {
+        let limits = CheckLimits { time: ends - Instant::now(), output_bytes: settings.output_bytes };
         let step = std::slice::from_ref(step);
         let run = run_checks(&made.folder, step, (&confined.plan, &confined.environment), limits, &worker.cancel);
         let results = run.await.map_err(WorkError::Checks)?;

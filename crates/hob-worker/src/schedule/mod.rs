@@ -15,7 +15,7 @@ mod tasks;
 mod turns;
 
 pub use pool::{Repositories, WorkerPool};
-pub use ready::{ReadyIssue, ready};
+pub use ready::{ReadyIssue, longest_attempt, ready};
 pub use run::{run_forever, run_once, run_sequentially};
 pub use selected::{Concurrency, IssueResult, WorkedOn, work_on};
 pub use source::WorkerFactory;

@@ -1,5 +1,8 @@
 //! What may be claimed now, for an engine that gives each issue a process of its own.
 
+use std::time::Duration;
+
+use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
 use hob_domain::{IssueNumber, RepoName};
 use serde::Serialize;
 
@@ -39,4 +42,42 @@ pub async fn ready(worker: &Worker) -> Result<Vec<ReadyIssue>, WorkError> {
     let issues =
         found.into_iter().map(|found| ReadyIssue { repo: repo.clone(), issue: found.issue, title: found.title });
     Ok(issues.collect())
+}
+
+/// The longest that an attempt in this repository takes, by Hob's settings and its own. Not in it: how long the forge lets Hob
+/// wait where its limits are used up.
+///
+/// # Errors
+/// [`WorkError`] when the forge could not be asked, or the repository's settings cannot be used.
+pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
+    let repository = worker.forge.repository();
+    let base = repository.base_branch().await?;
+    let text = repository.file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
+    Ok(longest(&worker.settings, &RepositorySettings::parse(&text)?))
+}
+
+fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {
+    let of = |commands: usize| settings.checks.time.saturating_mul(u32::try_from(commands).unwrap_or(u32::MAX));
+    // The checks run on the base, on the work, and again after each time that they went back to the agent; the steps before each
+    // of them, where files of `setup_key` change.
+    let runs = settings.limits.check_rounds.saturating_add(2);
+    let commands = of(rules.checks.len()).saturating_add(of(rules.setup.len())).saturating_mul(runs);
+    // A fetch, a checkout, and a push, which has at most half of the lease.
+    let git = settings.workspace.transfer_time + settings.workspace.local_time + settings.lease.duration / 2;
+    settings.limits.attempt_time.saturating_add(commands).saturating_add(git)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_lasts_as_long_as_its_agents_and_each_run_of_its_checks_and_steps() {
+        let settings = Settings::load(None, [].into(), &[("limits.check_rounds".to_owned(), "1".to_owned())]).unwrap();
+        let minutes = |file: &str| longest(&settings, &RepositorySettings::parse(file).unwrap()).as_secs() / 60;
+        // 30 of agents, 10 of fetching, 5 of the checkout, 2.5 of the push.
+        assert_eq!(minutes(""), 47);
+        assert_eq!(minutes("checks = ['a', 'b', 'c']"), 47 + 3 * 30);
+        assert_eq!(minutes("checks = ['a']\nsetup = ['b']\nsetup_key = ['c']"), 47 + 3 * 20);
+    }
 }
