@@ -31,16 +31,18 @@ if [ -s "$HOB_FOLDER/settings" ]; then
   . "$HOB_FOLDER/settings"
 fi
 # An input that is not given is empty, and so is a secret that is not there.
-if [ -n "$HOB_INPUT_APP_ID" ]; then
-  number app-id "$HOB_INPUT_APP_ID"
-  [ -n "$HOB_INPUT_APP_KEY" ] || refuse "The input app-id is given, and the secret app-private-key is empty: is it there, and does \
-the caller hand it on?"
-  app="$HOB_INPUT_APP_ID"
-  export HOB__APP__ID="$app" HOB_APP_PRIVATE_KEY="$HOB_INPUT_APP_KEY"
-elif [ -n "$HOB_INPUT_APP_KEY" ]; then
-  [ "$app" != 0 ] || refuse "The secret app-private-key is given, and the App's number is not: give the input app-id."
+if [ -n "$HOB_INPUT_APP_KEY" ]; then
   export HOB_APP_PRIVATE_KEY="$HOB_INPUT_APP_KEY"
 fi
+if [ -n "$HOB_INPUT_APP_ID" ]; then
+  number app-id "$HOB_INPUT_APP_ID"
+  [ -n "${HOB_APP_PRIVATE_KEY:-}${HOB_APP_PRIVATE_KEY_FILE:-}" ] || refuse "The input app-id is given, and the secret \
+app-private-key is empty: is it there, and does the caller hand it on?"
+  app="$HOB_INPUT_APP_ID"
+  export HOB__APP__ID="$app"
+fi
+[ -z "$HOB_INPUT_APP_KEY" ] || [ "$app" != 0 ] ||
+  refuse "The secret app-private-key is given, and the App's number is not: give the input app-id."
 unset HOB_INPUT_APP_ID HOB_INPUT_APP_KEY
 for variable in $(compgen -e); do
   case "$variable" in
