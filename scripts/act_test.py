@@ -559,6 +559,7 @@ exit "$(cat "$HOB_FOLDER/code")"
 SETTINGS_KNOWN = {
     "sandbox": {"tier": "auto"},
     "app": {"id": 0},
+    "limits": {"issues_per_hour": 10},
     "forge": {"login": "", "writes_per_minute": 80, "writes_per_hour": 500},
 }
 
@@ -673,6 +674,10 @@ def check_tokens(test):
     ]:
         errors = [line for line in step.said.splitlines() if line.startswith("::error")]
         test.expect(not step.ran and len(errors) == 1 and says in errors[0], f"{what} is told as: {step.said}")
+    for many, own, warned in [(30, True, 0), (31, True, 1), (31, False, 0)]:
+        step = Step(test, "ready", known={"limits": {"issues_per_hour": many}}, own=own)
+        told = step.said.count("::warning title=Hob::limits.issues_per_hour is above 30")
+        test.expect(step.ran and told == warned, f"{many} issues an hour are told as: {step.said}")
     step = Step(test, "ready", known=whose, token="ghs_0123456789", own=False)
     test.expect(step.ran, f"a token whose account the settings name is refused: {step.said}")
 

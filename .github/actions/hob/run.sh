@@ -25,7 +25,7 @@ number() {
 }
 
 # What settings.sh found; nothing where the settings cannot be used, which Hob tells.
-app=0 login='' writes_per_minute='' writes_per_hour=''
+app=0 login='' issues_per_hour=0 writes_per_minute='' writes_per_hour=''
 if [ -s "$HOB_FOLDER/settings" ]; then
   # shellcheck source=/dev/null
   . "$HOB_FOLDER/settings"
@@ -76,6 +76,9 @@ secret \`token\` is empty, or the caller does not hand it on."
   announce notice "Hob works with the job's own token. No CI starts by itself on its pull requests: a person has to approve it. \
 An App (input app-id, secret app-private-key) or a fine-grained token does not have that limit. A secret \`token\` that is empty \
 counts as none."
+  # An issue takes about 34 requests that count, and the repository has 1,000 an hour, for all of its workflows.
+  [ "$issues_per_hour" -le 30 ] || announce warning "limits.issues_per_hour is above 30, and with the job's own token the \
+repository has 1,000 requests an hour. An App has more."
   # The job's own token cannot look up its account.
   export HOB__FORGE__LOGIN="github-actions[bot]"
 else

@@ -21,6 +21,7 @@ env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY "$HOB_FOLDER/hob" --json ${options[
     def share($least): [([(. / $parallel | floor), $least] | max), .] | min;
     select(.event == "result") | .result
     | ["tier=\(.sandbox.tier | @sh)", "app=\(.app.id | @sh)", "login=\(.forge.login | @sh)",
+       "issues_per_hour=\(.limits.issues_per_hour | @sh)",
        "writes_per_minute=\(.forge.writes_per_minute | share(10))", "writes_per_hour=\(.forge.writes_per_hour | share(60))"]
     | join("\n")
   ' >"$HOB_FOLDER/settings" || true
