@@ -206,7 +206,7 @@ class Relay:
 class Run:
     """One run of a workflow by act."""
 
-    def __init__(self, test, name, repository, file, home=None, api=None, label=None):
+    def __init__(self, test, name, repository, file, home=None, api=None, label=None, source=None):
         self.log = test.folder / f"{name}.jsonl"
         self.home = home or test.home
         self.home.mkdir(exist_ok=True)
@@ -218,7 +218,7 @@ class Run:
         command += ["--directory", str(file.parent.parent.parent), "--workflows", str(file)]
         command += ["--platform", "ubuntu-24.04=-self-hosted", "--platform", "self-hosted=-self-hosted"]
         command += ["--concurrent-jobs", str(test.options.parallel)]
-        command += ["--local-repository", f"hob-worker/hob@v{test.version}={test.source}"]
+        command += ["--local-repository", f"hob-worker/hob@v{test.version}={source or test.source}"]
         command += ["--secret", f"GITHUB_TOKEN={OWN_TOKEN}", "--secret", f"ANTHROPIC_API_KEY={KEY}"]
         command += ["--secret", f"APP_KEY={test.key}"]
         for variable, value in [
@@ -1016,6 +1016,16 @@ def check_callers(test):
     test.expect(not any(line in text for line in lines), "a line of the App's key is shown")
     seen = (test.folder / "prepared").read_text()
     test.expect(lines[0] not in seen and OWN_TOKEN not in seen and KEY not in seen, "what prepares a job gets a secret")
+    # As GitHub does with an output that contains a secret.
+    dropped = test.folder / "dropped"
+    shutil.copytree(test.source, dropped)
+    file = dropped / ".github/workflows/work.yml"
+    whole = "    outputs:\n      issues: ${{ steps.hob.outputs.issues }}\n"
+    assert file.read_text().count(whole) == 1
+    file.write_text(file.read_text().replace(whole, "    outputs:\n      issues: ''\n"))
+    run = Run(test, "dropped", "ann/crowd", test.calls("lost", [("hob", model)]), source=dropped).wait(test.ends)
+    test.expect(run.child.returncode and "GitHub drops an output that contains" in run.text(), f"a list that was dropped: {run.text()[-2000:]}")
+    test.expect({job for job, _ in run.results()} == {"find", "summary"}, f"after a list that was dropped: {run.results()}")
     heads = sorted(pull["head"]["ref"].split("-")[0] for pull in test.forge.call("GET", "/repos/ann/thrice/pulls"))
     # The second one asks.
     test.expect(heads == ["hob/1", "hob/3"], f"three calls in one run open {heads}")
