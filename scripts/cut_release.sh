@@ -42,6 +42,12 @@ cut_release() {
   commit="$(git rev-parse HEAD)"
   [ "$commit" = "$(git rev-parse FETCH_HEAD)" ] || fail "main is not what origin has; pull or push first"
   ! git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null || fail "the tag v$version is there already"
+  # In a fork the action has to download the fork's releases.
+  if [[ "$(git config remote.origin.url)" =~ github\.com[:/]([^/]+/[^/]+)$ ]]; then
+    local repository="${BASH_REMATCH[1]%.git}" source=.github/actions/hob/source
+    [ "$(<"$source")" = "$repository" ] ||
+      fail "the action downloads releases of $(<"$source"), and this is $repository; write $repository into $source"
+  fi
 
   if [ -n "$run_ci" ]; then
     bash .ci/run || fail "CI is not green"
@@ -110,6 +116,13 @@ self_test() {
     if [ "$(git rev-parse HEAD)" != "$head" ] || [ -n "$(git tag)" ]; then fail "it left something behind: $*"; fi
     printf 'ok   refused: %s\n' "$sentence"
   }
+  # git goes to the folder whatever the address says.
+  git config --global "url.$work/origin.insteadOf" https://github.com/ann/fork.git
+  git remote set-url origin https://github.com/ann/fork.git
+  refused "write ann/fork into .github/actions/hob/source" 99.0.0 --run-ci
+  echo ann/fork >.github/actions/hob/source
+  git commit --quiet --all --message "Releases of the fork"
+  git push --quiet origin main
   refused "is not later than" "$old" --run-ci
   refused "is not a version" 99.0 --run-ci
   refused "is not a version" 99.0.0-rc.01 --run-ci

@@ -294,6 +294,21 @@ fn every_attack_that_a_test_names_is_explained() {
     assert!(missing.is_empty(), "docs/trust.md does not say what {missing:?} mean");
 }
 
+#[test]
+fn releases_come_from_one_repository_and_its_release_workflow() {
+    let source = text(".github/actions/hob/source");
+    let source = source.trim();
+    assert!(
+        text("install.sh").contains(&format!("\nrepository={source}\n")),
+        "install.sh is for another than {source}"
+    );
+    assert!(!text(".github/actions/hob/action.yml").contains("github.action_repository"));
+    let releasing = text("docs/releasing.md").replace("\\\n", "");
+    let verified: Vec<&str> = releasing.lines().filter(|line| line.starts_with("gh attestation verify ")).collect();
+    let signer = format!("--signer-workflow {source}/.github/workflows/release.yml");
+    assert!(verified.len() == 2 && verified.iter().all(|line| line.contains(&signer)), "{verified:?}");
+}
+
 /// Attack corpus I104: no workflow runs a stranger's code with this repository's rights.
 #[test]
 fn every_workflow_is_pinned_and_keeps_no_credentials() {

@@ -2,7 +2,7 @@
 # Puts Hob into a new folder of the job, whose path is the output `folder`. The archive of the release is verified before
 # anything is unpacked, each time: also where it was kept by an earlier job on this machine, which could have put anything there.
 #
-# Reads HOB_VERSION, HOB_SHA256, HOB_BASE_URL and HOB_SOURCE, the repository of the action. Works with the bash of macOS.
+# Reads HOB_VERSION, HOB_SHA256 and HOB_BASE_URL. Works with the bash of macOS.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
@@ -36,8 +36,9 @@ done
 command -v sha256sum >/dev/null || command -v shasum >/dev/null ||
   refuse "Neither sha256sum nor shasum is installed on this runner, so no release can be verified."
 
-# A fork publishes its own releases. Where the action lies in the workspace, GitHub does not say which repository it is from.
-base="${HOB_BASE_URL:-https://github.com/${HOB_SOURCE:-hob-worker/hob}/releases/download}"
+# The repository that publishes the releases: a fork's own. `github.action_repository` is not to be relied on in a composite action.
+repository="$(<"$here/source")"
+base="${HOB_BASE_URL:-https://github.com/$repository/releases/download}"
 base="${base%/}"
 if [[ "$base" =~ ^https:// ]]; then
   # Nothing that began encrypted goes on in the clear.
@@ -103,6 +104,22 @@ else
   cp "$new/$archive" "$new/keep"
   mv -f "$new/keep" "$store/$archive"
   printf 'Hob %s was downloaded, and its archive has the SHA-256 %s.\n' "$version" "$expected"
+fi
+
+# Whoever can replace an archive can replace SHA256SUMS, but cannot sign as the workflow that builds releases. The attestation is a
+# file of the release because gh fetches none without a token, and this step has none. The public keys are fetched first, so that
+# only an attestation that is missing or wrong fails the job, and not a machine that cannot check one.
+if [ -z "${HOB_SHA256:-}${HOB_BASE_URL:-}" ]; then
+  if gh attestation trusted-root --hostname github.com >"$new/keys.jsonl" 2>/dev/null; then
+    client --location --output "$new/attestation.jsonl" "$base/v$version/attestation.jsonl" ||
+      refuse "Release $version has no file attestation.jsonl, or it could not be downloaded, so nothing was unpacked."
+    gh attestation verify "$new/$archive" --hostname github.com --repo "$repository" --bundle "$new/attestation.jsonl" \
+      --custom-trusted-root "$new/keys.jsonl" --signer-workflow "$repository/.github/workflows/release.yml" >/dev/null 2>&1 ||
+      refuse "The attestation of $archive does not say that the release workflow of $repository built it, so nothing was unpacked."
+    printf 'The release workflow of %s built it, by its attestation.\n' "$repository"
+  else
+    printf 'Only its checksum was verified, not its attestation: gh is not installed, is too old, or cannot fetch the public keys.\n'
+  fi
 fi
 
 folder="$(mktemp -d "$RUNNER_TEMP/hob.XXXXXX")"
