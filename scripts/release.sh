@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Makes the files of a release for one target: the archive in two forms, a Debian package, the bill of materials and their checksums.
 #
-#     scripts/release.sh [--target TARGET] [--static] [--out FOLDER]
+#     scripts/release.sh [--target TARGET] [--static | --glibc VERSION] [--out FOLDER]
 #     scripts/release.sh --binary FILE [--target TARGET] [--out FOLDER]
 #     scripts/release.sh --sums FOLDER
 #
 # --target TARGET   such as x86_64-unknown-linux-musl; by default this machine's own
 # --static          for a target of glibc: link the C library into the program. For trying things where there is no musl
+# --glibc VERSION   for a target of glibc: the oldest version that the program runs with, whatever this machine has; needs what
+#                   scripts/zigbuild.txt names
 # --out FOLDER      where the files go; by default target/release-files
 # --binary FILE     pack this program and build nothing
 # --sums FOLDER     only write SHA256SUMS of the files in FOLDER
@@ -41,7 +43,7 @@ sums() {
   )
 }
 
-target='' static='' out='' binary=''
+target='' static='' glibc='' out='' binary=''
 while [ $# -gt 0 ]; do
   case "$1" in
     --target) target="${2:?--target needs a value}" && shift 2 ;;
@@ -49,6 +51,7 @@ while [ $# -gt 0 ]; do
     --binary) binary="$(realpath "${2:?--binary needs a value}")" && shift 2 ;;
     --sums) sums "${2:?--sums needs a value}" && exit ;;
     --static) static=yes && shift ;;
+    --glibc) glibc="${2:?--glibc needs a value}" && shift 2 ;;
     *) fail "there is no option $1; the first lines of this file say which there are" ;;
   esac
 done
@@ -94,11 +97,13 @@ build() {
       export "CC_${target//-/_}=musl-gcc"
       ;;
   esac
+  local build=build
+  [ -z "$glibc" ] || build=zigbuild
   # With a target named, these flags are not those of build scripts.
   local joined
   joined="$(printf '%s\x1f' "${flags[@]}")"
   CARGO_ENCODED_RUSTFLAGS="${joined%$'\x1f'}" CARGO_INCREMENTAL=0 \
-    cargo build --profile dist --locked --package hob --bin hob --target "$target" ${features:+--features "$features"} >&2
+    cargo "$build" --profile dist --locked --package hob --bin hob --target "$target${glibc:+.$glibc}" ${features:+--features "$features"} >&2
   binary="$target_dir/$target/dist/hob"
 }
 
