@@ -1,7 +1,9 @@
 //! What a test in any language does with jobs, beside GitHub's API: nothing runs workflows here, so a test says what a job
 //! did.
 
-use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
@@ -10,11 +12,23 @@ use super::{
     job::{Job, JobChange},
     job_making,
     refusal::Refusal,
-    route::{Route, patch, post},
+    route::{Route, patch, post, put},
     users::Role,
-    wire,
+    waiting_runs, wire,
 };
 use crate::names::RepoName;
+
+/// Workflows that run for pull requests, each with the names of its jobs.
+#[derive(Deserialize)]
+struct Workflows {
+    workflows: BTreeMap<String, Vec<String>>,
+}
+
+/// The pull request whose runs are approved.
+#[derive(Deserialize)]
+struct Approval {
+    number: u64,
+}
 
 const CHANGED: &[&str] = &["repository", "status", "conclusion", "steps", "log", "annotations"];
 
@@ -33,6 +47,8 @@ pub(super) const ROUTES: &[Route] = &[
         "labels",
     ]),
     patch("/_forge/jobs/{id}", change).body(CHANGED),
+    put("/_forge/pull-workflows", workflows).body(&["repository", "workflows"]),
+    post("/_forge/approvals", approve).body(&["repository", "number"]),
 ];
 
 fn create(call: &Call) -> Answer {
@@ -46,6 +62,20 @@ fn change(call: &Call) -> Answer {
     let id = call.number("id")?;
     job_making::change(&call.forge, &name, id, &change)?;
     shown(call, &name, id).map(Reply::ok)
+}
+
+/// Says which workflows run for pull requests.
+fn workflows(call: &Call) -> Answer {
+    let (name, sent): (_, Workflows) = read(call)?;
+    waiting_runs::set_workflows(&call.forge, &name, sent.workflows)?;
+    Ok(Reply::empty())
+}
+
+/// Approves the runs that wait on the head of a pull request.
+fn approve(call: &Call) -> Answer {
+    let (name, sent): (_, Approval) = read(call)?;
+    waiting_runs::approve(&call.forge, &name, sent.number)?;
+    Ok(Reply::empty())
 }
 
 /// The repository and the rest of an admin's request.

@@ -186,6 +186,12 @@ impl Forge {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).insert(digest(token), (login, kind));
     }
 
+    /// Whether it is an account of jobs of Actions: one that signs in with their token.
+    pub(super) fn is_of_jobs(&self, login: &Login) -> bool {
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.values().any(|(known, kind)| *kind == TokenKind::Job && known.is(login))
+    }
+
     /// Gives an account another name, which its tokens sign in as from now on; false: there is no such account.
     pub(super) fn rename_account(&self, from: &Login, to: &Login) -> serde_json::Result<bool> {
         if !self.state().rename_account(from, to)? {

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::names::{Login, RepoName, Timestamp};
 
-/// The id, name in addresses and name of the App whose check runs jobs are: GitHub's own.
-const ACTIONS: (u64, &str, &str) = (15_368, "github-actions", "GitHub Actions");
+/// What the commit of a run is: its id, its branch and the title that the run has from it.
+pub(super) type Of = (String, Option<String>, String);
 
 /// Makes a job.
 ///
@@ -27,8 +27,7 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
     let sha = commit_named(&git, &job.head_sha).ok_or_else(no_commit)?;
     let title = git.find_commit(sha)?.summary().ok().flatten().unwrap_or_default().to_owned();
     let (branch, sha) = (branch_at(&git, &job.head_sha, sha)?, sha.to_string());
-    let owner = Login::of_bot(ACTIONS.1);
-    add_actions(forge, &owner);
+    add_actions(forge);
     if job.name.trim().is_empty() {
         return Err(Refusal::missing("Job", "name"));
     }
@@ -36,14 +35,14 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
     let run = with(&mut forge.state(), name, |repo| {
         let mut run = match run_of(repo, job, &sha) {
             Some(known) => known.clone(),
-            None => new_run(forge, repo, job, (sha.clone(), branch, title)),
+            None => new_run(forge, repo, (workflow_of(job), event_of(job)), (sha.clone(), branch, title)),
         };
         run.updated_at = now;
         if repo.checks.values().any(|other| other.name == job.name && is_of(other, &run)) {
             return Err(Refusal::exists("Job", "name"));
         }
         let labels = if job.labels.is_empty() { vec!["ubuntu-latest".to_owned()] } else { job.labels.clone() };
-        let mut check = queued(forge, &run, &job.name, labels, owner);
+        let mut check = queued(forge, &run, &job.name, labels);
         let change = JobChange {
             status: job.status,
             conclusion: job.conclusion,
@@ -97,8 +96,7 @@ pub(super) fn begin_again(forge: &Forge, repo: &mut Repository, jobs: &[CheckRun
     let run = run.clone();
     let again = |old: &CheckRun| {
         let labels = old.job.as_ref().map(|job| job.labels.clone()).unwrap_or_default();
-        let owner = old.app.as_ref().map_or_else(|| actor.clone(), |app| app.owner.clone());
-        queued(forge, &run, &old.name, labels, owner)
+        queued(forge, &run, &old.name, labels)
     };
     let new: Vec<CheckRun> = jobs.iter().map(again).collect();
     for check in &new {
@@ -142,10 +140,11 @@ fn branch_at(git: &Git, name: &str, sha: git2::Oid) -> Result<Option<String>, Re
 }
 
 /// Adds the account of GitHub's own App, where it is not there yet.
-fn add_actions(forge: &Forge, login: &Login) {
+pub(super) fn add_actions(forge: &Forge) {
+    let login = CheckApp::of_actions().owner;
     let mut state = forge.state();
     if state.accounts.get(login.as_str()).is_none() {
-        let (id, created_at, login) = (forge.next_id(), forge.now(), login.clone());
+        let (id, created_at) = (forge.next_id(), forge.now());
         state.accounts.put(Account {
             id,
             login,
@@ -171,17 +170,19 @@ fn run_of<'s>(repo: &'s Repository, job: &Job, sha: &str) -> Option<&'s Workflow
     all.find(|run| run.sha == sha && run.workflow == workflow_of(job) && run.event == event_of(job))
 }
 
-fn is_of(check: &CheckRun, run: &WorkflowRun) -> bool {
+/// Whether it is a job of this run.
+pub(super) fn is_of(check: &CheckRun, run: &WorkflowRun) -> bool {
     check.job.as_ref().is_some_and(|job| job.run == run.id)
 }
 
-fn new_run(
+/// The next run of a workflow, which this event set off.
+pub(super) fn new_run(
     forge: &Forge,
     repo: &Repository,
-    job: &Job,
-    (sha, branch, title): (String, Option<String>, String),
+    (workflow, event): (&str, &str),
+    (sha, branch, title): Of,
 ) -> WorkflowRun {
-    let workflow = workflow_of(job).to_owned();
+    let workflow = workflow.to_owned();
     let known = repo.runs.values().rev().find(|run| run.workflow == workflow);
     let of_pull = repo.issues.values().find(|issue| issue.pull.as_ref().is_some_and(|pull| pull.head_sha == sha));
     let actor = of_pull.map_or_else(|| repo.name.owner().into(), |issue| issue.author.clone());
@@ -193,7 +194,7 @@ fn new_run(
         suite: forge.next_id(),
         sha,
         branch,
-        event: event_of(job).to_owned(),
+        event: event.to_owned(),
         workflow_id: known.map_or_else(|| forge.next_id(), |run| run.workflow_id),
         number: known.map_or(1, |run| run.number + 1),
         workflow,
@@ -209,10 +210,9 @@ fn new_run(
 }
 
 /// A job of a run that waits, as the check run that it is.
-fn queued(forge: &Forge, run: &WorkflowRun, name: &str, labels: Vec<String>, owner: Login) -> CheckRun {
+pub(super) fn queued(forge: &Forge, run: &WorkflowRun, name: &str, labels: Vec<String>) -> CheckRun {
     let mut check = CheckRun::queued(forge.next_id(), run.sha.clone(), name.to_owned());
-    let (id, slug, name) = ACTIONS;
-    check.app = Some(CheckApp { id, slug: slug.to_owned(), name: name.to_owned(), owner });
+    check.app = Some(CheckApp::of_actions());
     check.suite = run.suite;
     check.started_at = Some(written(forge.now()));
     check.external_id = Some(format!("{}-{}", run.id, check.id));

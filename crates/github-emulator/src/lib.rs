@@ -73,6 +73,7 @@ mod temper;
 mod touched;
 mod users;
 mod verification;
+mod waiting_runs;
 mod webhook_events;
 mod webhooks;
 mod wire;

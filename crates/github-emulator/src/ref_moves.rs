@@ -8,6 +8,7 @@ use super::{
     moods::Mood,
     refusal::Refusal,
     state::{Closing, EventKind, Issue, IssueState, Merged, Pull, Repository, StateReason, closes},
+    waiting_runs::hold,
     webhook_events::{queue_push, queue_synchronize},
 };
 use crate::names::{Login, RepoName, Timestamp};
@@ -68,7 +69,11 @@ pub(super) fn moved(
                 mark_merged(by, issue, &merged);
             }
         }
-        follow_head(by, known, branch, change, forced)
+        let heads = follow_head(by, known, branch, change, forced);
+        for (number, _) in &heads {
+            hold(forge, known, actor, *number);
+        }
+        heads
     };
     for (number, head) in heads {
         repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;

@@ -30,7 +30,7 @@ use super::{
     state::{EventKind, Repository},
     state_file::{StateFile, StateFileError},
     users::{Role, User},
-    verification, webhook_events,
+    verification, waiting_runs, webhook_events,
     webhooks::{Delivery, Webhooks, deliver},
 };
 use crate::names::{Login, RepoName, Timestamp};
@@ -329,6 +329,29 @@ impl Running {
     pub fn change_job(&self, name: &RepoName, job: u64, change: &JobChange) -> Result<(), SeedError> {
         let changed = job_making::change(&self.forge, name, job, change);
         changed.map_err(|refusal| refused("a job", name, &refusal))?;
+        Ok(self.forge.save()?)
+    }
+
+    /// Says which workflows run for pull requests, each with the names of its jobs. Where a job's token opens a pull request or
+    /// pushes to it, their runs wait for an approval; nothing else sets them off.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository.
+    pub fn set_pull_workflows(&self, name: &RepoName, workflows: &[(&str, &[&str])]) -> Result<(), SeedError> {
+        let owned = |text: &&str| (*text).to_owned();
+        let named = workflows.iter().map(|(workflow, jobs)| (owned(workflow), jobs.iter().map(owned).collect()));
+        let set = waiting_runs::set_workflows(&self.forge, name, named);
+        set.map_err(|refusal| refused("workflows of pull requests", name, &refusal))?;
+        Ok(self.forge.save()?)
+    }
+
+    /// Approves the runs that wait on the head of a pull request: their jobs begin to wait for a runner.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository or pull request, or nothing waits there.
+    pub fn approve_workflows(&self, name: &RepoName, number: u64) -> Result<(), SeedError> {
+        let approved = waiting_runs::approve(&self.forge, name, number);
+        approved.map_err(|refusal| refused("an approval", name, &refusal))?;
         Ok(self.forge.save()?)
     }
 

@@ -15,6 +15,7 @@ use super::{
         route::{Route, get, patch, post},
         state::{EventKind, Issue, IssueState, Pull, Repository, State},
         users::Role,
+        waiting_runs::hold,
         wire::{self, Measured},
     },
     issue_edit::Edit,
@@ -183,6 +184,7 @@ fn create(call: &Call) -> Answer {
         let number = issue.number;
         repo.issues.insert(number, issue);
         cross_reference(call, repo, actor, number);
+        hold(&call.forge, repo, actor, number);
         number
     };
     git.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
@@ -278,7 +280,11 @@ fn update(call: &Call) -> Answer {
         if let (Some(may), Some(pull)) = (may_modify, issue.pull.as_mut()) {
             pull.maintainer_can_modify = may;
         }
+        let (number, is_open_again) = (issue.number, reopens && issue.state == IssueState::Closed);
         edit.apply(call, issue, actor);
+        if is_open_again {
+            hold(&call.forge, call.repository_mut(&mut state, need)?, actor, number);
+        }
     }
     whole(call, &git).map(Reply::ok)
 }

@@ -198,3 +198,50 @@ async fn jobs_come_from_a_seed_and_over_http() {
         assert_eq!(status, 422, "{field}: {refused}");
     }
 }
+
+#[tokio::test]
+async fn runs_of_what_a_jobs_token_opens_or_pushes_wait_for_an_approval() {
+    let fixture = Fixture::start().await;
+    fixture.forge.add_user(&"github-actions:tj:write:job".parse().unwrap());
+    let say = json!({"repository": "ada/site", "workflows": {"CI": ["test", "lint"]}});
+    assert_eq!(fixture.answer("tw", "PUT /_forge/pull-workflows", say.clone()).await.0, 403);
+    assert_eq!(fixture.answer("ta", "PUT /_forge/pull-workflows", say).await.0, 204);
+    fixture.pull("hers").await;
+    fixture
+        .rest("ta", &format!("PATCH /repos/ada/site/pulls/{}", fixture.pull("its").await), json!({"state": "closed"}))
+        .await;
+    let again = json!({"title": "Add it again", "head": "its", "base": "main"});
+    let number = fixture.rest("tj", "POST /repos/ada/site/pulls", again).await["number"].as_u64().unwrap();
+    let runs = async |sha: &str| {
+        let (_, listed) = fixture.answer("tr", &format!("GET {ACTIONS}/runs?head_sha={sha}"), Value::Null).await;
+        let shown =
+            |run: &Value| [&run["status"], &run["conclusion"]].map(|word| word.as_str().unwrap_or("none").to_owned());
+        listed["workflow_runs"].as_array().unwrap().iter().map(shown).collect::<Vec<_>>()
+    };
+    let held = [["completed", "action_required"].map(str::to_owned)];
+    let sha = fixture.tip("its").await;
+    assert_eq!(runs(&fixture.tip("hers").await).await, Vec::<[String; 2]>::new(), "a person's wait for nobody");
+    assert_eq!(runs(&sha).await, held);
+    let at = |what: &str| format!("GET /repos/ada/site/commits/{sha}/{what}");
+    assert_eq!(fixture.rest("tr", &at("check-runs"), Value::Null).await["total_count"], 0);
+    let suites = fixture.rest("tr", &at("check-suites"), Value::Null).await["check_suites"].clone();
+    assert_eq!(
+        (&suites[0]["conclusion"], &suites[0]["latest_check_runs_count"]),
+        (&json!("action_required"), &json!(0))
+    );
+    assert_eq!((&suites[0]["app"]["slug"], &suites[0]["head_sha"]), (&json!("github-actions"), &json!(sha)));
+    let ask = format!(
+        "{{ repository(owner: \"ada\", name: \"site\") {{ pullRequest(number: {number}) {{ statusCheckRollup {{ state }}
+        commits(last: 1) {{ nodes {{ commit {{ checkSuites(first: 5) {{ nodes {{ conclusion app {{ slug }} }} }} }} }} }} }} }} }}"
+    );
+    let data = fixture.data("ta", &ask).await["repository"]["pullRequest"].clone();
+    let suite = json!([{"conclusion": "ACTION_REQUIRED", "app": {"slug": "github-actions"}}]);
+    assert_eq!(data["commits"]["nodes"][0]["commit"]["checkSuites"]["nodes"], suite);
+    assert_eq!(data["statusCheckRollup"], Value::Null);
+
+    let approve = json!({"repository": "ada/site", "number": number});
+    assert_eq!(fixture.answer("ta", "POST /_forge/approvals", approve.clone()).await.0, 204);
+    assert_eq!(runs(&sha).await, [["queued", "none"].map(str::to_owned)]);
+    assert_eq!(fixture.rest("tr", &at("check-runs"), Value::Null).await["total_count"], 2);
+    assert_eq!(fixture.answer("ta", "POST /_forge/approvals", approve).await.0, 422, "nothing waits any more");
+}

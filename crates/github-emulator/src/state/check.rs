@@ -18,6 +18,14 @@ pub(in super::super) struct CheckApp {
     pub(in super::super) owner: Login,
 }
 
+impl CheckApp {
+    /// GitHub's own, whose check runs jobs are.
+    pub(in super::super) fn of_actions() -> Self {
+        let (slug, name) = ("github-actions".to_owned(), "GitHub Actions".to_owned());
+        Self { id: 15_368, owner: Login::of_bot(&slug), slug, name }
+    }
+}
+
 /// A check run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct CheckRun {
@@ -107,7 +115,7 @@ pub(in super::super) struct Step {
     pub(in super::super) conclusion: Option<String>,
 }
 
-/// A run of a workflow. Its state is that of its jobs.
+/// A run of a workflow. Its state is that of its jobs; one without a job waits for an approval.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct WorkflowRun {
     pub(in super::super) id: u64,
@@ -135,7 +143,16 @@ pub(in super::super) struct WorkflowRun {
     pub(in super::super) updated_at: Timestamp,
 }
 
-/// What several check runs say together: where they are and, at their end, how they ended.
+/// The check runs of one App on a commit, or of one run of a workflow, which has none while it waits for an approval.
+pub(in super::super) struct CheckSuite<'s> {
+    pub(in super::super) id: u64,
+    pub(in super::super) app: Option<CheckApp>,
+    pub(in super::super) checks: Vec<&'s CheckRun>,
+    pub(in super::super) run: Option<&'s WorkflowRun>,
+}
+
+/// What several check runs say together: where they are and, at their end, how they ended. None at all are those of a run
+/// that waits for an approval.
 pub(in super::super) fn together(runs: &[&CheckRun]) -> (&'static str, Option<&'static str>) {
     /// The one that comes first here is that of all.
     const CONCLUSIONS: [&str; 9] = [
@@ -149,6 +166,9 @@ pub(in super::super) fn together(runs: &[&CheckRun]) -> (&'static str, Option<&'
         "neutral",
         "skipped",
     ];
+    if runs.is_empty() {
+        return ("completed", Some("action_required"));
+    }
     let has = |word: &str| runs.iter().any(|run| run.conclusion.as_deref() == Some(word));
     if runs.iter().any(|run| run.rerequested) {
         return ("queued", None);
@@ -167,6 +187,7 @@ mod tests {
     #[test]
     fn several_check_runs_say_what_matters_most() {
         for (states, expected) in [
+            (vec![], ("completed", Some("action_required"))),
             (vec!["queued"], ("queued", None)),
             (vec!["queued", "success"], ("in_progress", None)),
             (vec!["in_progress"], ("in_progress", None)),

@@ -17,7 +17,7 @@ mod repositories;
 mod repository;
 
 pub(super) use account::{Account, Accounts};
-pub(super) use check::{CheckApp, CheckRun, Job, Step, WorkflowRun, together};
+pub(super) use check::{CheckApp, CheckRun, CheckSuite, Job, Step, WorkflowRun, together};
 pub(super) use delta::Delta;
 pub(super) use event::{Event, EventKind};
 pub(super) use grant::{Access, Grant, Permission, Permissions};

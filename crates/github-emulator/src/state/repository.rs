@@ -10,7 +10,7 @@ use super::{
         branch_rules::{BranchRules, Ruleset},
         users::Role,
     },
-    Account, CheckRun, Issue, WorkflowRun,
+    Account, CheckApp, CheckRun, CheckSuite, Issue, WorkflowRun,
     records::Records,
 };
 use crate::names::{Login, RepoName, Timestamp};
@@ -96,6 +96,9 @@ pub(in super::super) struct Repository {
     /// What rulesets require, by branch.
     #[serde(default)]
     pub(in super::super) rulesets: BTreeMap<String, Ruleset>,
+    /// The workflows that run for pull requests, each with the names of its jobs, as a test says.
+    #[serde(default)]
+    pub(in super::super) pull_workflows: BTreeMap<String, Vec<String>>,
     pub(in super::super) labels: Vec<Label>,
     #[serde(skip)]
     pub(in super::super) issues: Records<u64, Issue>,
@@ -132,6 +135,7 @@ impl Repository {
             protected: Vec::new(),
             rules: BTreeMap::new(),
             rulesets: BTreeMap::new(),
+            pull_workflows: BTreeMap::new(),
             labels: Vec::new(),
             issues: Records::default(),
             statuses: Records::default(),
@@ -169,6 +173,21 @@ impl Repository {
             }
         }
         found
+    }
+
+    /// The check suites of a commit, the oldest first.
+    pub(in super::super) fn suites(&self, sha: &str) -> Vec<CheckSuite<'_>> {
+        let mut found: BTreeMap<u64, CheckSuite<'_>> = BTreeMap::new();
+        for run in self.runs.values().filter(|run| run.sha == sha) {
+            let app = Some(CheckApp::of_actions());
+            found.insert(run.suite, CheckSuite { id: run.suite, app, checks: Vec::new(), run: Some(run) });
+        }
+        for check in self.latest_checks(sha) {
+            let (id, app) = (check.suite, check.app.clone());
+            let new = || CheckSuite { id, app, checks: Vec::new(), run: None };
+            found.entry(id).or_insert_with(new).checks.push(check);
+        }
+        found.into_values().collect()
     }
 
     /// The newest status of each context of a commit, newest first.

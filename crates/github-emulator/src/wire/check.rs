@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     super::{
         job::Annotation,
-        state::{CheckApp, CheckRun, CommitStatus, IssueState, Permissions, together},
+        state::{CheckApp, CheckRun, CheckSuite, CommitStatus, IssueState, Permissions, together},
         users::Role,
     },
     View, node_id, time,
@@ -108,32 +108,35 @@ pub(in super::super) fn annotation(view: View<'_>, run: &CheckRun, annotation: &
     })
 }
 
-/// The check suite that these check runs of a commit make, of which there is one at least.
-pub(in super::super) fn check_suite(view: View<'_>, runs: &[&CheckRun], head_commit: &Value) -> Value {
-    let Some(first) = runs.first() else { return Value::Null };
-    let own = view.api(&format!("/check-suites/{}", first.suite));
-    let (status, conclusion) = together(runs);
-    let of_workflow =
-        first.job.as_ref().and_then(|job| view.repo.runs.get(&job.run)).and_then(|run| run.branch.clone());
-    let pulls = pulls_at(view, &first.sha);
+/// A check suite of the commit.
+pub(in super::super) fn check_suite(view: View<'_>, suite: &CheckSuite<'_>, head_commit: &Value) -> Value {
+    let own = view.api(&format!("/check-suites/{}", suite.id));
+    let (status, conclusion) = together(&suite.checks);
+    let sha = &head_commit["id"];
+    let pulls = pulls_at(view, sha.as_str().unwrap_or_default());
+    let of_workflow = suite.run.and_then(|run| run.branch.clone());
     let branch = of_workflow.or_else(|| pulls[0]["head"]["ref"].as_str().map(str::to_owned));
+    let begun = suite.checks.iter().filter_map(|check| check.started_at.as_ref()).min();
+    let ended = suite.checks.iter().filter_map(|check| check.completed_at.as_ref().or(check.started_at.as_ref())).max();
+    // A run that waits for an approval has no check run that has times.
+    let made = suite.run.map(|run| time(run.created_at));
     json!({
-        "id": first.suite,
-        "node_id": node_id("CheckSuite", first.suite),
+        "id": suite.id,
+        "node_id": node_id("CheckSuite", suite.id),
         "url": own,
         "head_branch": branch,
-        "head_sha": first.sha,
+        "head_sha": sha,
         "head_commit": head_commit,
         "status": status,
         "conclusion": conclusion,
         "before": null,
-        "after": first.sha,
-        "app": first.app.as_ref().map(|app| check_app(view, app)),
+        "after": sha,
+        "app": suite.app.as_ref().map(|app| check_app(view, app)),
         "repository": super::minimal_repository(view, Role::Read),
         "pull_requests": pulls,
-        "created_at": runs.iter().filter_map(|run| run.started_at.as_ref()).min(),
-        "updated_at": runs.iter().filter_map(|run| run.completed_at.as_ref().or(run.started_at.as_ref())).max(),
-        "latest_check_runs_count": runs.len(),
+        "created_at": begun.map(|at| json!(at)).or_else(|| made.clone()),
+        "updated_at": ended.map(|at| json!(at)).or(made),
+        "latest_check_runs_count": suite.checks.len(),
         "check_runs_url": format!("{own}/check-runs"),
     })
 }

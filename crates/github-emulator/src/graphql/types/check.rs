@@ -15,7 +15,7 @@ use super::{
         problem::Problem,
     },
     account::actor,
-    suite::{annotations, steps, suite},
+    suite::{annotations, steps, suite, suites},
 };
 
 pub(super) const DESCRIPTION: &str = r"
@@ -170,6 +170,11 @@ pub(super) fn run_of<'s>(at: &At<'s>, repo: &'s Repository, run: &'s CheckRun) -
     }
 }
 
+/// The check suites of a commit, where the caller's token can have the permission to see them.
+pub(super) fn suites_of<'s>(at: &At<'s>, args: &Args, repo: &'s Repository, sha: &str) -> Out<'s> {
+    hidden(at, repo).map_or_else(|| suites(at, args, repo, sha), Out::Refused)
+}
+
 /// Why the caller sees no check runs, if that is so.
 fn hidden(at: &At<'_>, repo: &Repository) -> Option<Problem> {
     let call = at.call;
@@ -217,7 +222,10 @@ impl<'s> Object<'s> for RunNode<'s> {
         let repository = || Out::Node(node_id("Repository", self.repo.id));
         Ok(match name {
             "annotations" => annotations(at, args, self.repo, run),
-            "checkSuite" => suite(at, self.repo, run),
+            "checkSuite" => {
+                let of = self.repo.suites(&run.sha).into_iter().find(|suite| suite.id == run.suite);
+                of.map_or(Out::Null, |of| suite(at, self.repo, &of))
+            }
             "completedAt" => Out::leaf(run.completed_at.as_deref()),
             "conclusion" => Out::leaf(run.conclusion.as_ref().map(|conclusion| conclusion.to_uppercase())),
             "databaseId" => Out::leaf(run.id),

@@ -12,7 +12,7 @@ use super::{
         page::connection,
     },
     account::user,
-    check::rollup,
+    check::{rollup, suites_of},
 };
 
 pub(super) const DESCRIPTION: &str = r"
@@ -22,6 +22,7 @@ type Commit implements GitObject & Node & UniformResourceLocatable {
     author: GitActor
     authoredDate: DateTime!
     authors: GitActorConnection!
+    checkSuites: CheckSuiteConnection
     committedDate: DateTime!
     committer: GitActor
     id: ID!
@@ -173,6 +174,7 @@ impl<'s> Object<'s> for CommitNode<'s> {
             "author" => self.author.shown(at),
             "authoredDate" => Out::leaf(self.author.utc()),
             "authors" => connection("GitActorConnection", args, [(0, self.author.shown(at))]),
+            "checkSuites" => suites_of(at, args, repo, &sha),
             "committedDate" => Out::leaf(self.committer.utc()),
             "committer" => self.committer.shown(at),
             "id" => Out::leaf(node_id("Commit", &sha)),

@@ -2,7 +2,7 @@
 
 use super::super::{
     super::{
-        state::{CheckApp, CheckRun, Repository, WorkflowRun, together},
+        state::{CheckApp, CheckRun, CheckSuite, Repository, WorkflowRun, together},
         wire::{node_id, time},
     },
     object::{Args, At, Out, made},
@@ -51,22 +51,26 @@ type CheckAnnotationPosition { column: Int line: Int! }
 enum CheckAnnotationLevel { FAILURE NOTICE WARNING }
 ";
 
-/// The suite of a check run.
-pub(super) fn suite<'s>(at: &At<'s>, repo: &'s Repository, of: &CheckRun) -> Out<'s> {
-    let latest = repo.latest_checks(&of.sha);
-    let (status, conclusion) = together(&latest.into_iter().filter(|run| run.suite == of.suite).collect::<Vec<_>>());
-    let run = of.job.as_ref().and_then(|job| repo.runs.get(&job.run));
+/// A check suite.
+pub(super) fn suite<'s>(at: &At<'s>, repo: &'s Repository, of: &CheckSuite<'s>) -> Out<'s> {
+    let (status, conclusion) = together(&of.checks);
     made(
         "CheckSuite",
         [
             ("app", of.app.as_ref().map_or(Out::Null, app)),
             ("conclusion", Out::leaf(conclusion.map(str::to_uppercase))),
-            ("databaseId", Out::leaf(of.suite)),
+            ("databaseId", Out::leaf(of.id)),
             ("repository", Out::Node(node_id("Repository", repo.id))),
             ("status", Out::leaf(status.to_uppercase())),
-            ("workflowRun", run.map_or(Out::Null, |run| workflow_run(at, repo, run))),
+            ("workflowRun", of.run.map_or(Out::Null, |run| workflow_run(at, repo, run))),
         ],
     )
+}
+
+/// A page of the suites of a commit.
+pub(super) fn suites<'s>(at: &At<'s>, args: &Args, repo: &'s Repository, sha: &str) -> Out<'s> {
+    let shown = repo.suites(sha).into_iter().map(|of| (of.id, suite(at, repo, &of)));
+    connection("CheckSuiteConnection", args, shown)
 }
 
 fn app<'s>(app: &CheckApp) -> Out<'s> {
