@@ -5,7 +5,7 @@ use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckNotes, CheckTally, ChosenAgent, EventAnswer, HandOverLog,
     HouseLog, Login, PassedOn, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent,
     ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
-    dollars, events_in_words, failing, label_fights::names_of, no_verdict,
+    dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
 };
 
 impl Transition {
@@ -286,12 +286,19 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
 }
 
 fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
-    let red = (!notes.red_on_base.is_empty()).then(|| format!("{} on the base, too", failing(&notes.red_on_base)));
-    let undecided = (!notes.undecided.is_empty()).then(|| no_verdict(&notes.undecided));
-    let told: Vec<String> = red.into_iter().chain(undecided).collect();
-    (record.review.red_on_base, record.review.undecided) = (notes.red_on_base, notes.undecided);
+    let some = |names: &[String], says: fn(&[String]) -> String| (!names.is_empty()).then(|| says(names));
+    let told: Vec<String> = [
+        notes.unapproved.then(|| "the workflows of the pull request wait for an approval".to_owned()),
+        some(&notes.red_on_base, |names| format!("{} on the base, too", failing(names))),
+        some(&notes.undecided, no_verdict),
+        some(&notes.hidden, unseen),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    record.review.told = notes;
     match told.as_slice() {
-        [] => "no check fails on the base, too, or lacks a verdict any more".to_owned(),
+        [] => "no check fails on the base, too, waits for an approval, or lacks a verdict any more".to_owned(),
         told => told.join("; "),
     }
 }

@@ -105,8 +105,9 @@ impl HouseLog {
         (all_passed && since + wait <= now).then_some(draft.pull)
     }
 
-    /// The checks for which nothing begins, where people were not told of just these; `None` if there is nothing to tell, or
-    /// not all checks have ended. `since` is when the head was published.
+    /// The checks for which nothing begins, where people were not told of just these; `None` if there is nothing to tell. That
+    /// workflows wait for an approval is told at once, the rest when all checks have ended. `since` is when the head was
+    /// published.
     pub fn checks_to_tell(
         &self,
         log: &ReviewLog,
@@ -114,7 +115,6 @@ impl HouseLog {
         rules: &ReviewRules,
         (since, now): (Timestamp, Timestamp),
     ) -> Option<CheckNotes> {
-        let is_pending = facts.checks.iter().any(|check| check.state == ForgeCheckState::Pending);
         let named = |wanted: fn(&ForgeCheck) -> bool| {
             let wanted = facts.checks.iter().filter(|check| wanted(check));
             let mut names: Vec<String> = wanted.map(|check| title(&check.name, 100)).collect();
@@ -123,15 +123,19 @@ impl HouseLog {
             names.truncate(NOTED_MAX);
             names
         };
-        let red_on_base = named(|check| check.state == ForgeCheckState::Failed && check.red_on_base);
-        // Only a draft waits for a verdict.
-        let undecided = match self.waits_for_green() {
-            true => named(|check| check.state == ForgeCheckState::Unknown),
-            false => Vec::new(),
-        };
-        let is_known = red_on_base == log.red_on_base && undecided == log.undecided;
-        let notes = CheckNotes { red_on_base, undecided };
-        (!is_known && (!is_pending || since + rules.ci_wait <= now)).then_some(notes)
+        let mut notes = CheckNotes { unapproved: facts.is_unapproved(), ..log.told.clone() };
+        if !facts.has_pending() || since + rules.ci_wait <= now {
+            notes.red_on_base = named(|check| check.state == ForgeCheckState::Failed && check.red_on_base);
+            // Only a draft waits for a verdict.
+            (notes.undecided, notes.hidden) = match self.waits_for_green() {
+                true => (
+                    named(|check| check.state == ForgeCheckState::Unknown),
+                    named(|check| check.state == ForgeCheckState::Hidden),
+                ),
+                false => (Vec::new(), Vec::new()),
+            };
+        }
+        (notes != log.told).then_some(notes)
     }
 }
 
@@ -212,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_ready_when_all_checks_have_passed_and_once() {
-        use ForgeCheckState::{Failed, Passed, Pending, Unknown};
+        use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
         let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
         let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
         let mut house = HouseLog::default();
@@ -233,6 +237,10 @@ mod tests {
             (&[Passed, Pending], 9_999, false),
             (&[Passed, Failed], 9_999, false),
             (&[Passed, Unknown], 9_999, false),
+            (&[Unapproved], 9_999, false),
+            (&[Passed, Unapproved], 9_999, false),
+            (&[Hidden], 9_999, false),
+            (&[Passed, Hidden], 9_999, false),
             (&[], 60, false),
             (&[], 600, true),
         ] {
@@ -247,7 +255,7 @@ mod tests {
 
     #[test]
     fn checks_that_no_round_is_for_are_told_once_and_when_all_have_ended() {
-        use ForgeCheckState::{Failed, Passed, Pending, Unknown};
+        use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
         let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
         let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) };
         let check = |&(name, state, red_on_base): &(&str, ForgeCheckState, bool)| ForgeCheck {
@@ -259,25 +267,40 @@ mod tests {
             let (head, base, merge, said) = ("h".into(), "b".into(), MergeState::Fits, Vec::new());
             let checks = checks.iter().map(check).collect();
             let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
-            let notes = house.checks_to_tell(log, &facts, &rules, (at(0), at(now)))?;
-            Some((notes.red_on_base.join(" "), notes.undecided.join(" ")))
+            house.checks_to_tell(log, &facts, &rules, (at(0), at(now)))
         };
-        let notes = |red: &str, undecided: &str| Some((red.to_owned(), undecided.to_owned()));
+        let list = |names: &str| names.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let notes = |red: &str, undecided: &str| {
+            Some(CheckNotes { red_on_base: list(red), undecided: list(undecided), ..CheckNotes::default() })
+        };
         let (house, none) = (HouseLog::default(), ReviewLog::default());
-        let told = ReviewLog { red_on_base: vec!["a".to_owned()], ..ReviewLog::default() };
+        let told = |told: CheckNotes| ReviewLog { told, ..ReviewLog::default() };
+        let told_red = told(CheckNotes { red_on_base: list("a"), ..CheckNotes::default() });
         let red = [("b", Failed, false), ("a", Failed, true), ("c", Passed, false)];
         assert_eq!(tell(&house, &none, &red, 1), notes("a", ""), "not `b`, which is the work's own");
-        assert_eq!(tell(&house, &told, &red, 1), None);
-        assert_eq!(tell(&house, &told, &[("a", Passed, false)], 1), notes("", ""), "it passes again");
+        assert_eq!(tell(&house, &told_red, &red, 1), None);
+        assert_eq!(tell(&house, &told_red, &[("a", Passed, false)], 1), notes("", ""), "it passes again");
         assert_eq!(tell(&house, &none, &[("a", Passed, false)], 1), None);
         let pending = [("a", Failed, true), ("b", Pending, false)];
         let told_at = |now| tell(&house, &none, &pending, now);
         assert_eq!((told_at(1), told_at(3_600)), (None, notes("a", "")));
-        let hidden = [("a", Passed, false), ("b", Unknown, false)];
-        assert_eq!(tell(&house, &none, &hidden, 1), None, "nothing waits for its verdict");
+        let unclear = [("a", Passed, false), ("b", Unknown, false)];
+        let hidden = [("a", Passed, false), ("checks:read", Hidden, false)];
+        for checks in [&unclear, &hidden] {
+            assert_eq!(tell(&house, &none, checks, 1), None, "nothing waits for its verdict");
+        }
         let mut draft = HouseLog::default();
         draft.opened_draft(PullNumber(9));
-        assert_eq!(tell(&draft, &none, &hidden, 1), notes("", "b"));
+        assert_eq!(tell(&draft, &none, &unclear, 1), notes("", "b"));
+        let lacks = CheckNotes { hidden: list("checks:read"), ..CheckNotes::default() };
+        assert_eq!(tell(&draft, &none, &hidden, 1), Some(lacks));
+        // Whoever can approve it needs not wait for the others to be told.
+        let held = [("a", Failed, true), ("w", Unapproved, false)];
+        let waits = CheckNotes { unapproved: true, ..CheckNotes::default() };
+        assert_eq!(tell(&house, &none, &held, 1), Some(waits.clone()));
+        assert_eq!(tell(&house, &told(waits.clone()), &held, 1), None);
+        let approved = [("a", Passed, false), ("w", Pending, false)];
+        assert_eq!(tell(&house, &told(waits), &approved, 1), notes("", ""));
     }
 
     #[test]

@@ -161,7 +161,7 @@ pub use repository::{
 pub use retry::{FailureClass, failure_mark};
 pub use review::{
     CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules,
-    RoundKind, Said, due, events_in_words, failing, no_verdict,
+    RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,
 };
 pub use review_text::{
     FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answered_event,

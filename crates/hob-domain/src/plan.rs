@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{
     AssigneeFilter, BlockKind, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
-    PullNumber, PullStatus, Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha, Snapshot, State,
-    Timestamp, WaitReason, day_left, due, has_label, held_by, hour_room,
+    PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha,
+    Snapshot, State, Timestamp, WaitReason, day_left, due, has_label, held_by, hour_room,
 };
 
 /// The settings that decisions depend on.
@@ -337,6 +337,9 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                     None if let Some(notes) = notes() => Decision::Act(Action::NoteChecks(notes)),
                     None => Decision::Wait(match &record.paused {
                         Some(pause) => WaitReason::Paused(pause.clone()),
+                        None if issue.review.as_ref().is_some_and(PullFacts::is_unapproved) => {
+                            WaitReason::Unapproved(number)
+                        }
                         None => WaitReason::InReview(number),
                     }),
                 },

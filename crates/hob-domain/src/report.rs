@@ -7,6 +7,7 @@ use crate::{
     markup::{code_span, folded, line, person},
     no_verdict,
     pull_report::BODY_MAX,
+    unseen,
     ways::ways,
 };
 
@@ -74,18 +75,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, &format!("\n{}", ways.first));
         more.push(ways.others);
     }
-    let red: &[String] = if record.state == State::InReview { &record.review.red_on_base } else { &[] };
-    if !red.is_empty() {
-        let stays = if record.house.waits_for_green() { ", and the pull request stays a draft meanwhile" } else { "" };
-        let says = format!("On the base branch, too, {}: no work begins for that{stays}.", failing(red));
-        line(&mut text, &format!("\n{says}"));
-    }
-    let undecided: &[String] = if record.state == State::InReview { &record.review.undecided } else { &[] };
-    if !undecided.is_empty() && record.house.waits_for_green() {
-        let says = format!(
-            "{}: the pull request stays a draft. Mark it ready by hand once you know.",
-            capitalized(&no_verdict(undecided))
-        );
+    for says in of_checks(record, rules) {
         line(&mut text, &format!("\n{says}"));
     }
     for fight in record.label_fights.sentences() {
@@ -114,6 +104,41 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         text.push_str(&folded(heading, &more.join("\n\n")));
     }
     clip(&text, BODY_MAX)
+}
+
+/// The checks on the pull request for which nothing begins.
+fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
+    let (told, is_draft) = (&record.review.told, record.house.waits_for_green());
+    let mut says = Vec::new();
+    if record.state != State::InReview {
+        return says;
+    }
+    let stays = if is_draft { ", and the pull request stays a draft meanwhile" } else { "" };
+    if let Some(pull) = record.pull_request.filter(|_| told.unapproved) {
+        says.push(format!(
+            "The workflows of #{pull} wait for a maintainer's approval{stays}: press **Approve workflows to run** on [the pull \
+             request]({}/pull/{pull}). Every push by Hob needs a new approval as long as Hob works with a job's own token; \
+             with a GitHub App or a fine-grained token, the workflows run by themselves.",
+            rules.repo_url
+        ));
+    }
+    if !told.red_on_base.is_empty() {
+        let fails = failing(&told.red_on_base);
+        says.push(format!("On the base branch, too, {fails}: no work begins for that{stays}."));
+    }
+    if !told.undecided.is_empty() && is_draft {
+        let unclear = capitalized(&no_verdict(&told.undecided));
+        says.push(format!("{unclear}: the pull request stays a draft. Mark it ready by hand once you know."));
+    }
+    if !told.hidden.is_empty() && is_draft {
+        says.push(format!(
+            "{}, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, \
+             give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the \
+             pull request ready by hand once you know.",
+            capitalized(&unseen(&told.hidden))
+        ));
+    }
+    says
 }
 
 /// Why a person is needed, and the question.
@@ -426,9 +451,9 @@ mod tests {
         let mut draft = HouseLog::default();
         draft.opened_draft(PullNumber(9));
         let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
-        let undecided = vec!["check runs hidden from the token".to_owned()];
-        let handled =
-            ReviewLog { rounds: 2, ci_rounds: 1, handled: said, red_on_base, undecided, ..ReviewLog::default() };
+        let (undecided, hidden) = (vec!["slow".to_owned()], vec!["checks: read".to_owned()]);
+        let told = crate::CheckNotes { red_on_base, undecided, hidden, unapproved: true };
+        let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, told, ..ReviewLog::default() };
         let under_way = status_body(&with(State::InProgress, round, HouseLog::default()), &rules());
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
@@ -440,9 +465,13 @@ mod tests {
         <!-- hob:status -->
         **In review**: #9 is open. Review it, merge it, or close it.
 
+        The workflows of #9 wait for a maintainer's approval, and the pull request stays a draft meanwhile: press **Approve workflows to run** on [the pull request](https://example.org/acme/site/pull/9). Every push by Hob needs a new approval as long as Hob works with a job's own token; with a GitHub App or a fine-grained token, the workflows run by themselves.
+
         On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
 
-        No verdict can be seen of `check runs hidden from the token`: the pull request stays a draft. Mark it ready by hand once you know.
+        No verdict can be seen of `slow`: the pull request stays a draft. Mark it ready by hand once you know.
+
+        The token lacks `checks: read`, so Hob cannot see all checks, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the pull request ready by hand once you know.
 
         2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
         ");

@@ -134,21 +134,27 @@ pub struct ReviewLog {
     /// The checks that failed on the head and were run once more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reran: Vec<ReviewEvent>,
-    /// The checks that fail on the head and on the base, as people were told.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub red_on_base: Vec<String>,
-    /// The checks on the head that nobody knows the verdict of, as people were told.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub undecided: Vec<String>,
+    /// What people were told of the checks on the head.
+    #[serde(flatten)]
+    pub told: CheckNotes,
 }
 
 /// Checks on a head for which nothing begins.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CheckNotes {
     /// Those that fail on the base, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub red_on_base: Vec<String>,
     /// Those without a verdict, where a draft waits for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
+    /// The permissions that the token lacks to see others, where a draft waits for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
+    /// Whether workflows wait until a maintainer approves them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unapproved: bool,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -212,6 +218,8 @@ impl ReviewLog {
         let over = self.handled.len().saturating_sub(HANDLED_MAX);
         drop(self.handled.drain(..over));
         (self.from, self.answers, self.may_be_said) = (None, Vec::new(), false);
+        // Each head is approved anew.
+        self.told.unapproved = false;
     }
 
     /// A person said to go on with the round under way: what was to be said of it is made anew.
@@ -264,12 +272,16 @@ pub enum MergeState {
 pub enum ForgeCheckState {
     /// It has not ended.
     Pending,
+    /// It begins when a maintainer approves it.
+    Unapproved,
     /// It succeeded, was skipped, or is neutral.
     Passed,
     /// It failed.
     Failed,
-    /// It has neither passed nor failed, or nobody can tell: it was cancelled, or the token may not see it.
+    /// It has neither passed nor failed, or nobody can tell: it was cancelled, or there are two that contradict each other.
     Unknown,
+    /// There may be some that the token may not see: the name is that of the permission it lacks.
+    Hidden,
 }
 
 /// A check of the forge on the head: a check run, a job or a commit status.
@@ -311,6 +323,18 @@ pub struct PullFacts {
     pub has_command: bool,
 }
 
+impl PullFacts {
+    /// Whether a check has not ended.
+    pub(super) fn has_pending(&self) -> bool {
+        self.checks.iter().any(|check| matches!(check.state, ForgeCheckState::Pending | ForgeCheckState::Unapproved))
+    }
+
+    /// Whether workflows wait until a maintainer approves them.
+    pub(super) fn is_unapproved(&self) -> bool {
+        self.checks.iter().any(|check| check.state == ForgeCheckState::Unapproved)
+    }
+}
+
 /// The settings that rounds depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewRules {
@@ -336,8 +360,7 @@ pub fn due(
     if asks_now || is_quiet {
         events.extend(new.iter().map(|said| said.event.clone()));
     }
-    let is_pending = facts.checks.iter().any(|check| check.state == ForgeCheckState::Pending);
-    if !is_pending || since + rules.ci_wait <= now {
+    if !facts.has_pending() || since + rules.ci_wait <= now {
         let red = facts.checks.iter().filter(|check| check.state == ForgeCheckState::Failed && !check.red_on_base);
         let red = red.map(|check| ReviewEvent::Check { head: facts.head.clone(), name: check.name.clone() });
         events.extend(red.filter(|event| log.is_new(event)));
@@ -398,6 +421,12 @@ pub fn no_verdict(names: &[String]) -> String {
     format!("no verdict can be seen of {}", quoted.join(", "))
 }
 
+/// What the token cannot see: ``the token lacks `checks: read`, so Hob cannot see all checks``.
+pub fn unseen(permissions: &[String]) -> String {
+    let quoted: Vec<String> = permissions.iter().map(|name| code_span(name)).collect();
+    format!("the token lacks {}, so Hob cannot see all checks", quoted.join(" and "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,13 +483,16 @@ mod tests {
 
     #[test]
     fn checks_count_when_all_have_ended_or_the_wait_is_over() {
-        use ForgeCheckState::{Failed, Passed, Pending};
+        use ForgeCheckState::{Failed, Passed, Pending, Unapproved};
         let log = ReviewLog::default();
         let red = |name: &str| ReviewEvent::Check { head: "h".into(), name: name.to_owned() };
         let running = vec![check("a", Failed, false), check("b", Pending, false)];
         let running = PullFacts { checks: running, ..facts() };
         assert_eq!(due_at(&log, &running, 3_599), []);
         assert_eq!(due_at(&log, &running, 3_600), [red("a")]);
+        let unapproved = vec![check("a", Failed, false), check("b", Unapproved, false)];
+        let unapproved = PullFacts { checks: unapproved, ..facts() };
+        assert_eq!(due_at(&log, &unapproved, 3_599), []);
         let ended = vec![check("a", Failed, false), check("b", Passed, false), check("c", Failed, true)];
         let ended = PullFacts { checks: ended, ..facts() };
         assert_eq!(due_at(&log, &ended, 10), [red("a")], "what is red on the base starts nothing");

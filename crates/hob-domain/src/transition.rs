@@ -546,7 +546,7 @@ mod tests {
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
             (Transition::Rerun { failed: vec![failed_check()] }, vec![(InReview, InReview)]),
             (
-                Transition::NoteChecks(CheckNotes { red_on_base: vec!["lint".to_owned()], undecided: Vec::new() }),
+                Transition::NoteChecks(CheckNotes { red_on_base: vec!["lint".to_owned()], ..CheckNotes::default() }),
                 same(&[InReview]),
             ),
             (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),

@@ -30,6 +30,8 @@ pub enum WaitReason {
     Paused(Pause),
     /// Its pull request waits for a review.
     InReview(PullNumber),
+    /// The workflows of its pull request wait until a maintainer approves them.
+    Unapproved(PullNumber),
     /// The repository has no room for more work now.
     Full(Full),
     /// As many pull requests as may wait for people are open.
@@ -60,6 +62,7 @@ impl WaitReason {
             | Self::NotAssigned(_)
             | Self::Paused(_)
             | Self::InReview(_)
+            | Self::Unapproved(_)
             | Self::OpenPulls(_)
             | Self::Next
             | Self::Finished
@@ -81,6 +84,7 @@ impl WaitReason {
             | Self::NotAssigned(_)
             | Self::Paused(_)
             | Self::InReview(_)
+            | Self::Unapproved(_)
             | Self::Finished
             | Self::NotTriggered
             | Self::Dashboard => false,
@@ -122,6 +126,10 @@ impl std::fmt::Display for WaitReason {
                 )
             }
             Self::InReview(pull) => write!(f, "its pull request #{pull} waits for a review"),
+            Self::Unapproved(pull) => write!(
+                f,
+                "the workflows of its pull request #{pull} wait for a maintainer's approval: press \"Approve workflows to run\" there"
+            ),
             Self::Full(full) => full.fmt(f),
             Self::OpenPulls(limit) => {
                 write!(f, "{limit} pull requests are open or being made, the limit; merge or close one to let it go on")

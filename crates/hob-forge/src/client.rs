@@ -2,6 +2,7 @@
 //! this client; `resources.rs` lists them.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -12,7 +13,8 @@ use http::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    Connection, ForgeError, HeldLease, RepositoryEntry, pages::all, purpose::Purpose, throttle::WriteTurn, wait::wait,
+    Connection, ForgeError, HeldLease, RepositoryEntry, TokenPermission, pages::all, purpose::Purpose,
+    throttle::WriteTurn, wait::wait,
 };
 
 /// The client of one repository. Clones share the connection.
@@ -32,8 +34,8 @@ pub(super) struct KnownRepository {
     pub(super) entry: Option<RepositoryEntry>,
     /// When it was last found to be written by another worker.
     pub(super) others_wrote: Option<Timestamp>,
-    /// When the token was last found not to see check runs.
-    pub(super) runs_hidden_at: Option<Timestamp>,
+    /// When the token was last found not to see checks, by the permission that it lacks.
+    pub(super) hidden_at: BTreeMap<TokenPermission, Timestamp>,
 }
 
 impl Forge {

@@ -1,17 +1,22 @@
-//! The forge's own checks on a commit: check runs, which jobs are too, and commit statuses.
+//! The forge's own checks on a commit: check runs, which jobs are too, commit statuses, and runs of workflows that wait for an
+//! approval. These have no job and so no check run: what shows them is their check suite.
 
-use std::{collections::BTreeSet, sync::PoisonError, time::Duration};
+use std::{collections::BTreeSet, future::Future, sync::PoisonError, time::Duration};
 
 use hob_domain::{ForgeCheckState, Sha};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Forge, ForgeError,
+    Forge, ForgeError, TokenPermission,
     TokenPermission::{ChecksRead, StatusesRead},
     pages::{oldest, pages},
 };
 
-/// How long check runs that were hidden are not asked for: somebody may give the token the permission.
+/// The App whose check runs the jobs of GitHub Actions are.
+const ACTIONS: &str = "github-actions";
+/// The name that all workflows have together that wait for an approval.
+const UNAPPROVED: &str = "workflows that wait for an approval";
+/// How long what was hidden is not asked for: somebody may give the token the permission.
 const HIDDEN_FOR: Duration = Duration::from_secs(3_600);
 
 /// How a check of the forge stands.
@@ -58,8 +63,20 @@ struct AnnotationWire {
 }
 
 #[derive(Serialize, Deserialize)]
-struct AppWire {
+pub(super) struct AppWire {
     slug: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SuitesWire {
+    check_suites: Vec<SuiteWire>,
+}
+
+/// A check suite, in REST and in GraphQL.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SuiteWire {
+    conclusion: Option<String>,
+    app: Option<AppWire>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,10 +118,26 @@ pub(super) fn status_state(state: &str) -> ForgeCheckState {
     }
 }
 
+impl AppWire {
+    fn is_actions(&self) -> bool {
+        self.slug.as_deref() == Some(ACTIONS)
+    }
+}
+
+/// The check that the suites of a commit add, if a run of a workflow among them waits for an approval. A job never ends so:
+/// its run has none.
+pub(super) fn unapproved(suites: impl IntoIterator<Item = SuiteWire>) -> Option<(String, ForgeCheckState)> {
+    let waits = |suite: SuiteWire| {
+        suite.app.is_some_and(|app| app.is_actions())
+            && suite.conclusion.is_some_and(|word| word.eq_ignore_ascii_case("action_required"))
+    };
+    suites.into_iter().any(waits).then(|| (UNAPPROVED.to_owned(), ForgeCheckState::Unapproved))
+}
+
 impl HeadCheck {
-    fn hidden(name: &str) -> Self {
-        let (state, says) = (ForgeCheckState::Unknown, String::new());
-        Self { name: name.to_owned(), state, run: None, is_job: false, says, annotations: 0 }
+    /// A check of which nothing is known but how it stands.
+    fn bare((name, state): (String, ForgeCheckState)) -> Self {
+        Self { name, state, run: None, is_job: false, says: String::new(), annotations: 0 }
     }
 }
 
@@ -118,7 +151,7 @@ impl From<CheckRunWire> for HeadCheck {
             name: wire.name,
             state,
             run: Some(wire.id),
-            is_job: wire.app.and_then(|app| app.slug).as_deref() == Some("github-actions"),
+            is_job: wire.app.is_some_and(|app| app.is_actions()),
             says: says.join("\n\n"),
             annotations,
         }
@@ -150,45 +183,70 @@ pub struct HeadChecks<'a> {
 }
 
 impl HeadChecks<'_> {
-    /// The latest of each check run and commit status. Of those that the token may not see, one entry says that nobody
-    /// knows how they stand.
+    /// The latest of each check run and commit status. Of those that the token may not see, one entry says so.
     ///
     /// # Errors
     /// [`ForgeError`] of a read.
     pub async fn all(self) -> Result<Vec<HeadCheck>, ForgeError> {
-        let path = |what: &str| self.forge.path(&format!("/commits/{}/{what}?per_page=100", self.sha));
-        let purpose = ChecksRead.to("read the checks of a commit");
-        let advice = "fewer checks on one commit";
-        let known = || self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-        let hidden = || vec![HeadCheck::hidden("check runs hidden from the token")];
-        // A refusal is never answered 304, so it is not asked for in each poll.
-        let is_hidden = known().runs_hidden_at.is_some_and(|at| self.forge.now() < at + HIDDEN_FOR);
-        let runs: Vec<HeadCheck> = if is_hidden {
-            hidden()
-        } else {
-            match pages::<CheckRunsWire>(self.forge.connection(), &path("check-runs"), purpose, advice).await {
-                Ok(runs) => runs.into_iter().flat_map(|page| page.check_runs).map(HeadCheck::from).collect(),
-                Err(error @ ForgeError::Forbidden { .. }) => {
-                    known().runs_hidden_at = Some(self.forge.now());
-                    tracing::warn!(%error, "no round begins for check runs that fail: {error}");
-                    hidden()
-                }
-                Err(error) => return Err(error),
-            }
+        let (runs, statuses) = (self.path("check-runs"), self.path("statuses"));
+        let runs = async {
+            let purpose = ChecksRead.to("read the checks of a commit");
+            let read = pages::<CheckRunsWire>(self.forge.connection(), &runs, purpose, "fewer checks on one commit");
+            Ok(read.await?.into_iter().flat_map(|page| page.check_runs).map(HeadCheck::from).collect())
         };
-        let purpose = StatusesRead.to("read the statuses of a commit");
         // The list has the newest first. The combined status would say which counts, and the repository's data with it, which
         // changes whatever happens.
-        let statuses = match oldest::<StatusWire>(self.forge.connection(), &path("statuses"), purpose).await {
-            Ok(found) => {
-                let mut contexts = BTreeSet::new();
-                let latest = found.entries.into_iter().filter(|status| contexts.insert(status.context.clone()));
-                latest.map(HeadCheck::from).collect()
-            }
-            Err(ForgeError::Forbidden { .. }) => vec![HeadCheck::hidden("statuses hidden from the token")],
-            Err(error) => return Err(error),
+        let statuses = async {
+            let purpose = StatusesRead.to("read the statuses of a commit");
+            let found = oldest::<StatusWire>(self.forge.connection(), &statuses, purpose).await?;
+            let mut contexts = BTreeSet::new();
+            let latest = found.entries.into_iter().filter(|status| contexts.insert(status.context.clone()));
+            Ok(latest.map(HeadCheck::from).collect())
         };
-        Ok(runs.into_iter().chain(statuses).collect())
+        let mut all = self.seen(ChecksRead, runs).await?;
+        all.extend(self.seen(StatusesRead, statuses).await?);
+        Ok(all)
+    }
+
+    /// One entry where runs of workflows wait for an approval, or where the token may not see whether they do.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn unapproved(self) -> Result<Vec<HeadCheck>, ForgeError> {
+        let path = self.path("check-suites");
+        let suites = async {
+            let purpose = ChecksRead.to("read the check suites of a commit");
+            let read = pages::<SuitesWire>(self.forge.connection(), &path, purpose, "fewer workflows for one commit");
+            let suites = read.await?.into_iter().flat_map(|page| page.check_suites);
+            Ok(unapproved(suites).map(HeadCheck::bare).into_iter().collect())
+        };
+        self.seen(ChecksRead, suites).await
+    }
+
+    fn path(self, what: &str) -> String {
+        self.forge.path(&format!("/commits/{}/{what}?per_page=100", self.sha))
+    }
+
+    /// What a read finds; one entry where the token lacks the permission. A refusal is never answered 304, so it is not asked
+    /// for in each poll.
+    async fn seen(
+        self,
+        permission: TokenPermission,
+        read: impl Future<Output = Result<Vec<HeadCheck>, ForgeError>>,
+    ) -> Result<Vec<HeadCheck>, ForgeError> {
+        let known = || self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        let hidden = || vec![HeadCheck::bare((permission.to_string(), ForgeCheckState::Hidden))];
+        if known().hidden_at.get(&permission).is_some_and(|at| self.forge.now() < *at + HIDDEN_FOR) {
+            return Ok(hidden());
+        }
+        match read.await {
+            Err(error @ ForgeError::Forbidden { .. }) => {
+                known().hidden_at.insert(permission, self.forge.now());
+                tracing::warn!(%error, "no round begins for checks that the token may not see: {error}");
+                Ok(hidden())
+            }
+            found => found,
+        }
     }
 
     /// What a check run says about lines of files, a line each; notices are left out.

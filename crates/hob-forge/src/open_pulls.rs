@@ -18,7 +18,7 @@ use crate::{
     Comment, Edited, ForgeError, Pull, Pulls,
     TokenPermission::PullRequestsRead,
     edits::EditorWire,
-    head_checks::{run_state, status_state},
+    head_checks::{SuiteWire, run_state, status_state, unapproved},
 };
 
 /// Pull requests of one query: an answer has to come within `forge.timeout`.
@@ -35,7 +35,8 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
         ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
     statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { name status conclusion } \
-        ... on StatusContext { context state } } } } }";
+        ... on StatusContext { context state } } } } \
+    commits(last: 1) { nodes { commit { checkSuites(first: 100) { pageInfo { hasNextPage } nodes { conclusion app { slug } } } } } } }";
 
 /// An open pull request and what stands on it.
 #[derive(Debug, Clone)]
@@ -49,7 +50,7 @@ pub struct OpenPull {
     /// The comments in its conversation.
     pub comments: Vec<Comment>,
     /// The latest of each check on its head, by name; `None` if the query does not tell them all: there are more, or some
-    /// are hidden from the token.
+    /// are hidden from the token. None at all may mean that it does not say so.
     pub checks: Option<Vec<(String, ForgeCheckState)>>,
     /// When it last left the merge queue for a reason that work on it can mend, and that reason.
     pub ejected: Option<(Timestamp, String)>,
@@ -74,6 +75,8 @@ struct PullWire {
     comments: List<CommentWire>,
     timeline_items: Option<List<RemovalWire>>,
     status_check_rollup: Option<RollupWire>,
+    /// The last one, whose suites tell of runs that wait for an approval: these are not in the roll-up.
+    commits: Option<List<CommitNodeWire>>,
 }
 
 #[derive(Deserialize)]
@@ -145,6 +148,17 @@ struct RemovalWire {
 }
 
 #[derive(Deserialize)]
+struct CommitNodeWire {
+    commit: CommitWire,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CommitWire {
+    check_suites: Option<List<SuiteWire>>,
+}
+
+#[derive(Deserialize)]
 struct RollupWire {
     contexts: List<ContextWire>,
 }
@@ -181,6 +195,11 @@ impl TryFrom<String> for Id {
 impl<T> List<T> {
     fn has_all(&self) -> bool {
         !self.page_info.has_previous_page && !self.page_info.has_next_page
+    }
+
+    /// Its entries; `None` if there are more, or the token may not see one.
+    fn whole(self) -> Option<Vec<T>> {
+        if self.has_all() { self.nodes.into_iter().collect() } else { None }
     }
 }
 
@@ -222,6 +241,15 @@ impl PullWire {
         said
     }
 
+    /// The checks on its head; `None` if some are not here.
+    fn checks(&mut self) -> Option<Vec<(String, ForgeCheckState)>> {
+        let contexts = self.status_check_rollup.take().map(|rollup| rollup.contexts);
+        let contexts = contexts.map_or_else(|| Some(Vec::new()), List::whole)?;
+        let last = self.commits.take().and_then(|commits| commits.nodes.into_iter().flatten().next_back());
+        let suites = last?.commit.check_suites?.whole()?;
+        Some(contexts.into_iter().filter_map(ContextWire::into_check).chain(unapproved(suites)).collect())
+    }
+
     fn into_open(mut self, own: Option<&Login>) -> OpenPull {
         let threads_are_whole = |thread: &Option<ThreadWire>| thread.as_ref().is_none_or(|one| one.comments.has_all());
         let is_whole = self.reviews.as_ref().is_none_or(List::has_all)
@@ -230,13 +258,7 @@ impl PullWire {
             && self.review_threads.nodes.iter().all(threads_are_whole);
         let said = self.said(own);
         let comments = self.comments.nodes.drain(..).flatten().map(Comment::from).collect();
-        let checks = match self.status_check_rollup.map(|rollup| rollup.contexts) {
-            Some(contexts) if !contexts.has_all() || contexts.nodes.iter().any(Option::is_none) => None,
-            contexts => {
-                let nodes = contexts.map(|contexts| contexts.nodes).unwrap_or_default();
-                Some(nodes.into_iter().flatten().filter_map(ContextWire::into_check).collect())
-            }
-        };
+        let checks = self.checks();
         let removals = self.timeline_items.map(|items| items.nodes).unwrap_or_default();
         let removal = removals.into_iter().flatten().next();
         let merge = match (self.mergeable.as_str(), self.merge_state_status.as_str()) {
@@ -321,7 +343,7 @@ impl Pulls<'_> {
             let one = answered.data["repository"][&name].take();
             if !one.is_null() {
                 let mut open = PullWire::deserialize(one).map_err(unreadable)?.into_open(own);
-                if answered.hides(&name, "statusCheckRollup") {
+                if ["statusCheckRollup", "checkSuites"].iter().any(|field| answered.hides(&name, field)) {
                     open.checks = None;
                 }
                 found.push(open);
@@ -371,6 +393,11 @@ mod tests {
                 { "__typename": "CheckRun", "name": "b", "status": "QUEUED", "conclusion": null },
                 { "__typename": "StatusContext", "context": "c", "state": "EXPECTED" },
             ] } },
+            "commits": { "nodes": [{ "commit": { "checkSuites": { "nodes": [
+                { "conclusion": "FAILURE", "app": { "slug": "github-actions" } },
+                { "conclusion": null, "app": { "slug": "dependabot" } },
+                { "conclusion": "ACTION_REQUIRED", "app": { "slug": "robo" } },
+            ] } } }] },
         })
     }
 
@@ -417,6 +444,22 @@ mod tests {
             })
             .is_whole
         );
+    }
+
+    #[test]
+    fn a_run_that_waits_for_an_approval_is_a_check_and_suites_that_cannot_be_seen_are_not_none() {
+        let with = |change: fn(&mut Value)| {
+            let mut wire = pull();
+            wire["statusCheckRollup"] = Value::Null;
+            change(&mut wire["commits"]["nodes"][0]["commit"]["checkSuites"]);
+            read(wire).checks
+        };
+        assert_eq!(with(|_| {}), Some(Vec::new()), "no job, and no run waits");
+        let waiting = with(|suites| suites["nodes"][0]["conclusion"] = json!("ACTION_REQUIRED")).unwrap();
+        assert_eq!(waiting.into_iter().map(|(_, state)| state).collect::<Vec<_>>(), [ForgeCheckState::Unapproved]);
+        assert_eq!(with(|suites| *suites = Value::Null), None);
+        assert_eq!(with(|suites| suites["nodes"][1] = Value::Null), None);
+        assert_eq!(with(|suites| suites["pageInfo"] = json!({ "hasNextPage": true })), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 30] = [
+const READS: [&str; 31] = [
     "",
     "actions/jobs/*",
     "actions/jobs/*/logs",
@@ -31,6 +31,7 @@ const READS: [&str; 30] = [
     "check-runs/*/annotations",
     "collaborators/*/permission",
     "commits/*/check-runs",
+    "commits/*/check-suites",
     "commits/*/statuses",
     "compare/**",
     "contents",

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A permission of a token, as GitHub's settings name it.
 /// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TokenPermission {
     /// To read what a repository is and who may do what in it.
     MetadataRead,

@@ -13,7 +13,9 @@ pub(super) fn sentence(action: &Action) -> &'static str {
         Action::Rework(..) => "something happened on its pull request: a round of work would begin",
         Action::SeekCommand => "something happened on it: Hob would look for a command, and wait on",
         Action::ReturnToReview(_) => "its pull request is open again: it would be in review again",
-        Action::NoteChecks(_) => "its comment would say which checks fail on the base too, or have no verdict",
+        Action::NoteChecks(_) => {
+            "its comment would say which checks fail on the base too, wait for an approval, or have no verdict"
+        }
         Action::MarkReady(_) => "its pull request's checks have passed: it would be no draft any more",
         Action::Rebuild => "its ledger was deleted: it would be made anew",
         Action::Obey(_) => "a pause or an end was requested: the next worker would carry it out",

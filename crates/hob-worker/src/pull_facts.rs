@@ -87,11 +87,7 @@ pub(super) async fn pull_facts(
         },
     };
     let said = authorized(worker, all, &record.review).await?;
-    let fresh = found.as_ref().filter(|found| worker.found_pulls.is_new(found));
-    let checks = match fresh.and_then(|found| found.open.checks.clone()) {
-        Some(checks) => checks,
-        None => named(head_checks(worker, &pull.head).await?),
-    };
+    let checks = of_head(worker, &pull.head, found.as_deref(), record).await?;
     let checks = by_name(checks);
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;
     let has_red = checks.values().any(|state| is_red(*state));
@@ -108,6 +104,42 @@ pub(super) async fn pull_facts(
 /// Whether the forge failed at one query, and was there.
 fn is_of_the_query(error: &WorkError) -> bool {
     matches!(error, WorkError::Forge(ForgeError::Server { .. } | ForgeError::TimedOut { .. }))
+}
+
+/// The checks on a pull request's head, of which the query may have told lately. That some wait for an approval is asked again
+/// where the query said so, and where a draft must not be marked as ready meanwhile.
+async fn of_head(
+    worker: &Worker,
+    head: &Sha,
+    found: Option<&Found>,
+    record: &Record,
+) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
+    let is_draft = record.house.waits_for_green();
+    let told = found.and_then(|found| found.open.checks.as_ref());
+    let is_new = found.is_some_and(|found| worker.found_pulls.is_new(found));
+    // That there are none may mean that the token may not see them, which the query does not always say.
+    if let Some(told) = told.filter(|told| is_new && !(is_draft && told.is_empty())) {
+        return Ok(told.clone());
+    }
+    let checks = worker.forge.head_checks(head);
+    let mut all = known_yet(checks.all()).await?;
+    let some_wait = |told: &Vec<(String, _)>| told.iter().any(|(_, state)| *state == ForgeCheckState::Unapproved);
+    if is_draft || told.is_none_or(some_wait) {
+        all.extend(known_yet(checks.unapproved()).await?);
+    }
+    Ok(all)
+}
+
+/// The checks that are read. Of a head that the forge does not find nobody knows yet how they stand.
+async fn known_yet(
+    read: impl Future<Output = Result<Vec<HeadCheck>, ForgeError>>,
+) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
+    match read.await {
+        Err(ForgeError::NotFound { .. }) => {
+            Ok(vec![("checks that the forge does not find".to_owned(), ForgeCheckState::Pending)])
+        }
+        found => Ok(named(found?)),
+    }
 }
 
 fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {

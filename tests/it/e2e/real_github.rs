@@ -215,7 +215,7 @@ async fn a_draft_stays_one_over_checks_that_the_token_may_not_see() {
     }
     assert_eq!(world.pulls().await[0]["draft"], true);
     let said = world.said(issue).await;
-    assert!(said[0].text.contains("check runs hidden from the token"), "{said:#?}");
+    assert!(said[0].text.contains("The token lacks `checks: read`"), "{said:#?}");
     world.finish().await;
 }
 

@@ -1,5 +1,6 @@
 //! Rounds in review: what comes back from a pull request is worked on, and answered once.
 
+mod approvals;
 mod checks;
 mod limits;
 mod mixture;

@@ -158,6 +158,7 @@ async fn of_checks(world: &World, forge: &Forge, lease: &HeldLease, things: &Thi
     };
     let ids = world.forge.create_job(&repo_on_forge(), &job).unwrap();
     assert_eq!(forge.head_checks(&head).all().await.unwrap().len(), 1);
+    assert!(forge.head_checks(&head).unapproved().await.unwrap().is_empty());
     assert_eq!(forge.head_checks(&head).annotations(ids.job).await.unwrap().len(), 1);
     assert_eq!(forge.failed_job(ids.job).run().await.unwrap(), ids.run);
     forge.failed_job(ids.job).failure().await.unwrap();

@@ -65,7 +65,7 @@ impl World {
             .said(number)
             .await
             .into_iter()
-            .filter(|said| ["hob", "hob[bot]"].contains(&said.author.as_str()))
+            .filter(|said| ["hob", "hob[bot]", "github-actions[bot]"].contains(&said.author.as_str()))
             // Each is about a comment, and a test of its own.
             .filter(|said| !said.text.starts_with("<!-- hob:reply "))
             .collect();

@@ -190,7 +190,11 @@ impl Shell {
                 | Action::Obey(_),
             ) => Next::Stuck,
             Decision::Wait(
-                WaitReason::InReview(_) | WaitReason::Finished | WaitReason::NotTriggered | WaitReason::Dashboard,
+                WaitReason::InReview(_)
+                | WaitReason::Unapproved(_)
+                | WaitReason::Finished
+                | WaitReason::NotTriggered
+                | WaitReason::Dashboard,
             ) => Next::Rest,
             Decision::Wait(WaitReason::BlockedByHand(_) | WaitReason::LabelByHand(_)) => Next::Stuck,
             Decision::Wait(
