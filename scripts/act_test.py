@@ -864,6 +864,9 @@ def check_reports(test):
     rows = [blocked | {"issue": n, "why": "a"} for n in range(30)]
     step = Step(test, "work", [result(rows), failed], 8, issue="7")
     test.expect(len(step.commands(step.report)) == 10, f"a step has {len(step.commands(step.report))} annotations")
+    late = "The schedule is late: %"
+    step = Step(test, "ready", [result({"issues": [], "more": 0, "schedule": late})])
+    test.expect(step.commands(step.report) == ["::warning title=Hob::The schedule is late: %25"], step.report)
     for minutes, timeout, warns in [(47, "57", 0), (400, "410", 1), (None, "", 0)]:
         step = Step(test, "ready", [result({"issues": found, "more": 0, "attempt_minutes": minutes})])
         told = [line for line in step.commands(step.report) if f"may take {minutes} minutes" in line]

@@ -1,8 +1,8 @@
 //! `hob ready`: what may be claimed now, for an engine that starts a `hob work` for each issue.
 
-use hob_domain::count;
+use hob_domain::{count, terminal};
 use hob_forge::Access;
-use hob_worker::{ReadyIssue, WorkError, Worker, longest_attempt, ready};
+use hob_worker::{ReadyIssue, WorkError, Worker, clock_trouble, longest_attempt, ready};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -10,13 +10,16 @@ use crate::cli::{
     args::{ReadyArgs, Shared},
     json,
     layout::Table,
-    output,
+    output::{self, WARN, styled},
     progress::{self, Addresses, Show, View},
     run::stop_on_signal,
     screen::Screen,
     setup::{Listen, Setup},
     summary::Report,
 };
+
+/// The event of a run that the clock started.
+const SCHEDULE: &str = "schedule";
 
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
@@ -25,12 +28,15 @@ struct Listed<'a> {
     more: usize,
     /// The longest that an attempt takes in any of their repositories, by the settings; none: no issue is listed.
     attempt_minutes: Option<u64>,
+    /// What is wrong with the schedule that starts Hob, where something else started this.
+    schedule: Option<String>,
 }
 
 pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: Screen) -> anyhow::Result<()> {
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
     let report = Report::of(&setup);
+    let asks_for_schedule = setup.standard.event.as_deref().is_some_and(|event| event != SCHEDULE);
     // The result is one value at the end, so progress goes to standard error even with `--json`.
     let view = View {
         show: Show::Lines(shared.verbosity()),
@@ -42,8 +48,11 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
     let (events, _watch) = progress::sink(view, &screen, &cancel);
     let approval = hob_agent::Approval::Nobody;
     let pool = setup.pool(&shared, Access::ReadWrite, None, |_| Listen { events, cancel, approval }).await?;
-    let (mut issues, mut failed, mut longest) = (Vec::new(), None, None);
+    let (mut issues, mut failed, mut longest, mut schedule) = (Vec::new(), None, None, None);
     for worker in pool.workers().await? {
+        if asks_for_schedule && schedule.is_none() {
+            schedule = clock_trouble(&worker).await;
+        }
         match found(&worker, &args).await {
             Ok((found, minutes)) => {
                 issues.extend(found);
@@ -60,7 +69,7 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
     let more = issues.len() - limit;
     issues.truncate(limit);
     if failed.is_none() || !issues.is_empty() {
-        print(&shared, &Listed { issues: &issues, more, attempt_minutes: longest })?;
+        print(&shared, &Listed { issues: &issues, more, attempt_minutes: longest, schedule })?;
     }
     failed.map_or(Ok(()), Err)
 }
@@ -79,6 +88,9 @@ async fn found(worker: &Worker, args: &ReadyArgs) -> Result<(Vec<ReadyIssue>, Op
 fn print(shared: &Shared, listed: &Listed<'_>) -> anyhow::Result<()> {
     if shared.json {
         return json::result(listed);
+    }
+    if let Some(trouble) = &listed.schedule {
+        output::note(styled(WARN, &terminal(trouble)));
     }
     if listed.issues.is_empty() {
         return Ok(output::line("No issue can be claimed now; `hob list` says why.")?);

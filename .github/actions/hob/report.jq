@@ -64,6 +64,7 @@ elif $part == "summary" then
   "### \(heading)", "", table, (if .error and .exit != 0 then "", (.error | markdown) else empty end), ""
 else
   (if .error and .exit != 0 then "::error title=Hob::\(.error | data)" else empty end),
+  (if $command == "ready" and .schedule then "::warning title=Hob::\(.schedule | data)" else empty end),
   (if $command == "ready" and (.minutes // 0) > 360 then
     "::warning title=Hob::By the settings, an attempt may take \(.minutes) minutes, and a hosted runner ends a job after 360. "
     + "Fewer or faster checks, or checks.time, limits.attempt_time and limits.check_rounds, change that."

@@ -33,6 +33,7 @@ def usd: (map(.metrics | .spend.usd_micros + .running.usd_micros) | add // 0) / 
 | {
     rows: $rows,
     more: (($result | objects | .more) // 0),
+    schedule: (($result | objects | .schedule) // null),
     minutes: (($result | objects | .attempt_minutes) // null),
     usd: (if $command == "status" then $rows | map(.usd // 0) | add // 0 else $sessions | usd end),
     exit: (

@@ -30,6 +30,13 @@ struct Approval {
     number: u64,
 }
 
+/// A workflow's file and state.
+#[derive(Deserialize)]
+struct WorkflowState {
+    file: String,
+    state: String,
+}
+
 const CHANGED: &[&str] = &["repository", "status", "conclusion", "steps", "log", "annotations"];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -48,6 +55,7 @@ pub(super) const ROUTES: &[Route] = &[
     ]),
     patch("/_forge/jobs/{id}", change).body(CHANGED),
     put("/_forge/pull-workflows", workflows).body(&["repository", "workflows"]),
+    put("/_forge/workflow-states", state).body(&["repository", "file", "state"]),
     post("/_forge/approvals", approve).body(&["repository", "number"]),
 ];
 
@@ -68,6 +76,13 @@ fn change(call: &Call) -> Answer {
 fn workflows(call: &Call) -> Answer {
     let (name, sent): (_, Workflows) = read(call)?;
     waiting_runs::set_workflows(&call.forge, &name, sent.workflows)?;
+    Ok(Reply::empty())
+}
+
+/// Says in which state a workflow is.
+fn state(call: &Call) -> Answer {
+    let (name, sent): (_, WorkflowState) = read(call)?;
+    job_making::set_workflow_state(&call.forge, &name, &sent.file, &sent.state)?;
     Ok(Reply::empty())
 }
 

@@ -16,6 +16,9 @@ use crate::names::{Login, RepoName, Timestamp};
 /// What the commit of a run is: its id, its branch and the title that the run has from it.
 pub(super) type Of = (String, Option<String>, String);
 
+/// <https://docs.github.com/rest/actions/workflows#get-a-workflow>
+const WORKFLOW_STATES: [&str; 5] = ["active", "deleted", "disabled_fork", "disabled_inactivity", "disabled_manually"];
+
 /// Makes a job.
 ///
 /// # Errors
@@ -83,6 +86,20 @@ pub(super) fn change(forge: &Forge, name: &RepoName, id: u64, change: &JobChange
         tell(forge, name, &run, "completed");
     }
     Ok(())
+}
+
+/// Gives the workflow of this file's name a state.
+///
+/// # Errors
+/// 422 where there is no such repository, or GitHub has no such state.
+pub(super) fn set_workflow_state(forge: &Forge, name: &RepoName, file: &str, state: &str) -> Result<(), Refusal> {
+    if !WORKFLOW_STATES.contains(&state) {
+        return Err(Refusal::invalid("Workflow", "state"));
+    }
+    with(&mut forge.state(), name, |repo| {
+        repo.workflow_states.insert(file.to_owned(), state.to_owned());
+        Ok(())
+    })
 }
 
 /// Lets some jobs of a run begin again, in its next attempt: each as a new check run that waits.

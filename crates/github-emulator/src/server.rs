@@ -345,6 +345,16 @@ impl Running {
         Ok(self.forge.save()?)
     }
 
+    /// Gives the workflow of this file's name a state, such as `disabled_inactivity`.
+    ///
+    /// # Errors
+    /// [`SeedError`] where there is no such repository, or GitHub has no such state.
+    pub fn set_workflow_state(&self, name: &RepoName, file: &str, state: &str) -> Result<(), SeedError> {
+        let set = job_making::set_workflow_state(&self.forge, name, file, state);
+        set.map_err(|refusal| refused("the state of a workflow", name, &refusal))?;
+        Ok(self.forge.save()?)
+    }
+
     /// Approves the runs that wait on the head of a pull request: their jobs begin to wait for a runner.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ pub struct Standard {
     pub step_summary: Option<PathBuf>,
     /// Whether this is a job of GitHub Actions.
     pub in_actions: bool,
+    /// `GITHUB_EVENT_NAME`: what started the run of GitHub Actions that this is a job of.
+    pub event: Option<String>,
     /// Where Hob keeps mirrors and transcripts: `XDG_STATE_HOME/hob`, else `~/.local/state/hob`.
     pub state_dir: PathBuf,
     /// `RUST_LOG`: which events are logged.
@@ -49,6 +51,7 @@ impl Standard {
             forge_is_named: variable("GITHUB_API_URL").or_else(|| variable("GITHUB_SERVER_URL")).is_some(),
             step_summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             in_actions: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+            event: variable("GITHUB_EVENT_NAME"),
             state_dir: state_home.unwrap_or_else(home).join("hob"),
             log_filter: variable("RUST_LOG"),
             host: host.map_or_else(|| "host".to_owned(), |host| host.trim().to_owned()),

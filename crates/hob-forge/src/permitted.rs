@@ -23,10 +23,12 @@ pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
-const READS: [&str; 31] = [
+const READS: [&str; 33] = [
     "",
     "actions/jobs/*",
     "actions/jobs/*/logs",
+    "actions/workflows/*",
+    "actions/workflows/*/runs",
     "branches/*",
     "check-runs/*/annotations",
     "collaborators/*/permission",

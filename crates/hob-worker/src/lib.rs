@@ -29,6 +29,7 @@ mod agent;
 mod attempt;
 mod authorize;
 mod base_checks;
+mod clock;
 mod commands;
 mod counters;
 mod decision;
@@ -65,6 +66,7 @@ mod trouble;
 mod webhook;
 mod worker;
 
+pub use clock::clock_trouble;
 pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::World;
+use crate::harness::{World, repo_on_forge};
 
 /// What `hob ready` lists: the numbers, and the whole result.
 async fn ready(world: &World, args: &[&str]) -> (Vec<u64>, Value) {
@@ -16,7 +16,10 @@ async fn ready(world: &World, args: &[&str]) -> (Vec<u64>, Value) {
 #[tokio::test]
 async fn what_may_be_claimed_is_listed_and_nothing_is_claimed() {
     let world = World::fixing().start().await;
-    assert_eq!(ready(&world, &[]).await.1, json!({ "issues": [], "more": 0, "attempt_minutes": null }));
+    assert_eq!(
+        ready(&world, &[]).await.1,
+        json!({ "issues": [], "more": 0, "attempt_minutes": null, "schedule": null })
+    );
     let mut issues = Vec::new();
     for title in ["One", "Two", "Three", "Four", "Five"] {
         issues.push(world.asks(title, "").await);
@@ -83,5 +86,30 @@ async fn a_day_that_is_used_up_lists_nothing() {
     world.asks("Two", "").await;
     world.hob(&["work", &first.to_string()]).await;
     assert_eq!(ready(&world, &[]).await.0, [0; 0]);
+    world.finish().await;
+}
+
+/// Facts A4: GitHub disables a workflow that has a schedule without a word.
+#[tokio::test]
+async fn a_run_that_a_label_started_says_that_the_schedule_is_late_or_disabled() {
+    let world = World::fixing().start().await;
+    let told = async |event: &str| {
+        let ended = world.hob_with(&["ready", "--json"], &[("GITHUB_EVENT_NAME", event)]).await;
+        assert_eq!(ended.code, 0, "{ended:?}");
+        ended.objects()[0]["result"]["schedule"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(told("issues").await, "", "there is no such workflow");
+    let run = json!({"head_sha": "main", "name": "Find issues", "workflow": "hob-schedule", "event": "schedule"});
+    world.forge.create_job(&repo_on_forge(), &serde_json::from_value(run).unwrap()).unwrap();
+    assert_eq!(told("issues").await, "");
+    world.forge.advance(std::time::Duration::from_secs(31 * 3_600));
+    for event in ["issues", "issue_comment", "workflow_dispatch"] {
+        assert!(told(event).await.contains("is late"), "{event}");
+    }
+    assert_eq!(told("schedule").await, "");
+    world.forge.set_workflow_state(&repo_on_forge(), "hob-schedule.yml", "disabled_inactivity").unwrap();
+    assert!(told("issues").await.contains("no activity for 60 days"));
+    let people = world.hob_with(&["ready"], &[("GITHUB_EVENT_NAME", "issues")]).await;
+    assert!(people.stderr.contains("gh workflow enable hob-schedule.yml"), "{people:?}");
     world.finish().await;
 }

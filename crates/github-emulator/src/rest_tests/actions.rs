@@ -245,3 +245,19 @@ async fn runs_of_what_a_jobs_token_opens_or_pushes_wait_for_an_approval() {
     assert_eq!(fixture.rest("tr", &at("check-runs"), Value::Null).await["total_count"], 2);
     assert_eq!(fixture.answer("ta", "POST /_forge/approvals", approve).await.0, 422, "nothing waits any more");
 }
+
+#[tokio::test]
+async fn a_workflow_has_the_state_that_a_test_gives_it() {
+    let fixture = Fixture::start().await;
+    let job = json!({"repository": "ada/site", "head_sha": "main", "name": "test", "workflow": "CI"});
+    assert_eq!(fixture.answer("ta", "POST /_forge/jobs", job).await.0, 201);
+    let path = format!("GET {ACTIONS}/workflows/ci.yml");
+    assert_eq!(fixture.rest("tr", &path, Value::Null).await["state"], "active");
+    for (who, state, status) in
+        [("tw", "disabled_inactivity", 403), ("ta", "asleep", 422), ("ta", "disabled_inactivity", 204)]
+    {
+        let say = json!({"repository": "ada/site", "file": "ci.yml", "state": state});
+        assert_eq!(fixture.answer(who, "PUT /_forge/workflow-states", say).await.0, status, "{who} {state}");
+    }
+    assert_eq!(fixture.rest("tr", &path, Value::Null).await["state"], "disabled_inactivity");
+}

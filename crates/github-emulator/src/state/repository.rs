@@ -99,6 +99,9 @@ pub(in super::super) struct Repository {
     /// The workflows that run for pull requests, each with the names of its jobs, as a test says.
     #[serde(default)]
     pub(in super::super) pull_workflows: BTreeMap<String, Vec<String>>,
+    /// The state of workflows that are not active, by their files' names.
+    #[serde(default)]
+    pub(in super::super) workflow_states: BTreeMap<String, String>,
     pub(in super::super) labels: Vec<Label>,
     #[serde(skip)]
     pub(in super::super) issues: Records<u64, Issue>,
@@ -136,6 +139,7 @@ impl Repository {
             rules: BTreeMap::new(),
             rulesets: BTreeMap::new(),
             pull_workflows: BTreeMap::new(),
+            workflow_states: BTreeMap::new(),
             labels: Vec::new(),
             issues: Records::default(),
             statuses: Records::default(),

@@ -68,7 +68,7 @@ pub(in super::super) fn workflow(view: View<'_>, first: &WorkflowRun) -> Value {
         "node_id": node_id("Workflow", first.workflow_id),
         "name": first.workflow,
         "path": first.path,
-        "state": "active",
+        "state": view.repo.workflow_states.get(file).map_or("active", String::as_str),
         "created_at": time(first.created_at),
         "updated_at": time(first.created_at),
         "url": view.api(&format!("/actions/workflows/{}", first.workflow_id)),

@@ -1,0 +1,51 @@
+//! A workflow of GitHub Actions that a schedule starts: whether it may run, and when it did.
+
+use hob_domain::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Forge, ForgeError, TokenPermission::ActionsRead};
+
+/// A workflow that a schedule starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClockWorkflow {
+    /// Its state: `active`, or `disabled_inactivity` and others in which no trigger starts it.
+    pub state: String,
+    /// When its file was changed last.
+    pub updated_at: Timestamp,
+    /// When the last two runs of the schedule began, newest first.
+    pub runs: Vec<Timestamp>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WorkflowWire {
+    state: String,
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RunsWire {
+    workflow_runs: Vec<RunWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RunWire {
+    created_at: Timestamp,
+}
+
+impl Forge {
+    /// The workflow of this file's name; none: there is no such file on the default branch, or the token may not see it.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of another failure.
+    pub async fn clock_workflow(&self, file: &str) -> Result<Option<ClockWorkflow>, ForgeError> {
+        let path = self.path(&format!("/actions/workflows/{file}"));
+        let found: WorkflowWire = match self.get(&path, ActionsRead.to("read a workflow")).await {
+            Err(error) if error.is_not_found() || matches!(error, ForgeError::Forbidden { .. }) => return Ok(None),
+            found => found?,
+        };
+        let path = format!("{path}/runs?event=schedule&per_page=2");
+        let runs: RunsWire = self.get(&path, ActionsRead.to("list the runs of a workflow")).await?;
+        let runs = runs.workflow_runs.into_iter().map(|run| run.created_at).collect();
+        Ok(Some(ClockWorkflow { state: found.state, updated_at: found.updated_at, runs }))
+    }
+}
