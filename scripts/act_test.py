@@ -207,15 +207,15 @@ class Run:
     """One run of a workflow by act."""
 
     def __init__(
-        self, test, name, repository, file, home=None, api=None, label=None, source=None, inputs=None, variables=()
+        self, test, name, repository, file, home=None, api=None, event=("schedule", {}), source=None, variables=()
     ):
         self.log = test.folder / f"{name}.jsonl"
         self.home = home or test.home
         self.home.mkdir(exist_ok=True)
         forge = test.forge
+        kind, payload = event
         event = test.folder / f"{name}-event.json"
-        event.write_text(json.dumps({"label": {"name": label}} if label else {"inputs": inputs} if inputs else {}))
-        kind = "issues" if label else "workflow_dispatch" if inputs else "schedule"
+        event.write_text(json.dumps(payload))
         command = [test.options.act, kind, "--eventpath", str(event), "--json"]
         command += ["--no-cache-server", "--container-daemon-socket", "-"]
         command += ["--directory", str(file.parent.parent.parent), "--workflows", str(file)]
@@ -343,15 +343,16 @@ class Test:
         folder = self.folder / name / ".github/workflows"
         folder.mkdir(parents=True)
         settings = "".join(f"        {line}\n" for line in self.settings.splitlines())
-        file = folder / "hob.yml"
+        file = folder / "hob-schedule.yml"
         given = {"version": self.version, "base": self.releases.base, "sha256": sha256 or "", "settings": settings}
         if name == "pass":
             file.write_text(STEP.format(**given | {"settings": settings.replace("        ", "            ")}))
         else:
-            # A user's file as it is, but for the inputs.
-            text, times = re.subn(r"    with: .*\n", lambda _: WITH.format(**given), (ROOT / "examples/workflow.yml").read_text())
-            assert times == 1
-            file.write_text(text)
+            # A user's files as they are, but for the inputs.
+            for own, example in [("hob.yml", "workflow.yml"), (file.name, "schedule.yml")]:
+                text, times = re.subn(r"    with: .*\n", lambda _: WITH.format(**given), (ROOT / "examples" / example).read_text())
+                assert times == 1
+                (folder / own).write_text(text)
         return self.committed(file)
 
     def calls(self, name, jobs):
@@ -397,11 +398,12 @@ class Test:
 
 
 def check_versions(test):
-    """The version stands in three places."""
+    """The version stands in four places."""
     cargo = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
-    example = re.search(r"work\.yml@v(\S+)", (ROOT / "examples/workflow.yml").read_text())[1]
     test.expect(test.version == cargo, f"the action is for {test.version}, and this is {cargo}")
-    test.expect(example == cargo, f"examples/workflow.yml is for {example}, and this is {cargo}")
+    for name in ["workflow.yml", "schedule.yml"]:
+        example = re.search(r"work\.yml@v(\S+)", (ROOT / "examples" / name).read_text())[1]
+        test.expect(example == cargo, f"examples/{name} is for {example}, and this is {cargo}")
 
 
 def check_installer(test):
@@ -896,9 +898,26 @@ def check_cold(test):
     test.expect("No issue is ready" in run.summary("find"), f"the summary of nothing is: {run.summary('find')}")
     test.expect("the job's own token" in run.text(), "the job's own token is not told")
     test.expect(run.seconds < 10, f"a cold job that finds nothing takes {run.seconds:.1f} s")
-    for label, jobs in [("bug", set()), ("code", {("find", None)})]:
-        started = set(Run(test, f"label-{label}", EMPTY, caller, home=run.home, label=label).wait(test.ends).results())
-        test.expect(started == jobs, f"the label {label} starts the jobs {started}")
+    def says(number, *labels, by="MEMBER", **of):
+        issue = {"number": number, "labels": [{"name": label} for label in labels]} | of
+        return "issue_comment", {"action": "created", "issue": issue, "comment": {"author_association": by, "body": "UTC"}}
+
+    starts = {("find", None)}
+    for what, event, jobs in [
+        ("the label bug", ("issues", {"action": "labeled", "label": {"name": "bug"}}), set()),
+        ("the label code", ("issues", {"action": "labeled", "label": {"name": "code"}}), starts),
+        ("a person", ("workflow_dispatch", {}), starts),
+        ("an answer", says(1, "code", "blocked"), starts),
+        ("an owner's answer", says(1, "code", "blocked", by="OWNER"), starts),
+        ("a stranger's answer", says(1, "code", "blocked", by="NONE"), set()),
+        ("a comment on an issue that is not blocked", says(1, "code"), set()),
+        ("a comment on a pull request", says(2, "code", "blocked", pull_request={"url": "https://x.test"}), set()),
+    ]:
+        name = what.replace(" ", "-").replace("'", "")
+        started = Run(test, name, EMPTY, caller.with_name("hob.yml"), home=run.home, event=event).wait(test.ends)
+        test.expect(set(started.results()) == jobs, f"{what} starts the jobs {started.results()}")
+    example = (ROOT / "examples/workflow.yml").read_text()
+    test.expect("schedule:" not in example and "cron:" not in example, "GitHub would disable the label's workflow, too")
     refused = Run(test, "refused", EMPTY, test.caller("refused", "0" * 64), home=test.folder / "refused-home").wait(test.ends)
     test.expect(refused.child.returncode != 0, "a wrong checksum does not fail the run")
     test.expect("and should be 0000" in refused.text(), "a wrong checksum is not told")
@@ -1135,7 +1154,7 @@ def check_probe(test):
     # act has no other image, and loses what a job says where another of its matrix is left out.
     inputs = {"images": '["ubuntu-24.04"]'}
     home = test.folder / "probe-home"
-    run = Run(test, "probe", EMPTY, file, home, inputs=inputs, variables=variables).wait(test.ends)
+    run = Run(test, "probe", EMPTY, file, home, event=("workflow_dispatch", {"inputs": inputs}), variables=variables).wait(test.ends)
     report = run.summary("report")
     test.expect(run.child.returncode == 0 and "````markdown" in report, f"the probe ends with: {run.text()[-2000:]}")
     for answer in [

@@ -24,7 +24,8 @@ SEMVER = re.compile(rf"({NUMBER})\.({NUMBER})\.({NUMBER})(?:-({PART}(?:\.{PART})
 # Beside Cargo.toml and Cargo.lock: the file, and what stands around the version in it.
 PLACES = [
     (".github/actions/hob/version", "", "\n"),
-    ("examples/workflow.yml", "/work.yml@v", "\n"),
+    ("examples/workflow.yml", "/work.yml@v", " # zizmor"),
+    ("examples/schedule.yml", "/work.yml@v", " # zizmor"),
     ("docs/operations.md", "/.github/actions/hob@v", "\n"),
     ("docs/settings.md", "/releases/download/v", "/hob-settings.schema.json"),
 ]

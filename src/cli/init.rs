@@ -1,8 +1,11 @@
 //! `hob init`: makes a repository ready for Hob, by its labels and one pull request.
 
-use hob_domain::{LabelNames, Proposal, count, terminal};
+use hob_config::REPOSITORY_SETTINGS_PATH;
+use hob_domain::{LabelNames, Proposal, Workflows, count, terminal};
 use hob_forge::Access;
-use hob_worker::onboard::{LeftOut, NewFile, Offered, Onboarded, Survey, WITHOUT_WORKFLOW, onboard, survey};
+use hob_worker::onboard::{
+    LeftOut, NewFile, Offered, Onboarded, SCHEDULE_PATH, Survey, WITHOUT_WORKFLOW, WORKFLOW_PATH, onboard, survey,
+};
 use serde_json::{Value, json};
 
 use crate::cli::{
@@ -15,12 +18,16 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-/// The workflow that is proposed; it names the release of this version.
+/// The workflows that are proposed; they name the release of this version.
 const WORKFLOW: &str = include_str!("../../examples/workflow.yml");
-/// Its settings, which have one line.
+const SCHEDULE: &str = include_str!("../../examples/schedule.yml");
+/// Their settings, which have one line.
 const SETTINGS: &str = "    with: { settings: 'model.default = \"anthropic/claude-sonnet-5-5\"' }\n";
-/// What its comment says to whoever reads it in Hob's repository alone.
-const COPY_THIS: &str = " Copy this file to .github/workflows/hob.yml.";
+/// What their comments say to whoever reads them in Hob's repository alone.
+const COPY_THIS: [&str; 2] = [
+    " Copy this file to .github/workflows/hob.yml, and schedule.yml to hob-schedule.yml beside it.",
+    " Copy this file to .github/workflows/hob-schedule.yml.",
+];
 
 pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow::Result<()> {
     let access = if args.dry_run { Access::ReadOnly } else { Access::ReadWrite };
@@ -34,7 +41,7 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
     let worker = setup.worker(&shared, access, None, Listen::nobody()).await?;
     let repo = worker.forge().repo().clone();
     tell(format!("reading {repo}"));
-    let proposed = |found: &Proposal| workflow(&labels, found);
+    let proposed = |found: &Proposal| workflows(&labels, found);
     let found = survey(&worker, (!args.no_workflow).then_some(proposed)).await?;
     if args.dry_run {
         return if shared.json { json::result(&value(&found, None)) } else { would(&found) };
@@ -51,16 +58,23 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
     }
 }
 
-/// The workflow for a repository with these labels, whose set-up steps need hosts.
-fn workflow(labels: &LabelNames, found: &Proposal) -> String {
-    let of_label = |name: &str| format!("github.event.label.name == '{}'", name.replace('\'', "''"));
+/// The workflows for a repository with these labels, whose set-up steps need hosts.
+fn workflows(labels: &LabelNames, found: &Proposal) -> Workflows {
+    let quoted = |name: &str| format!("'{}'", name.replace('\'', "''"));
+    let of_label = |name: &str| format!("github.event.label.name == {}", quoted(name));
+    let on_issue = |name: &str| format!("github.event.issue.labels.*.name, {}", quoted(name));
     // A label has no line end, so a comment stays one.
     let in_words = |name: &str| format!("the label `{name}`");
-    WORKFLOW
-        .replace(COPY_THIS, "")
-        .replace(&in_words("code"), &in_words(&labels.trigger))
-        .replace(&of_label("code"), &of_label(&labels.trigger))
-        .replace(SETTINGS, &with_hosts(found))
+    let proposed = |example: &str| {
+        COPY_THIS
+            .iter()
+            .fold(example.to_owned(), |text, copy| text.replace(copy, ""))
+            .replace(&in_words("code"), &in_words(&labels.trigger))
+            .replace(&of_label("code"), &of_label(&labels.trigger))
+            .replace(&on_issue("blocked"), &on_issue(&labels.blocked))
+            .replace(SETTINGS, &with_hosts(found))
+    };
+    Workflows { hob: proposed(WORKFLOW), schedule: proposed(SCHEDULE) }
 }
 
 /// The settings with what the set-up steps need; without steps they are as in the example.
@@ -80,19 +94,23 @@ fn value(found: &Survey, done: Option<&Onboarded>) -> Value {
     let Proposal { checks, setup, setup_key, hosts, check_hosts } = &found.proposal;
     let check_hosts: &[String] = check_hosts.as_ref().map_or(&[], |hosts| &hosts.names);
     let labels: Vec<&str> = found.labels.iter().map(|label| label.name.as_str()).collect();
-    let files: Vec<Value> = found.files.iter().map(|file| json!({ "path": file.path, "text": file.text })).collect();
+    let files: Vec<Value> = found
+        .files
+        .iter()
+        .map(|file| json!({ "path": file.path, "text": file.text, "replaces": file.replaces }))
+        .collect();
     let pull = match done {
         Some(done) => done.pull.as_ref().map(|(pull, offered)| (pull, word(*offered))),
         None => found.open.as_ref().map(|pull| (pull, "open")),
     };
-    let left_out: &[&str] = match done.map(|done| done.left_out) {
-        Some(LeftOut::Workflow) => &[hob_worker::onboard::WORKFLOW_PATH],
-        Some(LeftOut::Nothing) | None => &[],
-    };
+    let is_left_out = done.is_some_and(|done| done.left_out == LeftOut::Workflow);
+    let workflows = found.files.iter().map(|file| file.path).filter(|path| *path != REPOSITORY_SETTINGS_PATH);
+    let left_out: Vec<&str> = workflows.filter(|_| is_left_out).collect();
     json!({
         "labels": labels,
         "files": files,
         "present": found.present,
+        "not_split": found.not_split.map(|why| why.to_string()),
         "left_out": left_out,
         "checks": checks,
         "setup": setup,
@@ -120,8 +138,9 @@ fn would(found: &Survey) -> anyhow::Result<()> {
     for label in &found.labels {
         paragraph(&format!("would create the label `{}`: {}", label.name, label.description))?;
     }
-    for NewFile { path, text } in &found.files {
-        output::line(format!("{}\n{}", styled(BOLD, &format!("--- {path}")), terminal(text.trim_end())))?;
+    for NewFile { path, text, replaces } in &found.files {
+        let title = if *replaces { format!("--- {path}, changed") } else { format!("--- {path}") };
+        output::line(format!("{}\n{}", styled(BOLD, &title), terminal(text.trim_end())))?;
     }
     let what = match (found.files.len(), &found.open) {
         (0, _) => "would open no pull request: nothing is missing".to_owned(),
@@ -136,6 +155,16 @@ fn would(found: &Survey) -> anyhow::Result<()> {
 fn there(found: &Survey) -> anyhow::Result<()> {
     for path in &found.present {
         paragraph(&format!("`{path}` is there already, and stays as it is"))?;
+    }
+    if let Some(why) = found.not_split {
+        paragraph(&styled(
+            WARN,
+            &format!(
+                "`{WORKFLOW_PATH}` has a schedule beside its other triggers, so GitHub disables all of them once a public repository \
+                 had no activity for 60 days. It was left alone, because {why}: move the schedule to `{SCHEDULE_PATH}` by hand, as \
+                 examples/schedule.yml of Hob's repository has it"
+            ),
+        ))?;
     }
     Ok(())
 }
@@ -154,7 +183,7 @@ fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
         }
         return Ok(());
     };
-    if found.files.iter().any(|file| file.path == hob_config::REPOSITORY_SETTINGS_PATH) {
+    if found.files.iter().any(|file| file.path == REPOSITORY_SETTINGS_PATH) {
         match found.proposal.checks.as_slice() {
             [] => paragraph(
                 "no checks were found: name some in `.github/hob.toml`, or Hob's pull requests say that the work is not \
@@ -196,14 +225,19 @@ mod tests {
     }
 
     #[test]
-    fn the_proposed_workflow_is_the_example_but_for_the_sentence_that_says_to_copy_it() {
-        assert_eq!(WORKFLOW.matches(COPY_THIS).count(), 1);
-        assert_eq!(workflow(&names(), &Proposal::default()), WORKFLOW.replace(COPY_THIS, ""));
+    fn the_proposed_workflows_are_the_examples_but_for_the_sentence_that_says_to_copy_them() {
+        let proposed = workflows(&names(), &Proposal::default());
+        for (example, copy, proposed) in
+            [(WORKFLOW, COPY_THIS[0], proposed.hob), (SCHEDULE, COPY_THIS[1], proposed.schedule)]
+        {
+            assert_eq!(example.matches(copy).count(), 1);
+            assert_eq!(proposed, example.replace(copy, ""));
+        }
     }
 
     #[test]
     fn the_proposed_workflow_has_the_hosts_that_the_set_up_steps_need() {
-        assert_eq!(WORKFLOW.matches(SETTINGS).count(), 1);
+        assert_eq!([WORKFLOW, SCHEDULE].map(|text| text.matches(SETTINGS).count()), [1, 1]);
         let steps = Proposal { setup: vec!["npm ci".to_owned()], ..Proposal::default() };
         let names = vec!["npm.example.org".to_owned()];
         let known = Proposal { hosts: SetUpHosts { names, is_open: false }, ..steps.clone() };
@@ -213,17 +247,20 @@ mod tests {
             (known, "        sandbox.hosts = [\"npm.example.org\"]\n"),
             (steps, "        # sandbox.hosts = [\"HOST\"]\n"),
         ] {
-            let text = workflow(&self::names(), &found);
-            assert!(text.contains(settings) && text.contains(&format!("{last}    secrets: ")), "{text}");
+            let Workflows { hob, schedule } = workflows(&self::names(), &found);
+            for text in [hob, schedule] {
+                assert!(text.contains(settings) && text.contains(&format!("{last}    secrets: ")), "{text}");
+            }
         }
     }
 
     #[test]
     fn the_proposed_workflow_waits_for_the_labels_of_the_settings() {
-        let text = workflow(&LabelNames { trigger: "hob's".to_owned(), ..names() }, &Proposal::default());
-        for part in ["label.name == 'hob''s'\n", "the label `hob's`."] {
+        let labels = LabelNames { trigger: "hob's".to_owned(), blocked: "stuck".to_owned(), ..names() };
+        let text = workflows(&labels, &Proposal::default()).hob;
+        for part in ["label.name == 'hob''s')", "the label `hob's`.", "labels.*.name, 'stuck')"] {
             assert!(text.contains(part), "{part}");
         }
-        assert!(!text.contains("'code'") && !text.contains("`code`"), "{text}");
+        assert!(!text.contains("'code'") && !text.contains("`code`") && !text.contains("'blocked'"), "{text}");
     }
 }

@@ -80,6 +80,7 @@ mod usd;
 mod wait;
 mod ways;
 mod work_plan;
+mod workflow_split;
 mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
@@ -189,3 +190,4 @@ pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, Trus
 pub use usd::{UnreadableAmount, usd_micros};
 pub use wait::WaitReason;
 pub use work_plan::{PlanFirst, PlanLog, WorkPlan};
+pub use workflow_split::{NotSplit, Workflows, split_workflow};

@@ -9,6 +9,7 @@ use crate::harness::{Builder, Ended, World};
 
 const SETTINGS: &str = ".github/hob.toml";
 const WORKFLOW: &str = ".github/workflows/hob.yml";
+const SCHEDULE: &str = ".github/workflows/hob-schedule.yml";
 
 /// A repository that Hob has never seen, whose one check is a target of its makefile.
 fn fresh() -> Builder {
@@ -54,13 +55,17 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
     }
     let pull = world.pull().await;
     assert!(words(&ended).contains(&format!("the pull request is open: {}", pull["html_url"].as_str().unwrap())));
-    assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
+    assert_eq!(files_of(&world, &pull).await, [SETTINGS, SCHEDULE, WORKFLOW]);
     let settings = world.content(SETTINGS, "hob/init").await;
     assert!(settings.contains("\nchecks = [\"make test\"]\n"), "{settings}");
     let first = settings.lines().next().unwrap();
     assert!(first.starts_with("#:schema https://") && first.ends_with("/hob-repository.schema.json"), "{first}");
-    let own = include_str!("../../../examples/workflow.yml");
-    assert!(own.ends_with(world.content(WORKFLOW, "hob/init").await.split_once('\n').unwrap().1));
+    for (path, own) in [
+        (WORKFLOW, include_str!("../../../examples/workflow.yml")),
+        (SCHEDULE, include_str!("../../../examples/schedule.yml")),
+    ] {
+        assert!(own.ends_with(world.content(path, "hob/init").await.split_once('\n').unwrap().1), "{path}");
+    }
     let body = pull["body"].as_str().unwrap();
     for part in [SETTINGS, WORKFLOW, "`make test`", "2. Merge this.", "Give one small issue the label `code`."] {
         assert!(body.contains(part), "{part}: {body}");
@@ -94,7 +99,7 @@ async fn a_second_call_changes_nothing_and_a_third_after_a_change_of_the_base_br
     let pull = world.pull().await;
     assert_eq!(pull["number"], first["number"]);
     assert!(pull["body"].as_str().unwrap().contains("`make check`"), "{}", pull["body"]);
-    assert_eq!(files_of(&world, &pull).await, [SETTINGS, WORKFLOW]);
+    assert_eq!(files_of(&world, &pull).await, [SETTINGS, SCHEDULE, WORKFLOW]);
     assert_eq!(world.commits(pull["number"].as_u64().unwrap()).await.len(), 1);
     world.finish().await;
 }
@@ -109,8 +114,10 @@ async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
     assert!(words(&ended).contains("for `sandbox.hosts` of Hob's settings: npm.example.org"), "{ended:?}");
     let settings = world.content(SETTINGS, "hob/init").await;
     assert!(settings.contains("\n# sandbox.hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"), "{settings}");
-    let workflow = world.content(WORKFLOW, "hob/init").await;
-    assert!(workflow.contains("\n        sandbox.hosts = [\"npm.example.org\"]\n"), "{workflow}");
+    for path in [WORKFLOW, SCHEDULE] {
+        let workflow = world.content(path, "hob/init").await;
+        assert!(workflow.contains("\n        sandbox.hosts = [\"npm.example.org\"]\n"), "{workflow}");
+    }
     let body = world.pull().await["body"].as_str().unwrap().to_owned();
     assert!(body.contains("fetch from `npm.example.org`: whoever runs Hob lists them in `sandbox.hosts`."), "{body}");
     for lock in [lock(hostile), lock("npm.example.org") + &" ".repeat(3 << 20)] {
@@ -118,7 +125,7 @@ async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
         let told = world.hob(&["init", "--dry-run", "--json"]).await.objects().remove(0)["result"].clone();
         assert_eq!((&told["hosts"], &told["setup"]), (&json!([]), &json!(["npm ci"])), "{told}");
         let text = told["files"].to_string();
-        assert!(!text.contains("pwned") && text.matches("# sandbox.hosts = [\\\"HOST\\\"]").count() == 2, "{text}");
+        assert!(!text.contains("pwned") && text.matches("# sandbox.hosts = [\\\"HOST\\\"]").count() == 3, "{text}");
     }
     world.finish().await;
 }
@@ -133,7 +140,8 @@ async fn a_dry_run_prints_the_files_and_writes_nothing() {
         "--- .github/hob.toml",
         "checks = [\"make test\"]",
         "--- .github/workflows/hob.yml",
-        "would open a pull request with 2 files from the branch `hob/init`",
+        "--- .github/workflows/hob-schedule.yml",
+        "would open a pull request with 3 files from the branch `hob/init`",
     ] {
         assert!(ended.stdout.contains(part), "{part}: {ended:?}");
     }
@@ -150,7 +158,7 @@ async fn files_that_are_there_stay_and_a_repository_that_has_them_all_is_told_so
     let world = fresh().file(SETTINGS, "checks = ['true']\n").start().await;
     let ended = world.hob(&["init"]).await;
     assert!(ended.code == 0 && ended.stdout.contains("`.github/hob.toml` is there already"), "{ended:?}");
-    assert_eq!(files_of(&world, &world.pull().await).await, [WORKFLOW]);
+    assert_eq!(files_of(&world, &world.pull().await).await, [SCHEDULE, WORKFLOW]);
     world.finish().await;
     let world = fresh().file(SETTINGS, "checks = ['true']\n").file(WORKFLOW, "on: push\n").start().await;
     let ended = world.hob(&["init"]).await;
@@ -168,7 +176,7 @@ async fn a_token_that_may_not_write_workflows_gets_a_sentence_and_the_pull_reque
     let told = &ended.objects()[0]["result"];
     assert_eq!(
         (ended.code, &told["left_out"], &told["pull"]["state"]),
-        (0, &json!([WORKFLOW]), &json!("opened")),
+        (0, &json!([WORKFLOW, SCHEDULE]), &json!("opened")),
         "{ended:?}"
     );
     let pull = world.pull().await;
@@ -184,7 +192,7 @@ async fn a_token_that_may_not_write_workflows_gets_a_sentence_and_the_pull_reque
     world.forge.heal();
     // With the permission the same pull request gets the workflow, too.
     assert_eq!(world.hob(&["init"]).await.code, 0);
-    assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS, WORKFLOW]);
+    assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS, SCHEDULE, WORKFLOW]);
     world.finish().await;
     let world = fresh().file(SETTINGS, "checks = ['true']\n").start().await;
     world.forge.inject(refuses_workflows(9));
@@ -262,5 +270,54 @@ async fn a_repository_in_which_nothing_is_found_gets_a_file_that_says_what_is_mi
     assert!(ended.code == 0 && words(&ended).contains("no checks were found: name some"), "{ended:?}");
     assert!(world.content(SETTINGS, "hob/init").await.contains("\nchecks = []\n"));
     assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS]);
+    world.finish().await;
+}
+
+/// The workflow of v0.1.0, with a user's own settings and times.
+const OLD: &str = r#"# Ours.
+name: hob
+on:
+  schedule:
+    - cron: "5 * * * *" # each hour
+  issues:
+    types: [labeled]
+permissions: {}
+jobs:
+  hob:
+    if: github.event_name != 'issues' || github.event.label.name == 'code'
+    uses: hob-worker/hob/.github/workflows/work.yml@v0.1.0
+    permissions: { contents: write, issues: write, pull-requests: write }
+    with: { settings: 'limits.usd_per_issue = 2' }
+    secrets: { openai-api-key: "${{ secrets.OURS }}" }
+"#;
+
+/// Facts A4: a schedule takes the label's trigger with it when GitHub disables the file.
+#[tokio::test]
+async fn the_schedule_of_an_old_workflow_moves_to_a_file_of_its_own() {
+    let world = fresh().file(SETTINGS, "checks = ['true']\n").file(WORKFLOW, OLD).start().await;
+    let ended = world.hob(&["init"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let pull = world.pull().await;
+    assert_eq!(files_of(&world, &pull).await, [SCHEDULE, WORKFLOW]);
+    let body = pull["body"].as_str().unwrap();
+    assert!(body.contains("its schedule moves to a file of its own, with your times"), "{body}");
+    assert_eq!(pull["title"], "Give Hob's schedule a workflow of its own");
+    let (hob, schedule) = (world.content(WORKFLOW, "hob/init").await, world.content(SCHEDULE, "hob/init").await);
+    let job = OLD.split_once("    uses: ").unwrap().1;
+    assert!(hob.starts_with("# Ours.\n") && hob.ends_with(job) && !hob.contains("cron"), "{hob}");
+    assert!(hob.contains("issue_comment:") && hob.contains("'blocked'"), "{hob}");
+    assert!(schedule.ends_with(job) && schedule.contains("cron: \"5 * * * *\" # each hour"), "{schedule}");
+    assert!(!schedule.contains("issues:\n"), "{schedule}");
+    let again = world.hob(&["init"]).await;
+    assert!(again.code == 0 && again.stdout.contains("nothing has changed"), "{again:?}");
+    world.call("ann", Method::PUT, &format!("/pulls/{}/merge", pull["number"]), json!({})).await;
+    let after = world.hob(&["init"]).await;
+    assert!(after.code == 0 && after.stdout.contains("no pull request is needed"), "{after:?}");
+    world.finish().await;
+    let two_jobs = format!("{OLD}  other:\n    runs-on: ubuntu-24.04\n    steps: [{{ run: 'true' }}]\n");
+    let world = fresh().file(SETTINGS, "checks = ['true']\n").file(WORKFLOW, &two_jobs).start().await;
+    let kept = world.hob(&["init"]).await;
+    assert!(kept.code == 0 && world.pulls().await.is_empty(), "{kept:?}");
+    assert!(words(&kept).contains("left alone, because it has more than one job: move the schedule"), "{kept:?}");
     world.finish().await;
 }

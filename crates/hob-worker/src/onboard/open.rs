@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     onboard::{
-        survey::{NewFile, Survey, WORKFLOW_PATH},
+        survey::{NewFile, Survey},
         text::{LeftOut, body, message, title},
     },
 };
@@ -64,11 +64,11 @@ pub async fn onboard(
     let all: Vec<&NewFile> = survey.files.iter().collect();
     let (put, left_out) = match put(worker, survey, &all).await {
         Err(WorkError::Workspace(WorkspaceError::PushRefused { reason, .. })) if reason.contains(WORKFLOW_REFUSED) => {
-            let rest: Vec<&NewFile> = all.into_iter().filter(|file| file.path != WORKFLOW_PATH).collect();
+            let rest: Vec<&NewFile> = all.into_iter().filter(|file| !file.is_workflow()).collect();
             if rest.is_empty() {
                 return Ok(Onboarded { pull: None, left_out: LeftOut::Workflow });
             }
-            tell("the token may not write workflow files: pushing without the workflow".to_owned());
+            tell("the token may not write workflow files: pushing without the workflows".to_owned());
             (put(worker, survey, &rest).await?, LeftOut::Workflow)
         }
         put => (put?, LeftOut::Nothing),
@@ -126,7 +126,7 @@ async fn offer(
     };
     tell(if offered == Offered::Opened { "opening the pull request" } else { "updating the pull request" }.to_owned());
     let files: Vec<&NewFile> =
-        survey.files.iter().filter(|file| left_out == LeftOut::Nothing || file.path != WORKFLOW_PATH).collect();
+        survey.files.iter().filter(|file| left_out == LeftOut::Nothing || !file.is_workflow()).collect();
     let draft = PullDraft {
         head: survey.branch.to_string(),
         base: survey.base.name.clone(),

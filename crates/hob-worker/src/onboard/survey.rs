@@ -1,7 +1,9 @@
 //! What the repository has, and what it lacks.
 
 use hob_config::REPOSITORY_SETTINGS_PATH;
-use hob_domain::{LabelSpec, ProjectFiles, Proposal, host_files, manifests, proposal};
+use hob_domain::{
+    LabelSpec, NotSplit, ProjectFiles, Proposal, Workflows, host_files, manifests, proposal, split_workflow,
+};
 use hob_forge::{BaseBranch, ForgeError, Pull};
 use hob_workspace::BranchName;
 
@@ -13,18 +15,33 @@ const SCHEMA: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "/hob-repository.schema.json\n"
 );
-/// The path of the workflow that runs Hob in jobs.
+/// The path of the workflow that labels and answers start.
 pub const WORKFLOW_PATH: &str = ".github/workflows/hob.yml";
+/// The path of the workflow that the clock starts.
+pub const SCHEDULE_PATH: &str = ".github/workflows/hob-schedule.yml";
 /// What stands behind the prefix of Hob's branches in the name of this one. No issue's branch begins so: those have a number.
 const BRANCH: &str = "init";
 
-/// A file that the repository lacks.
+/// A file that the repository lacks, or that is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
     /// Its path.
     pub path: &'static str,
     /// Its content.
     pub text: String,
+    /// Whether the repository has the file: only a workflow whose schedule moves to a file of its own is changed.
+    pub replaces: bool,
+}
+
+impl NewFile {
+    fn new(path: &'static str, text: String) -> Self {
+        Self { path, text, replaces: false }
+    }
+
+    /// Whether only a token with a permission of its own may write it.
+    pub(super) fn is_workflow(&self) -> bool {
+        self.path != REPOSITORY_SETTINGS_PATH
+    }
 }
 
 /// A repository before its first issue.
@@ -38,38 +55,93 @@ pub struct Survey {
     pub open: Option<Pull>,
     /// The labels that are missing.
     pub labels: Vec<LabelSpec>,
-    /// The files that are missing.
+    /// The files that are missing or changed.
     pub files: Vec<NewFile>,
-    /// The files that are there.
+    /// The files that are there, and stay.
     pub present: Vec<&'static str>,
+    /// Why the workflow that is there keeps its schedule beside its other triggers; none: it has none, or it moves.
+    pub not_split: Option<NotSplit>,
     /// The checks and steps that were found, whether or not the file with them is missing.
     pub proposal: Proposal,
 }
 
-/// Reads the repository; `workflow` is what the workflow would be for a proposal, none: it is not wanted.
+/// Reads the repository; `workflows` is what the workflows would be for a proposal, none: they are not wanted.
 ///
 /// # Errors
 /// [`WorkError`] of a read, or why nobody can work in this repository.
-pub async fn survey(worker: &Worker, workflow: Option<impl FnOnce(&Proposal) -> String>) -> Result<Survey, WorkError> {
+pub async fn survey(
+    worker: &Worker,
+    workflows: Option<impl FnOnce(&Proposal) -> Workflows>,
+) -> Result<Survey, WorkError> {
     let repository = worker.forge.repository();
     let base = repository.base_branch().await?;
     let labels = worker.forge.labels().missing(&worker.settings.labels.specs()).await?;
     let proposal = detected(worker, &base).await?;
+    let mut found = Found::default();
     let settings = format!("{SCHEMA}{}", proposal.to_toml());
-    let wanted = std::iter::once((REPOSITORY_SETTINGS_PATH, settings));
-    let wanted = wanted.chain(workflow.map(|text| (WORKFLOW_PATH, text(&proposal))));
-    let (mut files, mut present) = (Vec::new(), Vec::new());
-    for (path, text) in wanted {
-        match repository.file(path, &base.sha).await {
-            // One that is no text is there, too.
-            Ok(Some(_)) | Err(ForgeError::Unreadable { .. }) => present.push(path),
-            Ok(None) => files.push(NewFile { path, text }),
-            Err(error) => return Err(error.into()),
-        }
+    match text_of(worker, &base, REPOSITORY_SETTINGS_PATH).await? {
+        Some(_) => found.present.push(REPOSITORY_SETTINGS_PATH),
+        None => found.files.push(NewFile::new(REPOSITORY_SETTINGS_PATH, settings)),
     }
+    if let Some(workflows) = workflows {
+        found.see_workflows(worker, &base, workflows(&proposal)).await?;
+    }
+    let Found { files, present, not_split } = found;
     let branch: BranchName = format!("{}{BRANCH}", worker.settings.workspace.branch_prefix).parse()?;
     let open = worker.forge.pulls().open_of(branch.as_str(), Some(&base.name)).await?;
-    Ok(Survey { base, branch, open, labels, files, present, proposal })
+    Ok(Survey { base, branch, open, labels, files, present, not_split, proposal })
+}
+
+/// The text of a file on the base branch; none: there is no such file.
+async fn text_of(worker: &Worker, base: &BaseBranch, path: &str) -> Result<Option<String>, WorkError> {
+    match worker.forge.repository().file(path, &base.sha).await {
+        // One that is no text is there, too.
+        Err(ForgeError::Unreadable { .. }) => Ok(Some(String::new())),
+        found => Ok(found?),
+    }
+}
+
+/// What was found of the files so far.
+#[derive(Default)]
+struct Found {
+    files: Vec<NewFile>,
+    present: Vec<&'static str>,
+    not_split: Option<NotSplit>,
+}
+
+impl Found {
+    /// The two workflows. Where one is there whose schedule is beside its other triggers, its schedule moves to the other one.
+    async fn see_workflows(
+        &mut self,
+        worker: &Worker,
+        base: &BaseBranch,
+        proposed: Workflows,
+    ) -> Result<(), WorkError> {
+        let (old, by_clock) =
+            (text_of(worker, base, WORKFLOW_PATH).await?, text_of(worker, base, SCHEDULE_PATH).await?);
+        if by_clock.is_some() {
+            self.present.push(SCHEDULE_PATH);
+        }
+        let split = match (&old, &by_clock) {
+            (None, _) => None,
+            (Some(_), Some(_)) => Some(Ok(None)),
+            (Some(old), None) => Some(split_workflow(old, &proposed)),
+        };
+        let (new, replaces) = match split {
+            None => (proposed, false),
+            Some(Ok(Some(split))) => (split, true),
+            Some(kept) => {
+                self.present.push(WORKFLOW_PATH);
+                self.not_split = kept.err();
+                return Ok(());
+            }
+        };
+        self.files.push(NewFile { replaces, ..NewFile::new(WORKFLOW_PATH, new.hob) });
+        if by_clock.is_none() {
+            self.files.push(NewFile::new(SCHEDULE_PATH, new.schedule));
+        }
+        Ok(())
+    }
 }
 
 /// The checks and steps that fit the base branch's files.

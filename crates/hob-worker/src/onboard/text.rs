@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hob_config::REPOSITORY_SETTINGS_PATH;
 
-use crate::onboard::survey::{NewFile, Survey, WORKFLOW_PATH};
+use crate::onboard::survey::{NewFile, SCHEDULE_PATH, Survey};
 
 /// Why a file is not in the pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,21 +15,29 @@ pub enum LeftOut {
     Workflow,
 }
 
-/// The sentence on a workflow that was left out; it says how to get it in.
-pub const WITHOUT_WORKFLOW: &str = "The token may not write workflow files, so `.github/workflows/hob.yml` is not part of \
-    this. Who wants Hob to run in GitHub Actions gives the token the permission `workflows: write` (a classic token: the \
-    scope `workflow`) and runs `hob init` again. Hob needs it only for that.";
+/// The sentence on workflows that were left out; it says how to get them in.
+pub const WITHOUT_WORKFLOW: &str = "The token may not write workflow files, so those below `.github/workflows` are not part \
+    of this. Who wants Hob to run in GitHub Actions gives the token the permission `workflows: write` (a classic token: \
+    the scope `workflow`) and runs `hob init` again. Hob needs it only for that.";
 
 pub(super) fn title(files: &[&NewFile]) -> String {
     match files {
         [one] => format!("Set up Hob: add {}", one.path),
+        [hob, _schedule] if hob.replaces => "Give Hob's schedule a workflow of its own".to_owned(),
         _several => "Set up Hob".to_owned(),
     }
 }
 
 pub(super) fn message(files: &[&NewFile]) -> String {
-    let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
-    format!("Set up Hob\n\nAdds {}.\n", paths.join(" and "))
+    let paths = |replaces: bool| {
+        let paths: Vec<&str> = files.iter().filter(|file| file.replaces == replaces).map(|file| file.path).collect();
+        paths.join(" and ")
+    };
+    let changes = match paths(true) {
+        none if none.is_empty() => none,
+        changed => format!(" Moves the schedule there from {changed}."),
+    };
+    format!("Set up Hob\n\nAdds {}.{changes}\n", paths(false))
 }
 
 pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigger: &str) -> String {
@@ -50,14 +58,23 @@ pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigg
          pushed to.\n2. Merge this.\n"
     )
     .ok();
-    let has_workflow = files.iter().any(|file| file.path == WORKFLOW_PATH);
+    if files.iter().any(|file| file.replaces) {
+        // Whoever had the workflow knows the rest.
+        return text;
+    }
+    let has_workflow = files.iter().any(|file| file.is_workflow());
     let start = if has_workflow {
-        "Allow Actions to create pull requests (Settings, Actions, General), and put the key of your model into the \
-         repository's secrets; or run `hob run` on a machine of yours."
+        "Under *Settings → Actions → General → Workflow permissions*, tick *Allow GitHub Actions to create and approve pull \
+         requests*. Under *Settings → Secrets and variables → Actions*, add the key of your model as the secret \
+         `ANTHROPIC_API_KEY`. Or run `hob run` on a machine of yours."
     } else {
         "Run `hob doctor`, then `hob run`, on a machine of yours."
     };
-    write!(text, "3. {start}\n4. Give one small issue the label `{trigger}`.\n").ok();
+    write!(text, "3. {start}\n4. Give one small issue the label `{trigger}`.").ok();
+    if has_workflow {
+        text.push_str(" A run of the workflow *hob* begins under *Actions*, and says what it did.");
+    }
+    text.push('\n');
     text
 }
 
@@ -84,6 +101,15 @@ fn about(file: &NewFile, survey: &Survey) -> String {
                 ),
             }
         }
-        _workflow => "runs Hob in GitHub Actions, one job an issue. Name your agent's model in it.".to_owned(),
+        SCHEDULE_PATH => "runs Hob by the clock, for what no label or answer starts. Each run costs a minute at least in a private \
+                          repository; without this file, an issue whose worker died waits for the next label or answer."
+            .to_owned(),
+        _workflow if file.replaces => "its schedule moves to a file of its own, with your times, settings and secrets: GitHub \
+                                       disables a workflow that has a schedule once a public repository had no activity for 60 \
+                                       days, and a label would start nothing any more. Answers on blocked issues start it now, too."
+            .to_owned(),
+        _workflow => "runs Hob in GitHub Actions when an issue gets the label or a blocked one an answer, one job an issue. Name \
+                      your agent's model in it and in the next one."
+            .to_owned(),
     }
 }
