@@ -32,19 +32,27 @@ struct RunWire {
     created_at: Timestamp,
 }
 
-impl Forge {
-    /// The workflow of this file's name; none: there is no such file on the default branch, or the token may not see it.
+/// A workflow's file on the default branch.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkflowFile<'a> {
+    pub(super) forge: &'a Forge,
+    /// Its name below `.github/workflows`.
+    pub(super) name: &'a str,
+}
+
+impl WorkflowFile<'_> {
+    /// The workflow as a schedule starts it; none: there is no such file, or the token may not see it.
     ///
     /// # Errors
     /// [`ForgeError`] of another failure.
-    pub async fn clock_workflow(&self, file: &str) -> Result<Option<ClockWorkflow>, ForgeError> {
-        let path = self.path(&format!("/actions/workflows/{file}"));
-        let found: WorkflowWire = match self.get(&path, ActionsRead.to("read a workflow")).await {
+    pub async fn by_clock(self) -> Result<Option<ClockWorkflow>, ForgeError> {
+        let path = self.forge.path(&format!("/actions/workflows/{}", self.name));
+        let found: WorkflowWire = match self.forge.get(&path, ActionsRead.to("read a workflow")).await {
             Err(error) if error.is_not_found() || matches!(error, ForgeError::Forbidden { .. }) => return Ok(None),
             found => found?,
         };
         let path = format!("{path}/runs?event=schedule&per_page=2");
-        let runs: RunsWire = self.get(&path, ActionsRead.to("list the runs of a workflow")).await?;
+        let runs: RunsWire = self.forge.get(&path, ActionsRead.to("list the runs of a workflow")).await?;
         let runs = runs.workflow_runs.into_iter().map(|run| run.created_at).collect();
         Ok(Some(ClockWorkflow { state: found.state, updated_at: found.updated_at, runs }))
     }

@@ -57,7 +57,7 @@ mod wrong_server;
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use client::Forge;
-pub use clock_workflow::ClockWorkflow;
+pub use clock_workflow::{ClockWorkflow, WorkflowFile};
 pub use comments::{Comment, Comments, Edited, Reaction};
 pub use connection::{Access, CallCounts, Connection};
 pub use dashboard::{Dashboard, DrawTurn};

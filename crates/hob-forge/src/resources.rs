@@ -4,7 +4,7 @@ use hob_domain::{IssueNumber, PullNumber, Sha};
 
 use crate::{
     Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Rendered, Repository,
-    RepositoryLedger, Reviews, Staging, SubIssues, WorkflowRun,
+    RepositoryLedger, Reviews, Staging, SubIssues, WorkflowFile, WorkflowRun,
 };
 
 impl Forge {
@@ -56,6 +56,11 @@ impl Forge {
     /// One of its jobs that failed.
     pub fn failed_job(&self, job: u64) -> FailedJob<'_> {
         FailedJob { forge: self, job }
+    }
+
+    /// A workflow's file on the default branch, by its name below `.github/workflows`.
+    pub fn workflow_file<'a>(&'a self, name: &'a str) -> WorkflowFile<'a> {
+        WorkflowFile { forge: self, name }
     }
 
     /// A run of one of its workflows.

@@ -17,7 +17,7 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// What is wrong with the schedule, as one sentence that says what to do; none: nothing is, or nobody can tell.
 pub async fn clock_trouble(worker: &Worker) -> Option<String> {
-    match worker.forge.clock_workflow(FILE).await {
+    match worker.forge.workflow_file(FILE).by_clock().await {
         Ok(found) => trouble(&found?, worker.forge.now()),
         Err(error) => {
             tracing::debug!(%error, "whether the schedule runs is not known: {error}");
