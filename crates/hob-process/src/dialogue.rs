@@ -92,18 +92,15 @@ mod tests {
     #[tokio::test]
     async fn a_child_answers_line_by_line_until_it_is_ended_with_its_group() {
         let (dialogue, mut input, output) =
-            sh("sleep 600 & echo $!; while read x; do echo \"<$x>\"; done").talk().await.unwrap();
+            sh("sleep 600 & while read x; do echo \"<$x>\"; done").talk().await.unwrap();
         let mut lines = BufReader::new(output).lines();
-        let background = lines.next_line().await.unwrap().unwrap();
         for word in ["one", "two"] {
             input.write_all(format!("{word}\n").as_bytes()).await.unwrap();
             assert_eq!(lines.next_line().await.unwrap().unwrap(), format!("<{word}>"));
         }
         assert_eq!(dialogue.end(Duration::ZERO).await.unwrap(), (None, String::new()));
-        // Nobody holds the other end of the pipe any more.
+        // Nobody holds the other end of the pipe any more, as the one in the background does until its end.
         assert_eq!(lines.next_line().await.unwrap(), None);
-        let stat = std::fs::read_to_string(format!("/proc/{background}/stat")).unwrap_or_default();
-        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
     }
 
     #[tokio::test]
