@@ -667,6 +667,7 @@ class Step:
             "GITHUB_REPOSITORY": SITE,
             "HOB_FOLDER": str(folder),
             "HOB_COMMAND": command,
+            "RUNNER_TEMP": str(outside),
         }
         given = {"issues": "[7, 8]", "parallel": "1"} | inputs
         for name in ["issue", "issues", "limit", "parallel", "shard", "args", "settings"]:
@@ -859,6 +860,19 @@ def check_reports(test):
     step = Step(test, "status", [result({"issues": records})])
     test.expect(step.outputs["spend-usd"] == "1.255" and step.outputs["issues"] == "[7,8]", f"status: {step.outputs}")
     test.expect("1 of 2 issues have a pull request, 1 not done yet" in step.summary, step.summary)
+
+    proof = {"statement": {"version": 1, "b": {"z": 1, "a": "é"}, "a": []}, "signature": "-----BEGIN\nx\n-----END\n"}
+    proven = [records[0] | {"proof": proof}, records[0] | {"issue": 8, "proof": {"statement": {"version": 1}}}]
+    step = Step(test, "status", [result({"issues": proven})])
+    stated = {path.name: path.read_text() for path in pathlib.Path(step.outputs.get("proofs", "none")).glob("*")}
+    want = {
+        "proof-7.json": '{"a":[],"b":{"a":"é","z":1},"version":1}\n',
+        "proof-7.json.sig": proof["signature"],
+        "proof-8.json": '{"version":1}\n',
+    }
+    test.expect(stated == want, f"the statements are {stated}: {step.outputs} {step.errors}")
+    step = Step(test, "status", [result({"issues": records})])
+    test.expect("proofs" not in step.outputs, f"where nothing is stated: {step.outputs}")
 
     # The runner drops a summary of more than 1 MiB as a whole, and shows ten annotations of a step.
     wide = {"title": "\U0001f680" * 1000, "state": "blocked", "blocked": {"question": "[" * 1000}, "spend": {}}
@@ -1134,7 +1148,7 @@ def check_pass(test):
     issue = {"title": "Write a file", "body": "Please.", "labels": ["code"]}
     number = test.forge.call("POST", f"/repos/{EMPTY}/issues", issue)["number"]
     run = Run(test, "pass", EMPTY, test.caller("pass"), home=test.folder / "pass-home").wait(test.ends)
-    want = f'{{"blocked":"[]","issues":"[{number}]","pull-requests":"[{number + 1}]","spend-usd":"0.01","timeout-minutes":""}}'
+    want = f'{{"blocked":"[]","issues":"[{number}]","proofs":"","pull-requests":"[{number + 1}]","spend-usd":"0.01","timeout-minutes":""}}'
     test.expect(run.child.returncode == 0 and want in run.text(), f"a pass tells not {want}: {run.text()[-3000:]}")
     test.expect("Hob opened or updated 1 pull request" in run.summary("pass"), f"its summary is: {run.summary('pass')}")
 

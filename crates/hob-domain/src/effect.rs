@@ -2,8 +2,8 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckNotes, CheckTally, ChosenAgent, EventAnswer, HandOverLog,
-    HouseLog, Login, PassedOn, Pause, PlanLog, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent,
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckNotes, ChosenAgent, EventAnswer, HandOverLog, HouseLog,
+    Login, PassedOn, Pause, PlanLog, Proof, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent,
     ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
     dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
 };
@@ -32,10 +32,10 @@ impl Transition {
                 record.spend = record.spend + spend;
                 format!("an earlier attempt spent {spend}")
             }
-            Self::Publish { head, pull, checks } => publish(record, head, pull, checks),
+            Self::Publish { head, pull, proof } => publish(record, head, pull, proof),
             Self::Rework { events, head } => rework(record, events, head, now),
             Self::Rerun { failed } => rerun(record, failed),
-            Self::Answer { head, checks, answers } => answer(record, head, checks, answers),
+            Self::Answer { head, proof, answers } => answer(record, head, proof, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
                 let what = format!("attempt {} failed, the next starts", record.attempt);
@@ -303,14 +303,15 @@ fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
     }
 }
 
-fn publish(record: &mut Record, head: Sha, pull: PullNumber, checks: Option<CheckTally>) -> String {
+fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {
     let sentence = if record.review.is_under_way() {
         format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
     } else {
         format!("opened the pull request {pull}")
     };
     record.review.end(&head);
-    (record.head_sha, record.pull_request, record.checks) = (Some(head), Some(pull), checks);
+    (record.head_sha, record.pull_request) = (Some(head), Some(pull));
+    prove(record, proof);
     (record.pushed, record.last_failure) = (true, None);
     sentence
 }
@@ -327,11 +328,19 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
     format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
 }
 
-fn answer(record: &mut Record, head: Sha, checks: Option<CheckTally>, answers: Vec<EventAnswer>) -> String {
+fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
     let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
-    (record.head_sha, record.checks, record.pushed) = (Some(head), checks, true);
+    (record.head_sha, record.pushed) = (Some(head), true);
+    prove(record, proof);
     (record.review.answers, record.review.may_be_said) = (answers, true);
     sentence
+}
+
+/// Takes in the proof of the head that is published now.
+fn prove(record: &mut Record, proof: Option<Box<Proof>>) {
+    if let Some(proof) = proof {
+        (record.checks, record.proof) = (proof.tally(), Some(proof));
+    }
 }
 
 fn ask_for(record: &mut Record, request: Request) -> String {
@@ -399,6 +408,7 @@ fn asked_for_again(old: &Record) -> Record {
         session: None,
         trigger: None,
         checks: None,
+        proof: None,
         checklist: None,
         route: None,
         report: None,

@@ -116,6 +116,15 @@ impl CheckResult {
     }
 }
 
+/// How many checks passed on the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckTally {
+    /// Checks that passed.
+    pub passed: usize,
+    /// Checks that ran.
+    pub run: usize,
+}
+
 /// The checks before and after the work, matched by command.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -175,6 +184,12 @@ impl Evidence {
         }
         let repaired: Vec<_> = self.head.iter().filter(|result| self.failed_before(&result.command)).collect();
         if repaired.is_empty() { Verdict::Green } else { Verdict::RedToGreen { repaired: names(repaired) } }
+    }
+
+    /// How many checks passed on the work, and how many ran.
+    pub fn tally(&self) -> CheckTally {
+        let passed = self.head.iter().filter(|check| check.passed()).count();
+        CheckTally { passed, run: self.head.len() }
     }
 
     /// The checks that fail on the work and did not fail before: what the work has to answer for.

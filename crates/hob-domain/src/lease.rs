@@ -159,6 +159,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         spend: Spend::default(),
         budget_warned: false,
         checks: None,
+        proof: None,
         checklist: None,
         route: None,
         report: None,

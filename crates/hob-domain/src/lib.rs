@@ -72,6 +72,7 @@ mod slug;
 mod snapshot;
 mod spend;
 mod state;
+mod statement;
 mod sub_issues;
 mod text;
 mod transition;
@@ -107,7 +108,7 @@ pub use dashboard::{
 pub use dashboard_text::{Board, dashboard_text};
 pub use denied::denied_advice;
 pub use ending::Ending;
-pub use evidence::{CheckExit, CheckResult, CheckRun, Evidence, Verdict};
+pub use evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict};
 pub use explanation::explanation;
 pub use failed_checks::{FailedChecks, LastLines, failed_checks};
 pub use follow::{FollowRules, GivenCommand, follow};
@@ -148,7 +149,7 @@ pub use push_refused::{branch_in_the_way, folders_of, refused_push_advice};
 pub use push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs};
 pub use question::{question_body, question_mark};
 pub use record::{
-    Answer, CheckTally, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
+    Answer, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
     UnwritableRecord,
 };
 pub use redaction::{KnownSecrets, Redaction};
@@ -183,6 +184,7 @@ pub use slug::branch_for;
 pub use snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
 pub use spend::{Spend, dollars};
 pub use state::{Recovery, State};
+pub use statement::{Checked, CheckedOnce, Proof, STATEMENT_VERSION, Statement};
 pub use sub_issues::{SUB_ISSUE_MARK, SubIssue, opened_sub_issues, sub_issue_body, sub_issue_mark, sub_issue_title};
 pub use text::{clip, quiet, terminal, title, visible};
 pub use transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};

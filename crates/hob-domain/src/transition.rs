@@ -10,10 +10,10 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BaseChoice, BlockReason, CheckNotes, CheckTally, Checklist, ChosenAgent, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, PassedOn, Pause, PullNumber,
-    Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend,
-    State, Timestamp, Trigger, WorkerId,
+    Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
+    EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, PassedOn, Pause, Proof, PullNumber, Receipt,
+    Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State,
+    Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -64,8 +64,8 @@ pub enum Transition {
         head: Sha,
         /// The pull request.
         pull: PullNumber,
-        /// The checks on the head.
-        checks: Option<CheckTally>,
+        /// Its proof; none: the record has it already.
+        proof: Option<Box<Proof>>,
     },
     /// A person is needed.
     Block(BlockReason),
@@ -114,8 +114,8 @@ pub enum Transition {
     Answer {
         /// The branch's tip.
         head: Sha,
-        /// The checks on it.
-        checks: Option<CheckTally>,
+        /// Its proof.
+        proof: Option<Box<Proof>>,
         /// What is said, each once.
         answers: Vec<EventAnswer>,
     },
@@ -520,7 +520,7 @@ mod tests {
             (Transition::HandOver(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
             (Transition::AddSpend(Spend::default()), same(&State::ALL)),
             (
-                Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), checks: None },
+                Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None },
                 to(&[InProgress], InReview),
             ),
             (Transition::Retry { failure: failure(), until: now() }, to(&working, Ready)),
@@ -549,7 +549,7 @@ mod tests {
                 Transition::NoteChecks(CheckNotes { red_on_base: vec!["lint".to_owned()], ..CheckNotes::default() }),
                 same(&[InReview]),
             ),
-            (Transition::Answer { head: Sha("h".to_owned()), checks: None, answers: Vec::new() }, Vec::new()),
+            (Transition::Answer { head: Sha("h".to_owned()), proof: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),
         ];
@@ -634,7 +634,7 @@ mod tests {
         let head = || Sha("h".to_owned());
         let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
         let rework = Transition::Rework { events: vec![failed_check(), ReviewEvent::Line(7)], head: head() };
-        let answer = Transition::Answer { head: Sha("i".to_owned()), checks: None, answers: Vec::new() };
+        let answer = Transition::Answer { head: Sha("i".to_owned()), proof: None, answers: Vec::new() };
         assert!(apply(&review, answer.clone(), now()).is_err(), "no round is under way");
         let (begun, sentence) = apply(&review, rework, now()).unwrap();
         assert_eq!((begun.state, begun.attempt, begun.round), (State::Assigned, 1, review.round + 1));
@@ -651,7 +651,7 @@ mod tests {
         let (started, _) = apply(&begun, start, now()).unwrap();
         let (told, _) = apply(&started, answer, now()).unwrap();
         assert_eq!((told.state, told.head_sha.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
-        let publish = Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), checks: None };
+        let publish = Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), proof: None };
         let (ended, sentence) = apply(&told, publish, now()).unwrap();
         assert_eq!(sentence, "round 1 in review is done: 1 comment on lines, the check `test` failed");
         assert_eq!((ended.state, ended.review.round.len()), (State::InReview, 0));

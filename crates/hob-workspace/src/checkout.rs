@@ -242,6 +242,20 @@ impl Checkout {
         blocking("read the branch's history", move || commit::foreign(&git, &own, start, (base, accepted))).await
     }
 
+    /// The tree of a commit of the issue.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when the commit is not there.
+    pub async fn tree(&self, commit: &Sha) -> Result<Sha, WorkspaceError> {
+        let (git, commit) = (self.folder.git(), oid(commit)?);
+        blocking("read the commit", move || {
+            let repo = git_dir::open(&git, "read the commit")?;
+            let found = repo.find_commit(commit).map_err(library("read the commit"))?;
+            Ok(Sha(found.tree_id().to_string()))
+        })
+        .await
+    }
+
     /// Reads what changed between two commits of the issue.
     ///
     /// # Errors

@@ -128,7 +128,7 @@ fn sign_all(repo: &Repository, head: Oid, known: &[Oid], key: &SigningKey) -> Re
         let (author, committer, tree) = (commit.author(), commit.committer(), commit.tree()?);
         let plain = repo.commit_create_buffer(&author, &committer, &message, &tree, &parents)?;
         let plain = String::from_utf8_lossy(&plain).into_owned();
-        moved.insert(commit.id(), repo.commit_signed(&plain, &key.sign(&plain), Some(HEADER))?);
+        moved.insert(commit.id(), repo.commit_signed(&plain, &key.sign_commit(&plain), Some(HEADER))?);
     }
     Ok(moved.get(&head).copied().unwrap_or(head))
 }

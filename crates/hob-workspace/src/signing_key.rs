@@ -1,4 +1,4 @@
-//! The SSH key that signs commits: read once, kept in this process, and given to no child.
+//! The SSH key that signs commits and statements: read once, kept in this process, and given to no child.
 //!
 //! Formats: <https://github.com/openssh/openssh-portable/blob/master/PROTOCOL.key> and `PROTOCOL.sshsig` beside it.
 
@@ -23,7 +23,9 @@ const KEY_MAGIC: &[u8] = b"openssh-key-v1\0";
 /// What a signature and the text that it signs begin with.
 const SIGNATURE_MAGIC: &[u8] = b"SSHSIG";
 /// What git signs commits as.
-const NAMESPACE: &[u8] = b"git";
+const COMMITS: &[u8] = b"git";
+/// What statements are signed as: no signature of one is that of a commit.
+const STATEMENTS: &[u8] = b"hob-proof";
 /// Columns of a signature's text.
 const COLUMNS: usize = 70;
 /// Bytes of a key file; those of Ed25519 keys have some 400.
@@ -89,10 +91,19 @@ impl SigningKey {
     }
 
     /// The signature of a commit, as its header `gpgsig` has it.
-    pub(super) fn sign(&self, commit: &str) -> String {
-        let message = digest(&SHA512, commit.as_bytes());
+    pub(super) fn sign_commit(&self, commit: &str) -> String {
+        self.sign(COMMITS, commit)
+    }
+
+    /// The signature of a statement, as `ssh-keygen -Y verify -n hob-proof` takes it.
+    pub fn sign_statement(&self, canonical: &str) -> String {
+        self.sign(STATEMENTS, canonical)
+    }
+
+    fn sign(&self, namespace: &[u8], text: &str) -> String {
+        let message = digest(&SHA512, text.as_bytes());
         let mut signed = SIGNATURE_MAGIC.to_vec();
-        for part in [NAMESPACE, b"", b"sha512", message.as_ref()] {
+        for part in [namespace, b"", b"sha512", message.as_ref()] {
             push(&mut signed, part);
         }
         let (mut public, mut signature) = (Vec::new(), Vec::new());
@@ -102,7 +113,7 @@ impl SigningKey {
         push(&mut signature, self.0.sign(&signed).as_ref());
         let mut whole = SIGNATURE_MAGIC.to_vec();
         whole.extend(1_u32.to_be_bytes());
-        for part in [&public[..], NAMESPACE, b"", b"sha512", &signature] {
+        for part in [&public[..], namespace, b"", b"sha512", &signature] {
             push(&mut whole, part);
         }
         let mut text = "-----BEGIN SSH SIGNATURE-----\n".to_owned();
@@ -205,18 +216,19 @@ mod tests {
     #[test]
     fn a_signature_is_that_of_the_commit() {
         let key = read(&file(b"none", KIND), 0o600).unwrap();
-        let text = key.sign("tree 1\n\nFix it\n");
+        let text = key.sign_commit("tree 1\n\nFix it\n");
         let body: String = text.lines().filter(|line| !line.starts_with("-----")).collect();
         let bytes = BASE64_STANDARD.decode(body).unwrap();
         let mut rest = &bytes[SIGNATURE_MAGIC.len() + 4..];
         let parts: Vec<&[u8]> = std::iter::from_fn(|| take(&mut rest)).collect();
-        assert_eq!((parts[1], parts[3]), (NAMESPACE, &b"sha512"[..]));
+        assert_eq!((parts[1], parts[3]), (COMMITS, &b"sha512"[..]));
         let mut signed = SIGNATURE_MAGIC.to_vec();
-        for part in [NAMESPACE, b"", b"sha512", digest(&SHA512, b"tree 1\n\nFix it\n").as_ref()] {
+        for part in [COMMITS, b"", b"sha512", digest(&SHA512, b"tree 1\n\nFix it\n").as_ref()] {
             push(&mut signed, part);
         }
         let public = ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, key.0.public_key().as_ref());
         public.verify(&signed, &parts[4][4 + KIND.len() + 4..]).unwrap();
-        assert_eq!(key.sign("x"), key.sign("x"), "the same commit has the same name");
+        assert_eq!(key.sign_commit("x"), key.sign_commit("x"), "the same commit has the same name");
+        assert_ne!(key.sign_commit("x"), key.sign_statement("x"), "neither passes for the other");
     }
 }

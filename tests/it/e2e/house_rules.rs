@@ -1,12 +1,14 @@
 //! The house rules of a repository: template, base branch, labels, reviewers, commits, drafts.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{io::Write as _, os::unix::fs::PermissionsExt};
 
 use github_emulator::{BranchRules, RequiredChecks, RequiredReviews};
 use hob_config::Signing;
+use hob_process::Program;
 use hob_worker::{Repositories, RunLimits};
 use http::Method;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::harness::{World, repo, repo_on_forge};
 
@@ -279,6 +281,42 @@ async fn what_is_pushed_is_signed_checkpoints_and_rebased_commits_included() {
     let pull = stranger.pull().await["number"].as_u64().unwrap();
     assert_eq!(stranger.verified(pull).await, [(false, "no_user".to_owned())]);
     stranger.finish().await;
+    world.finish().await;
+}
+
+/// Whoever has the public half can check the statement by OpenSSH alone.
+#[tokio::test]
+async fn a_statement_is_signed_by_the_key_of_the_commits() {
+    let mut world = World::fixing().start().await;
+    world.signs();
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let proof = world.record(issue).await.unwrap().proof.unwrap();
+    let canonical = proof.statement.canonical().unwrap();
+    let verdict = async |text: &str, namespace: &str| {
+        let files = [("statement", text), ("signature", proof.signature.as_deref().unwrap())];
+        for (name, text) in files {
+            std::fs::write(world.dir().join(name), text).unwrap();
+        }
+        std::fs::write(world.dir().join("signers"), format!("hob {PUBLIC_KEY}\n")).unwrap();
+        let line = format!(
+            "cd {} && ssh-keygen -Y verify -f signers -I hob -n {namespace} -s signature < statement",
+            world.dir().display()
+        );
+        let ran = Program::of_hob("sh", &hob_config::child_environment()).args(["-c", &line]);
+        ran.run(&CancellationToken::new()).await.unwrap()
+    };
+    let good = verdict(&canonical, "hob-proof").await;
+    if good.stderr.text().contains("not found") {
+        std::io::stderr().write_all(b"skipped: ssh-keygen is not installed\n").unwrap();
+        return world.finish().await;
+    }
+    assert!(good.exit.is_success(), "{good:?}");
+    for (text, namespace) in
+        [(canonical.replace("\"passed\":1", "\"passed\":2"), "hob-proof"), (canonical.clone(), "git")]
+    {
+        assert!(!verdict(&text, namespace).await.exit.is_success(), "{namespace}: {text}");
+    }
     world.finish().await;
 }
 

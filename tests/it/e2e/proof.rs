@@ -1,6 +1,7 @@
 //! The repository's checks, before and after the work.
 
 use hob_domain::State;
+use serde_json::json;
 
 use crate::harness::{Builder, World};
 
@@ -234,5 +235,33 @@ async fn a_check_that_the_sandbox_keeps_from_passing_is_not_held_against_the_bas
     assert!(!body.contains("on the base already"), "{body}");
     let brief = &world.briefs(issue)[0];
     assert!(brief.contains("No change of files helps."), "{brief}");
+    world.finish().await;
+}
+
+/// What the ledger keeps is of the commit that the checks ran on, whatever is pushed after it.
+#[tokio::test]
+async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
+    let script =
+        r#"case $HOB_ISSUE in 1) echo done > done.txt ;; *) echo '{"outcome":"question","question":"Which?"}' ;; esac"#;
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    let (done, asks) = (world.asks("Make done.txt", "").await, world.asks("Paint it", "").await);
+    world.run().await;
+    world.run().await;
+    assert_eq!(world.record(asks).await.unwrap().proof, None);
+    let pull = world.pull().await;
+    let proof = world.record(done).await.unwrap().proof.unwrap();
+    let statement = &proof.statement;
+    let commit = world.look(&format!("/git/commits/{}", pull["head"]["sha"].as_str().unwrap())).await;
+    assert_eq!((json!(statement.head), json!(statement.tree)), (commit["sha"].clone(), commit["tree"]["sha"].clone()));
+    assert_eq!(json!(statement.pull_request), pull["number"]);
+    assert_eq!((statement.tally.passed, statement.tally.run, statement.checks.len()), (1, 1, 1));
+    let check = serde_json::to_value(&statement.checks[0]).unwrap();
+    assert_eq!((&check["base"]["exit"], &check["head"]["exit"]), (&json!("failed"), &json!("passed")));
+    assert_eq!((statement.agent.as_str(), proof.signature.as_deref()), ("fixer", None));
+    let branch = pull["head"]["ref"].as_str().unwrap();
+    world.pushes_onto("ann", branch, "beside.txt", "mine\n").await;
+    world.run().await;
+    assert_ne!(world.pull().await["head"]["sha"], json!(statement.head));
+    assert_eq!(world.record(done).await.unwrap().proof.unwrap(), proof);
     world.finish().await;
 }

@@ -359,13 +359,13 @@ impl Shell {
             }
             Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
             Doing::Settle(State::InReview) => {
-                Transition::Publish { head: Sha(String::new()), pull: PullNumber(branch.into()), checks: None }
+                Transition::Publish { head: Sha(String::new()), pull: PullNumber(branch.into()), proof: None }
             }
             Doing::Settle(State::Blocked) => Transition::Block(BlockReason::WorkerDied),
             Doing::Settle(State::Done) => Transition::Finish(Ending::Withdrawn),
             Doing::Answer => {
                 let answers = vec![answer_to_review()];
-                Transition::Answer { head: Sha(String::new()), checks: None, answers }
+                Transition::Answer { head: Sha(String::new()), proof: None, answers }
             }
             Doing::ReleaseReady => Transition::Requeue { reason: String::new() },
             Doing::Settle(State::Assigned | State::InProgress)

@@ -184,6 +184,7 @@ impl Rec {
             trigger: None,
             spend: Spend::default(),
             checks: None,
+            proof: None,
             checklist: None,
             route: None,
             chain: hob_domain::HandOverLog::default(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, CheckTally, Full, Login, Pause, PullNumber, Sha};
+use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha};
 
 /// How an attempt ends, as a value: `finish` writes it.
 pub(super) enum AttemptEnd {
@@ -12,8 +12,8 @@ pub(super) enum AttemptEnd {
         head: Sha,
         /// The pull request.
         pull: PullNumber,
-        /// The checks on the head.
-        checks: Option<CheckTally>,
+        /// Its proof; none: the ledger has it already.
+        proof: Option<Box<Proof>>,
     },
     /// The result is a comment.
     Concluded,

@@ -43,7 +43,7 @@ pub(super) async fn finish(
         Ok(AttemptEnd::HandedOn) => {
             return requeue(worker, held, "the investigation is handed over".to_owned()).await;
         }
-        Ok(AttemptEnd::Published { head, pull, checks }) => Ok(Transition::Publish { head, pull, checks }),
+        Ok(AttemptEnd::Published { head, pull, proof }) => Ok(Transition::Publish { head, pull, proof }),
         Ok(AttemptEnd::Concluded) => {
             transition::take_trigger_off(worker, held).await.map(|()| Transition::Finish(Ending::Concluded))
         }

@@ -3,7 +3,7 @@
 use hob_agent::Confined;
 use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, CheckTally, Conflict, Diff, Evidence, FailedChecks, Sha, Verdict, left_out,
+    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Sha, Verdict, left_out,
 };
 use hob_workspace::{CheckLimits, run_checks};
 
@@ -174,10 +174,4 @@ fn tell(worker: &Worker, job: &Job<'_>, failed: &CheckResult) {
 fn check_hosts(worker: &Worker, rules: &RepositorySettings) -> Vec<String> {
     let allowed = &worker.settings.sandbox.check_hosts;
     rules.check_hosts.iter().filter(|host| allowed.contains(host)).cloned().collect()
-}
-
-/// How many of the checks on the head passed.
-pub(super) fn tally(evidence: &Evidence) -> Option<CheckTally> {
-    let passed = evidence.head.iter().filter(|check| check.passed()).count();
-    (!evidence.head.is_empty()).then_some(CheckTally { passed, run: evidence.head.len() })
 }

@@ -19,8 +19,9 @@ use crate::{
         heartbeat::is_withdrawn,
         introduce::introduce,
         job::Job,
-        proof::{Proven, tally},
+        proof::Proven,
         review::publish_round,
+        stated::state,
         weather::{Patience, through},
     },
     authorize::approved_hash,
@@ -63,9 +64,10 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
         lease.note(Note::OpenedDraft(pull.number)).await;
     }
     introduce(worker, job, pull.number).await?;
+    let proof = Some(state(worker, job, proven, pull.number).await?);
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
-    Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, checks: tally(&proven.evidence) })
+    Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, proof })
 }
 
 /// The issue, unless nobody wants the work any more.

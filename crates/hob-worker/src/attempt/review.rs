@@ -6,18 +6,13 @@
 
 use hob_config::Limits;
 use hob_domain::{
-    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, PullNumber, ReviewBrief, ReviewEvent,
+    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, PullNumber, ReviewBrief, ReviewEvent,
     ReviewLog, Reviewers, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words, is_declined,
 };
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::{
-        branch::push_new,
-        end::AttemptEnd,
-        job::Job,
-        proof::{Proven, tally},
-    },
+    attempt::{branch::push_new, end::AttemptEnd, job::Job, proof::Proven, stated::state},
 };
 
 /// The reason to ask a person where the pull request has had its rounds.
@@ -38,18 +33,21 @@ pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockRe
 
 /// Pushes the round's work and tells of it.
 pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
-    let (lease, checks) = (&job.held.lease, tally(&proven.evidence));
+    let lease = &job.held.lease;
+    let Some(pull) = lease.record().pull_request else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
+    let proof = state(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));
     let head = proven.head.clone();
     if !answers.is_empty() {
         // An earlier worker may have died or failed in the middle of them, and a person said to go on.
         let look = if lease.record().review.may_be_said { Look::First } else { Look::AfterFailure };
-        worker.forge.ledger().transition(lease, Transition::Answer { head: head.clone(), checks, answers }).await?;
+        let answer = Transition::Answer { head: head.clone(), proof: Some(proof.clone()), answers };
+        worker.forge.ledger().transition(lease, answer).await?;
         say(worker, job, look).await?;
     }
-    end_round(worker, job, head, &proven.change.summary).await
+    end_round(worker, job, (head, Some(proof)), &proven.change.summary).await
 }
 
 /// Tells of a round whose work was pushed before its worker died.
@@ -59,10 +57,15 @@ pub(super) async fn resume_answers(worker: &Worker, job: &Job<'_>) -> Result<Att
         return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: String::new() }));
     };
     say(worker, job, Look::First).await?;
-    end_round(worker, job, head, "").await
+    end_round(worker, job, (head, None), "").await
 }
 
-async fn end_round(worker: &Worker, job: &Job<'_>, head: Sha, said: &str) -> Result<AttemptEnd, WorkError> {
+async fn end_round(
+    worker: &Worker,
+    job: &Job<'_>,
+    (head, proof): (Sha, Option<Box<Proof>>),
+    said: &str,
+) -> Result<AttemptEnd, WorkError> {
     let record = job.held.lease.record();
     let Some(pull) = record.pull_request else { return Ok(AttemptEnd::Withdrawn) };
     ask_again(worker, job, pull).await;
@@ -74,7 +77,7 @@ async fn end_round(worker: &Worker, job: &Job<'_>, head: Sha, said: &str) -> Res
     }
     let url = format!("{}/pull/{pull}", worker.repo_url());
     worker.emit(&WorkEvent::Published { issue: job.number(), pull, url, spend: record.spend });
-    Ok(AttemptEnd::Published { head, pull, checks: record.checks })
+    Ok(AttemptEnd::Published { head, pull, proof })
 }
 
 /// What is to be said: an answer in each thread, and one in the conversation where somebody wrote there.

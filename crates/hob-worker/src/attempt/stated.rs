@@ -1,0 +1,39 @@
+//! What is stated of a head that is published: by the process that ran its checks, and signed where that has the SSH key of the
+//! commits. So whoever can write the ledger can leave a signature out, and make none.
+
+use hob_domain::{Checked, Proof, PullNumber, STATEMENT_VERSION, Statement};
+
+use crate::{
+    WorkError, Worker,
+    attempt::{job::Job, proof::Proven},
+};
+
+/// The proof of the work in this pull request.
+pub(super) async fn state(
+    worker: &Worker,
+    job: &Job<'_>,
+    proven: &Proven,
+    pull_request: PullNumber,
+) -> Result<Box<Proof>, WorkError> {
+    let shift = job.shifts.now();
+    let statement = Statement {
+        version: STATEMENT_VERSION,
+        repository: worker.forge.repo().clone(),
+        issue: job.number(),
+        pull_request,
+        head: proven.head.clone(),
+        tree: job.checkout.tree(&proven.head).await?,
+        base: job.checkout.base().clone(),
+        at: worker.forge.now(),
+        tally: proven.evidence.tally(),
+        checks: Checked::all(&proven.evidence),
+        sandbox: worker.sandbox.tier().to_string(),
+        agent: shift.specialist.name.clone(),
+        session: shift.session.clone(),
+        cost: job.held.lease.record().spend,
+        hob: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let canonical = statement.canonical();
+    let signature = worker.signing_key.as_ref().zip(canonical.ok()).map(|(key, text)| key.sign_statement(&text));
+    Ok(Box::new(Proof { statement, signature }))
+}
