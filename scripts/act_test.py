@@ -644,7 +644,7 @@ class Step:
     """The scripts that read the settings, run Hob and report, with a stand-in for Hob that says what it is told to say."""
 
     def __init__(
-        self, test, command, lines=(), code=0, token=OWN_TOKEN, own=True, app=("", ""), known=None, hob=None, stop=None,
+        self, test, command, lines=(), code=0, token=OWN_TOKEN, own=True, app=("", ""), known=None, hob=None, stop=None, outcome=None,
         variables=None, **inputs
     ):
         outside = pathlib.Path(tempfile.mkdtemp(dir=test.folder))
@@ -686,7 +686,7 @@ class Step:
         self.ran, self.replaced = bool(seen), bool(seen) and seen[0] == f"pid {ran.pid}"
         self.words = [line.removeprefix("word ") for line in seen if line.startswith("word ")]
         self.environment = dict(line.split("=", 1) for line in seen if "=" in line and not line.startswith("word "))
-        outcome = "cancelled" if stop else "failure" if ran.returncode else "success"
+        outcome = outcome or ("cancelled" if stop else "failure" if ran.returncode else "success")
         report = subprocess.run(
             ["bash", ACTION / "report.sh"], env=environment | {"HOB_OUTCOME": outcome}, capture_output=True, text=True
         )
@@ -852,6 +852,9 @@ def check_reports(test):
     for lines in [[], ['{"event":"resu']]:
         step = Step(test, "work", lines, 137, issue="7")
         test.expect(step.code == 1 and "Hob ended before it told a result" in step.report, f"a killed Hob: {step.report}")
+
+    step = Step(test, "work", issue="7", outcome="skipped")
+    test.expect(step.code == 1 and "Hob was not started" in step.report and "lease" not in step.report, step.report)
 
     records = [
         {"issue": 7, "title": "a", "state": "in-review", "pull_request": 9, "spend": {"usd_micros": 1_255_000}},

@@ -44,6 +44,7 @@ def usd: (map(.metrics | .spend.usd_micros + .running.usd_micros) | add // 0) / 
       else 0 end),
     error: (
       if $error then $error.message
+      elif $outcome == "skipped" then "Hob was not started, because a step before it failed."
       elif $result == null and ($ended | not) then
         "Hob ended before it told a result. If it held an issue, its lease expires, and the next run goes on."
       elif $outcome == "failure" then "Hob failed and did not say why."
