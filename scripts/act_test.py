@@ -308,7 +308,7 @@ class Test:
         self.forge = Forge(
             options.hob, folder, "--rate-limit", "100000000", "--user", f"{OWN}:{OWN_TOKEN}:write:job", "--app", app
         )
-        for name in ["site", "empty", "app", "thrice", "stopped", "crowd"]:
+        for name in ["site", "empty", "app", "thrice", "stopped", "crowd", "model"]:
             self.forge.repository(name)
         self.releases = Releases(folder)
         self.hob = self.slim(options.hob)
@@ -357,11 +357,11 @@ class Test:
                 (folder / own).write_text(text)
         return self.committed(file)
 
-    def calls(self, name, jobs):
+    def calls(self, name, jobs, settings=None):
         """A workflow that calls a reusable one in each of these jobs, as its name and the text behind its inputs and settings."""
         folder = self.folder / name / ".github/workflows"
         folder.mkdir(parents=True)
-        settings = "".join(f"        {line}\n" for line in self.settings.splitlines())
+        settings = "".join(f"        {line}\n" for line in (settings or self.settings).splitlines())
         given = {"version": self.version, "base": self.releases.base, "settings": settings}
         file = folder / "hob.yml"
         file.write_text(CALLS + "".join(CALL.format(job=job, file=file_of, rest=rest, **given) for job, file_of, rest in jobs))
@@ -1130,6 +1130,13 @@ def check_callers(test):
     test.expect(not any(line in text for line in lines), "a line of the App's key is shown")
     seen = (test.folder / "prepared").read_text()
     test.expect(lines[0] not in seen and OWN_TOKEN not in seen and KEY not in seen, "what prepares a job gets a secret")
+    # The agent of the example, whose model's service is not there: its key is in each job that looks whether it can work.
+    test.forge.call("POST", "/repos/ann/model/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})
+    own = 'model.default = "anthropic/claude-sonnet-5-5"\nmodel.anthropic_base_url = "http://127.0.0.1:9"\nmodel.retries = 0\n'
+    run = Run(test, "model", "ann/model", test.calls("model", [("hob", "work.yml", model)], own)).wait(test.ends)
+    results = run.results()
+    test.expect(results.get(("find", None)) == "success", f"with the example's agent, issues cannot be looked for: {run.text()[-2000:]}")
+    test.expect(("work", 1) in results and "ANTHROPIC_API_KEY" not in run.text(), f"the example's agent: {results} {run.text()[-2000:]}")
     # As GitHub does with an output that contains a secret.
     dropped = test.folder / "dropped"
     shutil.copytree(test.source, dropped)

@@ -1,154 +1,133 @@
 #!/usr/bin/env python3
-"""The reusable workflows that are made from work.yml: the same jobs with more permissions.
+"""Writes the reusable workflows with more permissions, work-checks.yml and work-attested.yml, from work.yml.
 
-    python3 scripts/workflows.py            writes them
-    python3 scripts/workflows.py --check    fails where a file is not what would be written
+    python3 scripts/workflows.py           writes them
+    python3 scripts/workflows.py --check   fails where they are not what it would write
 
-GitHub starts no workflow whose caller grants less than a job asks for, whatever its `if`, so permissions are an interface: one
-more in work.yml would break each caller. New ones are in files of their own:
-
-- work-checks.yml: what rounds of work on failed checks need to see;
-- work-attested.yml: the same, and a job that attests what was shown.
-
-The actions that release.yml uses have its pins. Needs Python 3.11 and nothing else.
+They are files of their own because GitHub refuses a run whose caller grants less than a job of the called workflow asks for,
+and they are made from one so that they cannot drift apart.
 """
 
-import argparse
 import pathlib
-import re
 import sys
 
-WORKFLOWS = pathlib.Path(__file__).resolve().parent.parent / ".github/workflows"
-
-HEAD = """\
-# Made from work.yml by scripts/workflows.py: change it there.
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / ".github/workflows"
+READS = """      checks: read # check runs of its pull requests, and whether they wait for an approval
+      statuses: read # commit statuses of its pull requests
+      actions: read # logs of failed jobs, and whether the schedule is disabled
+"""
+CHECKS = """# work.yml, and rounds of work for checks of Hob's pull requests that fail: see there for all else.
 #
+# Made by scripts/workflows.py from work.yml: change that.
+#
+# A caller grants `contents`, `issues` and `pull-requests: write`, and `checks`, `statuses` and `actions: read`.
+name: work-checks
 """
-CHECKS_HEAD = """\
-# work.yml with the permissions to see checks, so that Hob works on those that fail, and marks no pull request as ready whose
-# checks it cannot see. A caller grants what the jobs ask for: see docs/operations.md.
+ATTESTED = """# work-checks.yml, and statements of what was shown about its pull requests that GitHub signs: see docs/proof.md.
+#
+# Made by scripts/workflows.py from work.yml: change that.
+#
+# A caller grants `contents`, `issues` and `pull-requests: write`, `checks`, `statuses` and `actions: read`, and `id-token` and
+# `attestations: write`. The last two are for the job `attest`, which checks nothing out and runs nothing but two actions of GitHub's.
+# In a private repository, attestations need GitHub Enterprise Cloud.
+name: work-attested
 """
-ATTESTED_HEAD = """\
-# work-checks.yml with a job that attests what was shown of each pull request: docs/proof-v1.md says what that proves, and how to
-# verify it. For public repositories, and for those of organisations with Enterprise Cloud. A caller grants what the jobs ask for.
+OUTPUTS = """      proofs: ${{ steps.kept.outputs.artifact-id }}
 """
-
-SEES_CHECKS = """\
-      checks: read # sees which checks fail, and why
-      statuses: read # sees statuses, which are checks, too
-      actions: read # sees logs, and runs that wait for an approval
-"""
-PROOFS = """\
-      proofs: ${{ steps.proofs.outputs.artifact-id }}
-"""
-KEEP = """\
-      - name: Keep what was shown
-        id: proofs
+KEEP = """      # The settings are a part of what is signed: whoever may run workflows can run this one with weaker ones.
+      - name: Say what the statements come from
+        id: artifact
         if: steps.hob.outputs.proofs != ''
+        shell: bash
+        env:
+          PROOFS: ${{ steps.hob.outputs.proofs }}
+          SETTINGS: ${{ inputs.settings }}
+        run: |
+          settings="$(printf %s "$SETTINGS" | shasum -a 256 | cut -c 1-64)"
+          jq -ncS --arg settings "$settings" '{
+            settings_sha256: $settings, repository: env.GITHUB_REPOSITORY, event: env.GITHUB_EVENT_NAME,
+            run: env.GITHUB_RUN_ID, attempt: env.GITHUB_RUN_ATTEMPT
+          }' >"$PROOFS/predicate.json"
+          printf 'name=%s\\n' "${PROOFS##*/}" >>"$GITHUB_OUTPUT"
+      - name: Keep the statements for the next job
+        id: kept
+        if: steps.artifact.outputs.name != ''
         uses: {upload}
         with:
-          # The first issue tells two calls in one run apart.
-          name: hob-proofs-${{{{ github.run_id }}}}-${{{{ github.run_attempt }}}}-${{{{ fromJSON(steps.hob.outputs.issues)[0] }}}}
-          path: ${{{{ steps.hob.outputs.proofs }}}}
+          name: ${{ steps.artifact.outputs.name }}
+          path: ${{ steps.hob.outputs.proofs }}
           if-no-files-found: error
 """
-# Whoever runs in this job signs in this workflow's name: it checks nothing out, and runs no program of its own.
-ATTEST = """\
+ATTEST = """
   attest:
-    name: Attest what was shown
+    name: Attest
     needs: summary
-    # Also after a job that failed: what was published is published.
-    if: "!cancelled() && needs.summary.outputs.proofs != ''"
+    if: always() && needs.summary.outputs.proofs != ''
+    # A verifier may ask for a machine of GitHub's.
     runs-on: ubuntu-24.04
     timeout-minutes: 10
     permissions:
-      contents: read # what actions/attest asks for
-      id-token: write # proves to the signing service that this is this workflow
+      id-token: write # signs as this workflow
       attestations: write # stores the attestation
+      contents: read # reads whose repository it is
     steps:
       - name: Take the statements
         uses: {download}
         with:
-          # Names are shared by all jobs of a run, ids are not.
-          artifact-ids: ${{{{ needs.summary.outputs.proofs }}}}
+          # By its id: all jobs of a run share the names.
+          artifact-ids: ${{ needs.summary.outputs.proofs }}
           path: proof
-      - name: Attest each statement
-        uses: actions/attest@1e69f48acb82d1966a394da916b4c1698aa569d6 # v4.2.2
+      - name: Sign them
+        uses: {attest}
         with:
           subject-path: proof/proof-*.json
-          predicate-type: https://github.com/hob-worker/hob/blob/main/docs/proof-v1.md
+          predicate-type: https://github.com/hob-worker/hob/blob/main/docs/proof.md#statement-v1
           predicate-path: proof/predicate.json
 """
+ATTEST_ACTION = "actions/attest@1e69f48acb82d1966a394da916b4c1698aa569d6 # v4.2.2"
 
 
 def fail(sentence):
     sys.exit(f"workflows.py: {sentence}")
 
 
+def replaced(text, old, new, times):
+    if text.count(old) != times:
+        fail(f"work.yml should have this {times} times, and has it {text.count(old)} times:\n{old}")
+    return text.replace(old, new)
+
+
 def pinned(action):
-    found = set(re.findall(rf"uses: ({action}@[0-9a-f]{{40}} # v\S+)", (WORKFLOWS / "release.yml").read_text()))
+    """The action as release.yml pins it."""
+    lines = (FOLDER / "release.yml").read_text().splitlines()
+    found = {line.split("uses: ")[1] for line in lines if f"uses: {action}@" in line}
     if len(found) != 1:
-        fail(f"release.yml has {len(found)} pins of {action}")
+        fail(f"release.yml pins {action} in {len(found)} ways")
     return found.pop()
 
 
-class Workflow:
-    """work.yml in its parts: what stands before its jobs, and each job."""
-
-    def __init__(self, text):
-        head, jobs, rest = text.partition("\njobs:\n")
-        parts = re.split(r"^  ([\w-]+):\n", rest, flags=re.M)
-        if not jobs or parts[0].strip():
-            fail("work.yml has no list of jobs")
-        self.head, self.jobs = head, dict(zip(parts[1::2], (f"{job.strip(chr(10))}\n" for job in parts[2::2])))
-
-    def call(self, name, head):
-        """Names the workflow, and says what it is in place of the comment above."""
-        _comment, found, rest = self.head.partition("\nname: work\n")
-        if not found:
-            fail("work.yml has no line `name: work`")
-        self.head = f"{HEAD}{head}name: {name}\n{rest}"
-
-    def add(self, job, key, lines):
-        """Adds lines at the end of a job's map or list `key`."""
-        text, times = re.subn(
-            rf"^    {key}:\n(?:(?:      .*)?\n)*?(?=    \S|\Z)", lambda found: found[0] + lines, self.jobs.get(job, ""), flags=re.M
-        )
-        if times != 1:
-            fail(f"the job `{job}` of work.yml has {times} times `{key}:`")
-        self.jobs[job] = text
-
-    def text(self):
-        jobs = "\n".join(f"  {name}:\n{job}" for name, job in self.jobs.items())
-        return f"{self.head}\njobs:\n{jobs}"
-
-
 def made():
-    source = (WORKFLOWS / "work.yml").read_text()
-    checks, attested = Workflow(source), Workflow(source)
-    if set(checks.jobs) != {"find", "work", "summary"}:
-        fail(f"work.yml has the jobs {', '.join(checks.jobs)}: say here what permissions they get")
-    for workflow in [checks, attested]:
-        for job in ["find", "work"]:
-            workflow.add(job, "permissions", SEES_CHECKS)
-    checks.call("work-checks", CHECKS_HEAD)
-    attested.call("work-attested", ATTESTED_HEAD)
-    attested.add("summary", "outputs", PROOFS)
-    attested.add("summary", "steps", KEEP.format(upload=pinned("actions/upload-artifact")))
-    attested = f"{attested.text()}\n{ATTEST.format(download=pinned('actions/download-artifact'))}"
-    return {"work-checks.yml": checks.text(), "work-attested.yml": attested}
+    """The workflows and their names."""
+    work = (FOLDER / "work.yml").read_text()
+    _, body = work.split("\nname: work\n", 1)
+    own = "      pull-requests: write # opens and closes its own\n"
+    body = replaced(body, own, own + READS, 2)
+    last = "      spend-usd: ${{ steps.hob.outputs.spend-usd }}\n"
+    attested = replaced(body, last, last + OUTPUTS, 1)
+    keep = KEEP.replace("{upload}", pinned("actions/upload-artifact"))
+    attest = ATTEST.replace("{download}", pinned("actions/download-artifact")).replace("{attest}", ATTEST_ACTION)
+    return {"work-checks.yml": CHECKS + body, "work-attested.yml": ATTESTED + attested + keep + attest}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+    if sys.argv[1:] not in ([], ["--check"]):
+        fail("the one option is --check")
     for name, text in made().items():
-        file = WORKFLOWS / name
-        if not check:
+        file = FOLDER / name
+        if not sys.argv[1:]:
             file.write_text(text)
         elif not file.exists() or file.read_text() != text:
-            fail(f"{name} is not what work.yml makes: run `python3 scripts/workflows.py`")
+            fail(f"{name} is not what work.yml makes it: run `python3 scripts/workflows.py`")
 
 
 main()
