@@ -104,8 +104,8 @@ fn value(found: &Survey, done: Option<&Onboarded>) -> Value {
         None => found.open.as_ref().map(|pull| (pull, "open")),
     };
     let is_left_out = done.is_some_and(|done| done.left_out == LeftOut::Workflow);
-    let workflows = found.files.iter().map(|file| file.path).filter(|path| *path != REPOSITORY_SETTINGS_PATH);
-    let left_out: Vec<&str> = workflows.filter(|_| is_left_out).collect();
+    let workflows = found.files.iter().filter(|file| is_left_out && file.is_workflow());
+    let left_out: Vec<&str> = workflows.map(|file| file.path).collect();
     json!({
         "labels": labels,
         "files": files,

@@ -2,7 +2,7 @@
 
 use hob_domain::{count, terminal};
 use hob_forge::Access;
-use hob_worker::{ReadyIssue, WorkError, Worker, clock_trouble, longest_attempt, ready};
+use hob_worker::{ReadyIssue, WorkError, Worker, longest_attempt, ready, schedule_trouble};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +18,7 @@ use crate::cli::{
     summary::Report,
 };
 
-/// The event of a run that the clock started.
+/// The event of a run that a schedule started.
 const SCHEDULE: &str = "schedule";
 
 #[derive(Debug, Serialize)]
@@ -51,7 +51,7 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
     let (mut issues, mut failed, mut longest, mut schedule) = (Vec::new(), None, None, None);
     for worker in pool.workers().await? {
         if asks_for_schedule && schedule.is_none() {
-            schedule = clock_trouble(&worker).await;
+            schedule = schedule_trouble(&worker).await;
         }
         match found(&worker, &args).await {
             Ok((found, minutes)) => {

@@ -129,8 +129,8 @@ case "$HOB_COMMAND" in
     fi
     ;;
   status)
-    [ -n "$HOB_ISSUES" ] || refuse "The list of issues is empty, though issues were found: GitHub drops an output that contains a \
-secret, such as one that is just \`12\`. Make that secret longer."
+    [ -n "$HOB_ISSUES" ] || refuse "The input issues is empty. If it comes from another job: GitHub drops an output that contains a secret, \
+such as one that is just \`12\`. Make that secret longer."
     options+=(status)
     ;;
   *) refuse "The input command is none of ready, work, run and status." ;;

@@ -311,7 +311,7 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
     };
     record.review.end(&head);
     (record.head_sha, record.pull_request) = (Some(head), Some(pull));
-    prove(record, proof);
+    keep_proof(record, proof);
     (record.pushed, record.last_failure) = (true, None);
     sentence
 }
@@ -331,13 +331,13 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
 fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
     let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
     (record.head_sha, record.pushed) = (Some(head), true);
-    prove(record, proof);
+    keep_proof(record, proof);
     (record.review.answers, record.review.may_be_said) = (answers, true);
     sentence
 }
 
-/// Takes in the proof of the head that is published now.
-fn prove(record: &mut Record, proof: Option<Box<Proof>>) {
+/// Keeps the proof of the head that is published now.
+fn keep_proof(record: &mut Record, proof: Option<Box<Proof>>) {
     if let Some(proof) = proof {
         (record.checks, record.proof) = (proof.tally(), Some(proof));
     }

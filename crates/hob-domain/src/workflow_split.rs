@@ -14,7 +14,7 @@ use crate::yaml::{self, Node, Value};
 pub struct Workflows {
     /// What labels and comments start.
     pub hob: String,
-    /// What the clock starts.
+    /// What a schedule starts.
     pub schedule: String,
 }
 
@@ -117,7 +117,7 @@ fn expected(old: Node, condition: &str, proposed: &Workflows) -> Option<(Node, N
         let Value::Map(jobs) = &mut at(tree, "jobs")?.value else { return None };
         jobs.first_mut().map(|(_, job)| job)
     }
-    let (new, by_clock) = (bare(&proposed.hob)?, bare(&proposed.schedule)?);
+    let (new, by_schedule) = (bare(&proposed.hob)?, bare(&proposed.schedule)?);
     let triggers = old.get("on")?;
     let dispatch = triggers.get("workflow_dispatch").map_or(Value::Nothing, |node| node.value.clone());
     let (mut hob, mut schedule) = (old.clone(), old.clone());
@@ -127,7 +127,7 @@ fn expected(old: Node, condition: &str, proposed: &Workflows) -> Option<(Node, N
     put(on, "workflow_dispatch", Some(dispatch.clone()))?;
     let condition = format!("({condition}) && {}", Layout::of(&proposed.hob)?.answers()?);
     put(job(&mut hob)?, "if", Some(Value::Text(condition)))?;
-    put(&mut schedule, "name", Some(by_clock.get("name")?.value.clone()))?;
+    put(&mut schedule, "name", Some(by_schedule.get("name")?.value.clone()))?;
     put(&mut schedule, "on", Some(Value::Map(Vec::new())))?;
     let on = at(&mut schedule, "on")?;
     put(on, "schedule", Some(triggers.get("schedule")?.value.clone()))?;
@@ -249,7 +249,7 @@ fn indent_of(line: &str) -> usize {
 }
 
 fn edited(old: &str, condition: &str, proposed: &Workflows) -> Option<Workflows> {
-    let (old, new, by_clock) = (Layout::of(old)?, Layout::of(&proposed.hob)?, Layout::of(&proposed.schedule)?);
+    let (old, new, by_schedule) = (Layout::of(old)?, Layout::of(&proposed.hob)?, Layout::of(&proposed.schedule)?);
     let (indent, deep) = (old.indent(&old.triggers())?, old.indent(&old.job)?);
     let (schedule, issues) = (old.trigger("schedule")?, old.trigger("issues")?);
     let was = old.entry(&old.job, "if")?;
@@ -269,7 +269,7 @@ fn edited(old: &str, condition: &str, proposed: &Workflows) -> Option<Workflows>
         (was.own.clone(), format!("{head}{fold}({condition}) &&\n{tail}")),
     ])?;
 
-    let top = by_clock.text(0..by_clock.entry(&(0..by_clock.lines.len()), "name")?.own.end);
+    let top = by_schedule.text(0..by_schedule.entry(&(0..by_schedule.lines.len()), "name")?.own.end);
     let dispatch = dispatch.map_or(bare_dispatch, |entry| old.text(entry.all()));
     let mut edits =
         vec![(0..old.first, top), (old.triggers(), old.text(schedule.all()) + &dispatch), (was.all(), String::new())];
@@ -346,7 +346,7 @@ jobs:
             secrets: { anthropic-api-key: "${{ secrets.ANTHROPIC_API_KEY }}" }
         "#);
         insta::assert_snapshot!(found.schedule, @r#"
-        # Hob on GitHub Actions, by the clock. Copy this file to .github/workflows/hob-schedule.yml.
+        # Hob on GitHub Actions, on a schedule. Copy this file to .github/workflows/hob-schedule.yml.
         # It is a file of its own because GitHub disables a workflow that has a schedule, and all its triggers, once a public repository
         # had no activity for 60 days. In a private one each run costs a minute at least: twice an hour is about 1,440 a month.
         name: hob-schedule

@@ -25,11 +25,11 @@
 //!
 //! Each part calls only parts below it.
 
+mod actions_schedule;
 mod agent;
 mod attempt;
 mod authorize;
 mod base_checks;
-mod clock;
 mod commands;
 mod counters;
 mod decision;
@@ -66,7 +66,7 @@ mod trouble;
 mod webhook;
 mod worker;
 
-pub use clock::clock_trouble;
+pub use actions_schedule::schedule_trouble;
 pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};

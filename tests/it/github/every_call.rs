@@ -163,7 +163,7 @@ async fn of_checks(world: &World, forge: &Forge, lease: &HeldLease, things: &Thi
     assert_eq!(forge.failed_job(ids.job).run().await.unwrap(), ids.run);
     forge.failed_job(ids.job).failure().await.unwrap();
     forge.workflow_run(ids.run).rerun_failed_jobs(lease).await.unwrap();
-    assert_eq!(forge.workflow_file("ci.yml").by_clock().await.unwrap().unwrap().state, "active");
+    assert_eq!(forge.workflow_file("ci.yml").scheduled().await.unwrap().unwrap().state, "active");
 }
 
 async fn of_ledgers(forge: &Forge, lease: &HeldLease, things: &Things) {

@@ -44,7 +44,7 @@ mod shift;
 mod sign;
 mod specialist;
 mod split;
-mod stated;
+mod statement;
 mod weather;
 
 pub(super) use attempt::attempt;

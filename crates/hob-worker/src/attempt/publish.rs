@@ -21,7 +21,7 @@ use crate::{
         job::Job,
         proof::Proven,
         review::publish_round,
-        stated::state,
+        statement::proof_of,
         weather::{Patience, through},
     },
     authorize::approved_hash,
@@ -64,7 +64,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
         lease.note(Note::OpenedDraft(pull.number)).await;
     }
     introduce(worker, job, pull.number).await?;
-    let proof = Some(state(worker, job, proven, pull.number).await?);
+    let proof = Some(proof_of(worker, job, proven, pull.number).await?);
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, proof })

@@ -12,7 +12,7 @@ use hob_domain::{
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::{branch::push_new, end::AttemptEnd, job::Job, proof::Proven, stated::state},
+    attempt::{branch::push_new, end::AttemptEnd, job::Job, proof::Proven, statement::proof_of},
 };
 
 /// The reason to ask a person where the pull request has had its rounds.
@@ -36,7 +36,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let lease = &job.held.lease;
     let Some(pull) = lease.record().pull_request else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
-    let proof = state(worker, job, proven, pull).await?;
+    let proof = proof_of(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));
     let head = proven.head.clone();

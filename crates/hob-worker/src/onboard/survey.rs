@@ -17,7 +17,7 @@ const SCHEMA: &str = concat!(
 );
 /// The path of the workflow that labels and answers start.
 pub const WORKFLOW_PATH: &str = ".github/workflows/hob.yml";
-/// The path of the workflow that the clock starts.
+/// The path of the workflow that a schedule starts.
 pub const SCHEDULE_PATH: &str = ".github/workflows/hob-schedule.yml";
 /// What stands behind the prefix of Hob's branches in the name of this one. No issue's branch begins so: those have a number.
 const BRANCH: &str = "init";
@@ -39,7 +39,7 @@ impl NewFile {
     }
 
     /// Whether only a token with a permission of its own may write it.
-    pub(super) fn is_workflow(&self) -> bool {
+    pub fn is_workflow(&self) -> bool {
         self.path != REPOSITORY_SETTINGS_PATH
     }
 }
@@ -117,12 +117,12 @@ impl Found {
         base: &BaseBranch,
         proposed: Workflows,
     ) -> Result<(), WorkError> {
-        let (old, by_clock) =
+        let (old, schedule) =
             (text_of(worker, base, WORKFLOW_PATH).await?, text_of(worker, base, SCHEDULE_PATH).await?);
-        if by_clock.is_some() {
+        if schedule.is_some() {
             self.present.push(SCHEDULE_PATH);
         }
-        let split = match (&old, &by_clock) {
+        let split = match (&old, &schedule) {
             (None, _) => None,
             (Some(_), Some(_)) => Some(Ok(None)),
             (Some(old), None) => Some(split_workflow(old, &proposed)),
@@ -137,7 +137,7 @@ impl Found {
             }
         };
         self.files.push(NewFile { replaces, ..NewFile::new(WORKFLOW_PATH, new.hob) });
-        if by_clock.is_none() {
+        if schedule.is_none() {
             self.files.push(NewFile::new(SCHEDULE_PATH, new.schedule));
         }
         Ok(())

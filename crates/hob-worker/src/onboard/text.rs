@@ -101,7 +101,7 @@ fn about(file: &NewFile, survey: &Survey) -> String {
                 ),
             }
         }
-        SCHEDULE_PATH => "runs Hob by the clock, for what no label or answer starts. Each run costs a minute at least in a private \
+        SCHEDULE_PATH => "runs Hob on a schedule, for what no label or answer starts. Each run costs a minute at least in a private \
                           repository; without this file, an issue whose worker died waits for the next label or answer."
             .to_owned(),
         _workflow if file.replaces => "its schedule moves to a file of its own, with your times, settings and secrets: GitHub \

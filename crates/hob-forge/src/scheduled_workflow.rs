@@ -7,7 +7,7 @@ use crate::{Forge, ForgeError, TokenPermission::ActionsRead};
 
 /// A workflow that a schedule starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClockWorkflow {
+pub struct ScheduledWorkflow {
     /// Its state: `active`, or `disabled_inactivity` and others in which no trigger starts it.
     pub state: String,
     /// When its file was changed last.
@@ -45,7 +45,7 @@ impl WorkflowFile<'_> {
     ///
     /// # Errors
     /// [`ForgeError`] of another failure.
-    pub async fn by_clock(self) -> Result<Option<ClockWorkflow>, ForgeError> {
+    pub async fn scheduled(self) -> Result<Option<ScheduledWorkflow>, ForgeError> {
         let path = self.forge.path(&format!("/actions/workflows/{}", self.name));
         let found: WorkflowWire = match self.forge.get(&path, ActionsRead.to("read a workflow")).await {
             Err(error) if error.is_not_found() || matches!(error, ForgeError::Forbidden { .. }) => return Ok(None),
@@ -54,6 +54,6 @@ impl WorkflowFile<'_> {
         let path = format!("{path}/runs?event=schedule&per_page=2");
         let runs: RunsWire = self.forge.get(&path, ActionsRead.to("list the runs of a workflow")).await?;
         let runs = runs.workflow_runs.into_iter().map(|run| run.created_at).collect();
-        Ok(Some(ClockWorkflow { state: found.state, updated_at: found.updated_at, runs }))
+        Ok(Some(ScheduledWorkflow { state: found.state, updated_at: found.updated_at, runs }))
     }
 }

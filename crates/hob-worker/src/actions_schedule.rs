@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob_domain::Timestamp;
-use hob_forge::ClockWorkflow;
+use hob_forge::ScheduledWorkflow;
 
 use crate::Worker;
 
@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(6 * 3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// What is wrong with the schedule, as one sentence that says what to do; none: nothing is, or nobody can tell.
-pub async fn clock_trouble(worker: &Worker) -> Option<String> {
-    match worker.forge.workflow_file(FILE).by_clock().await {
+pub async fn schedule_trouble(worker: &Worker) -> Option<String> {
+    match worker.forge.workflow_file(FILE).scheduled().await {
         Ok(found) => trouble(&found?, worker.forge.now()),
         Err(error) => {
             tracing::debug!(%error, "whether the schedule runs is not known: {error}");
@@ -26,7 +26,7 @@ pub async fn clock_trouble(worker: &Worker) -> Option<String> {
     }
 }
 
-fn trouble(found: &ClockWorkflow, now: Timestamp) -> Option<String> {
+fn trouble(found: &ScheduledWorkflow, now: Timestamp) -> Option<String> {
     let help = format!("enable it on its page below Actions, or by `gh workflow enable {FILE}`");
     match found.state.as_str() {
         "active" => {}
@@ -80,7 +80,7 @@ mod tests {
             ("disabled_manually", &[100], 100, "is disabled; enable it"),
         ] {
             let runs = runs.iter().map(|hours| at(*hours)).collect();
-            let found = ClockWorkflow { state: state.to_owned(), updated_at: at(60), runs };
+            let found = ScheduledWorkflow { state: state.to_owned(), updated_at: at(60), runs };
             let told = trouble(&found, at(now)).unwrap_or_default();
             assert!(told.contains(says) && told.is_empty() == says.is_empty(), "{state} {now}: {told}");
         }

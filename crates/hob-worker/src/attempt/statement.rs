@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The proof of the work in this pull request.
-pub(super) async fn state(
+pub(super) async fn proof_of(
     worker: &Worker,
     job: &Job<'_>,
     proven: &Proven,
