@@ -361,9 +361,10 @@ fn no_answer(outcome: &Outcome) -> Option<&str> {
     let Outcome::Failed { reason, failure } = outcome else { return None };
     match failure {
         // Its own time is a limit, and an answer.
-        FailureClass::Transient { .. } if LimitKind::named_in(reason).is_some() => None,
+        FailureClass::Unfinished if LimitKind::named_in(reason).is_some() => None,
         FailureClass::Permanent | FailureClass::NeedsHuman => None,
         FailureClass::Transient { .. }
+        | FailureClass::Unfinished
         | FailureClass::QuotaExhausted { .. }
         | FailureClass::Misconfigured
         | FailureClass::Cancelled => Some(reason),

@@ -80,17 +80,18 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
     table.print()
 }
 
-/// The kill switch, the day's spend and the circuit breaker, for programs.
+/// The kill switch, the day's spend and the circuit breakers, for programs.
 fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
     let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
     json!({
         "paused": record.and_then(|record| record.paused.as_ref()),
         "today": bill,
+        "down": record.map(|record| record.outages.open().collect::<Vec<_>>()).unwrap_or_default(),
         "routing_off_until": record.and_then(|record| record.failed_loads.off_until(worker.forge().now())),
     })
 }
 
-/// The kill switch, the circuit breaker and the day's spend.
+/// The kill switch, the circuit breakers and the day's spend.
 fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), Unwritable> {
     let Some(record) = record else { return Ok(()) };
     if let Some(pause) = &record.paused {
@@ -99,6 +100,9 @@ fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), U
     let now = worker.forge().now();
     if let Some(until) = record.failed_loads.off_until(now) {
         layout::paragraph(&styled(BOLD, &routing_is_off(until)))?;
+    }
+    for down in record.outages.open() {
+        layout::paragraph(&styled(BOLD, &terminal(&down.to_string())))?;
     }
     let bill = record.day_bill(now);
     layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))

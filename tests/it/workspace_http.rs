@@ -244,7 +244,7 @@ async fn a_full_disk_is_named_with_the_folder() {
     let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
     let remote = Remote::server(repo(), "https://forge.test", None).unwrap();
     let error = open(&home, settings).await.fetch(&remote, &branch("main")).await.unwrap_err();
-    assert_eq!(error.class(), FailureClass::Transient { retry_after: None });
+    assert_eq!(error.class(), FailureClass::Unfinished);
     let said = error.to_string();
     assert!(said.contains("the disk is full: make room for") && said.contains("state/acme/site"), "{said}");
 }

@@ -178,6 +178,11 @@ pub trait AgentBackend: Send + Sync {
         false
     }
 
+    /// The service that it works with, as people know it: one that is down fails each run. None: Hob knows of none.
+    fn service(&self) -> Option<String> {
+        None
+    }
+
     /// Whether its model can look at images.
     fn sees(&self) -> bool {
         false

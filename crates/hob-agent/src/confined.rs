@@ -134,5 +134,5 @@ pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan 
 
 fn no_home(error: io::Error) -> AgentError {
     let reason = format!("make a home in the sandbox: {error}");
-    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+    AgentError { reason, failure: FailureClass::Unfinished }
 }

@@ -21,7 +21,7 @@ use url::Url;
 use crate::{
     AgentError, RunContext,
     model::is_loopback,
-    report::{needs_human, transient},
+    report::{needs_human, unfinished},
 };
 
 /// What a program gets in the place of a key.
@@ -323,10 +323,7 @@ fn misconfigured(reason: String) -> AgentError {
 }
 
 fn broken(error: std::io::Error) -> AgentError {
-    AgentError {
-        reason: format!("open the egress of the run: {error}"),
-        failure: FailureClass::Transient { retry_after: None },
-    }
+    AgentError { reason: format!("open the egress of the run: {error}"), failure: FailureClass::Unfinished }
 }
 
 /// What models cost by `ROUTE/MODEL`.
@@ -437,7 +434,7 @@ impl RunEgress {
                 done = &mut work => return (done, end),
                 () = exhausted.cancelled(), if end.is_none() => needs_human(self.spent("the budget of the run is spent")),
                 () = ended.cancelled(), if end.is_none() && !context.cancel.is_cancelled() => {
-                    transient("the proxy of the agent broke")
+                    unfinished("the proxy of the agent broke")
                 }
                 changed = counts.changed(), if end.is_none() => {
                     let now = changed.ok().and_then(|()| measured(&counts.borrow_and_update(), prices));
@@ -502,7 +499,7 @@ mod tests {
             end.cancelled().await;
         };
         let (_, outcome) = tokio::time::timeout(PATIENCE, run.beside(work, &end, &context)).await.unwrap();
-        assert_eq!(outcome, Some(transient("the proxy of the agent broke")));
+        assert_eq!(outcome, Some(unfinished("the proxy of the agent broke")));
         assert!(!context.cancel.is_cancelled(), "of this run alone");
     }
 }

@@ -1,6 +1,6 @@
 //! Runs an agent for a caller: its session, its retries and its idle timeout.
 //!
-//! - Flow: the session is opened or resumed; the agent runs; a transient failure is retried in place a few times; the
+//! - Flow: the session is opened or resumed; the agent runs; a failure that may pass is retried in place a few times; the
 //!   outcome is written to the session.
 //! - Guarantees: a run shares no state with another: it has its own folder, session and limits. Cost and limits count over
 //!   all its retries.
@@ -14,7 +14,7 @@ use tokio::{task::spawn_blocking, time::Instant};
 use crate::{
     AgentBackend, AgentError, RunContext,
     environment::RUN_VARIABLE,
-    report::{cancelled, transient},
+    report::{cancelled, unfinished},
     session::{Header, RunLimits, Session, SessionEvent, SessionRecord, SessionState, Sessions, VERSION},
 };
 
@@ -89,7 +89,7 @@ impl Executor {
         report
     }
 
-    /// Runs the agent, and retries transient failures.
+    /// Runs the agent, and retries failures that may pass.
     async fn tries(
         &self,
         agent: &dyn AgentBackend,
@@ -119,6 +119,7 @@ impl Executor {
                 Outcome::Failed { failure: FailureClass::Transient { retry_after }, .. } => {
                     Some(retry_after.unwrap_or_default().max(pause))
                 }
+                Outcome::Failed { failure: FailureClass::Unfinished, .. } => Some(pause),
                 _other => None,
             };
             let time_left = request.time.saturating_sub(started.elapsed());
@@ -198,7 +199,7 @@ impl Executor {
             if warned {
                 cancel.cancel();
                 let report = work.await.map(|report| RunReport {
-                    outcome: transient(format!("the agent was idle for {seconds} s and was ended")),
+                    outcome: unfinished(format!("the agent was idle for {seconds} s and was ended")),
                     ..report
                 });
                 return (report, true);

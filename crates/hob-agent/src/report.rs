@@ -6,9 +6,9 @@ use tokio::time::Instant;
 /// Bytes of a title that are kept; whoever shows it cuts it to what fits.
 const TITLE_MAX: usize = 300;
 
-/// A run that may work when it is tried again.
-pub(super) fn transient(reason: impl Into<String>) -> Outcome {
-    Outcome::Failed { reason: reason.into(), failure: FailureClass::Transient { retry_after: None } }
+/// A run that did not get to its end, and may when it is tried again.
+pub(super) fn unfinished(reason: impl Into<String>) -> Outcome {
+    Outcome::Failed { reason: reason.into(), failure: FailureClass::Unfinished }
 }
 
 /// A run that fails the same way each time.

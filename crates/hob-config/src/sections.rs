@@ -126,6 +126,9 @@ pub struct Limits {
     /// Pause before the second attempt.
     #[serde(with = "duration")]
     pub retry_delay: Duration,
+    /// How long services may fail an issue before a person is asked; 0: not limited.
+    #[serde(with = "duration")]
+    pub patience: Duration,
     /// How often failed checks go back to the agent.
     pub check_rounds: u32,
     /// Rounds of a pull request for reviews and comments.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAdvice, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Proposed, PullNumber, RoundKind, Sha, Spend,
-    Timestamp, Violation, WorkPlan, count,
+    BudgetAdvice, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage, Proposed, PullNumber, RoundKind,
+    Sha, Spend, Timestamp, Violation, WorkPlan, count,
     markup::{code_span, sentence},
     refused_push_advice, title,
 };
@@ -79,6 +79,11 @@ pub struct Blocked {
 }
 
 impl Blocked {
+    /// Whether what is in the way has nothing to do with the work, which goes on as it is once that is gone.
+    pub(super) fn is_of_no_work(&self) -> bool {
+        matches!(self.kind, BlockKind::PushRefused | BlockKind::LimitReached)
+    }
+
     /// What happened and what is asked, in one line.
     pub fn in_a_line(&self) -> String {
         format!("{} {}", sentence(self.text.lines().next().unwrap_or_default()), self.question)
@@ -141,6 +146,13 @@ pub enum BlockReason {
         /// Attempts so far.
         attempts: u32,
         /// How the last one failed.
+        failure: String,
+    },
+    /// A service that the work needs has failed for longer than `limits.patience`.
+    ServiceDown {
+        /// The service, and how often it failed.
+        outage: Outage,
+        /// How it failed last.
         failure: String,
     },
     /// A budget of this attempt is used up.
@@ -229,9 +241,10 @@ impl BlockReason {
             Self::MergeConflict { .. } => BlockKind::MergeConflict,
             Self::NoChanges { .. } => BlockKind::NoChanges,
             Self::AgentFailed { .. } => BlockKind::AgentFailed,
-            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } | Self::AttemptBudget { .. } => {
-                BlockKind::LimitReached
-            }
+            Self::AttemptsUsedUp { .. }
+            | Self::AttemptsFailed { .. }
+            | Self::ServiceDown { .. }
+            | Self::AttemptBudget { .. } => BlockKind::LimitReached,
             Self::IssueBudget { .. } => BlockKind::BudgetSpent,
             Self::PolicyViolated(_) => BlockKind::PolicyViolated,
             Self::PushRefused { .. } => BlockKind::PushRefused,
@@ -275,6 +288,13 @@ impl BlockReason {
                 let attempts = count(*attempts, "attempt");
                 sentence(&format!(
                     "{attempts} failed, as many as `limits.attempts` allows. The last failure: {failure}"
+                ))
+            }
+            Self::ServiceDown { outage: Outage { service, since, failures }, failure } => {
+                let (since, times) = (since.format("%Y-%m-%d %H:%M UTC"), count(*failures, "time"));
+                sentence(&format!(
+                    "{} has failed {times} in a row since {since}, for longer than `limits.patience` allows. The last failure: {failure}",
+                    capitalized(service)
                 ))
             }
             Self::AttemptBudget { exhausted, setting, spent, bill } => format!(
@@ -351,6 +371,9 @@ impl BlockReason {
             Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {
                 "Should Hob try again? An answer resets the count."
+            }
+            Self::ServiceDown { .. } => {
+                "Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted."
             }
             Self::AttemptBudget { setting, .. } => {
                 return format!(
@@ -450,6 +473,10 @@ pub(super) mod tests {
             BlockReason::EditedMeanwhile,
             BlockReason::Rejected(PullNumber(9)),
             BlockReason::NoProgress { failure: text() },
+            BlockReason::ServiceDown {
+                outage: Outage { service: "`anthropic/x`".to_owned(), since: Timestamp::UNIX_EPOCH, failures: 30 },
+                failure: text(),
+            },
             BlockReason::PersonPushed {
                 author: "Ada\n[skip ci]".to_owned(),
                 commit: Sha("0123456789abcdef".to_owned()),
@@ -511,6 +538,7 @@ pub(super) mod tests {
         EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the text as it stands now?
         Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
         NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
+        LimitReached | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
         PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands?
         WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
         ");

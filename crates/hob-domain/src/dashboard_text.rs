@@ -262,6 +262,7 @@ mod tests {
     fn view(number: u64, title: &str, record: Option<Record>) -> IssueView {
         IssueView {
             comments: 0,
+            goes_on: None,
             has_command_on_pull: false,
             number: IssueNumber(number),
             title: title.to_owned(),

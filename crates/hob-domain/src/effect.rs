@@ -2,10 +2,10 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, CheckNotes, ChosenAgent, EventAnswer, HandOverLog, HouseLog,
-    Login, PassedOn, Pause, PlanLog, Proof, PullNumber, Received, Record, Recovery, Refusal, Request, ReviewEvent,
-    ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, count,
-    dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, EventAnswer, HandOverLog,
+    HouseLog, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Received, Record, Recovery, Refusal, Request,
+    ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking,
+    WorkerId, count, dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
 };
 
 impl Transition {
@@ -39,6 +39,7 @@ impl Transition {
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
                 let what = format!("attempt {} failed, the next starts", record.attempt);
+                record.outage = None;
                 requeue_until(record, &what, failure, until)
             }
             Self::Postpone { failure, until } => {
@@ -65,6 +66,7 @@ impl Transition {
             Self::RequestPlan { by } => request_plan(record, by),
             Self::RetryNow { by } => {
                 record.retry_after = None;
+                record.outage = record.outage.take().map(Outage::tried_again);
                 format!("{by} asked to try again now")
             }
             Self::Reject(pull) => reject(record, pull, now),
@@ -122,8 +124,9 @@ impl Unblocking {
             }
             ApprovalGrant::ProposedPlan => format!("the plan was approved by {}", answer.actor),
         };
+        let is_kept = answer.text.trim().is_empty() && record.blocked.as_ref().is_some_and(Blocked::is_of_no_work);
         begin_anew(record);
-        if record.pull_request.is_none() {
+        if record.pull_request.is_none() && !is_kept {
             // Work that passed its checks before the answer is not what is asked for now.
             record.head_sha = None;
         }
@@ -147,7 +150,8 @@ impl Unblocking {
 
 /// Whoever let a blocked issue go on gave it all of its attempts again.
 fn begin_anew(record: &mut Record) {
-    (record.attempt, record.quota_pauses) = (0, 0);
+    record.attempt = 0;
+    record.outage = record.outage.take().map(Outage::tried_again);
     record.review.go_on();
     record.chain.begin_anew();
     if record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::RoundsUsedUp) {
@@ -251,6 +255,9 @@ fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
 
 fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     let blocked = reason.blocked(now);
+    if !matches!(reason, BlockReason::ServiceDown { .. }) {
+        record.outage = None;
+    }
     match reason {
         BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
         BlockReason::PlanProposed { plan, .. } => {
@@ -266,6 +273,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         | BlockReason::NoChanges { .. }
         | BlockReason::AgentFailed { .. }
         | BlockReason::AttemptsUsedUp { .. }
+        | BlockReason::ServiceDown { .. }
         | BlockReason::AttemptsFailed { .. }
         | BlockReason::AttemptBudget { .. }
         | BlockReason::IssueBudget { .. }
@@ -310,6 +318,7 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
         format!("opened the pull request {pull}")
     };
     record.review.end(&head);
+    record.outage = None;
     (record.head_sha, record.pull_request) = (Some(head), Some(pull));
     keep_proof(record, proof);
     (record.pushed, record.last_failure) = (true, None);
@@ -323,7 +332,7 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
     record.review.begin(events, head);
     record.round += 1;
     record.chain.begin_anew();
-    (record.attempt, record.quota_pauses, record.last_failure, record.answer) = (0, 0, None, None);
+    (record.attempt, record.outage, record.last_failure, record.answer) = (0, None, None, None);
     start_attempt(record, now);
     format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
 }
@@ -416,7 +425,7 @@ fn asked_for_again(old: &Record) -> Record {
         chain: HandOverLog::default(),
         accepted: None,
         stalled: None,
-        quota_pauses: 0,
+        outage: None,
         house: HouseLog::default(),
         paused: None,
         request: None,

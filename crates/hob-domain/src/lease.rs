@@ -148,7 +148,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         head_sha: None,
         accepted: None,
         stalled: None,
-        quota_pauses: 0,
+        outage: None,
         house: HouseLog::default(),
         request: None,
         paused: None,

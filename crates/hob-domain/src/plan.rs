@@ -1,11 +1,12 @@
 //! The decision function: from what the forge says to what Hob does about each issue, and why not where it does nothing.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     AssigneeFilter, BlockKind, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
-    PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRules, Request, ReviewEvent, ReviewRules, Sha,
-    Snapshot, State, Timestamp, WaitReason, day_left, due, has_label, held_by, hour_room,
+    Outage, PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRecord, RepositoryRules, Request,
+    ReviewEvent, ReviewRules, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due, has_label,
+    held_by, hour_room,
 };
 
 /// The settings that decisions depend on.
@@ -113,8 +114,11 @@ fn in_order<'a>(
     now: Timestamp,
 ) -> Vec<Planned<'a>> {
     let mut room = Room::of(snapshot, rules, now);
-    let planned = |issue: &'a IssueView| {
-        let decision = match decide(issue, rules, now) {
+    let decided: Vec<_> = issues.into_iter().map(|issue| (issue, decide(issue, rules, now))).collect();
+    let askers = askers(snapshot, &decided);
+    let planned = |(issue, decision): (&'a IssueView, Decision)| {
+        let decision = match decision {
+            Decision::Act(Action::Claim) if let Some(asked) = asked_by_another(issue, &askers) => Decision::Wait(asked),
             Decision::Act(action) => match room.admit(&action) {
                 Ok(()) => Decision::Act(action),
                 Err(reason) => Decision::Wait(reason),
@@ -123,7 +127,31 @@ fn in_order<'a>(
         };
         Planned { issue, decision }
     };
-    issues.into_iter().map(planned).collect()
+    decided.into_iter().map(planned).collect()
+}
+
+/// Of the issues that could go on and ask a service that is down, the one that does, by service.
+fn askers<'a>(snapshot: &'a Snapshot, decided: &[(&IssueView, Decision)]) -> BTreeMap<&'a str, IssueNumber> {
+    let open = snapshot.repository.iter().flat_map(|record| record.outages.open().map(move |down| (record, down)));
+    let asker = |(record, down): (&'a RepositoryRecord, &'a ServiceOutage)| {
+        let waits = |issue: &IssueView| waits_for(issue).is_some_and(|outage| outage.service == down.service);
+        let waiting = decided.iter().filter(|(issue, decision)| decision.is_a_claim() && waits(issue));
+        let waiting: Vec<_> = waiting.map(|(issue, _)| issue.number).collect();
+        Some((down.service.as_str(), record.outages.asker(&down.service, &waiting)?))
+    };
+    open.filter_map(asker).collect()
+}
+
+/// Why an issue waits although its pause is over: another one asks the same service first.
+fn asked_by_another(issue: &IssueView, askers: &BTreeMap<&str, IssueNumber>) -> Option<WaitReason> {
+    let service = &waits_for(issue)?.service;
+    let by = *askers.get(service.as_str())?;
+    (by != issue.number).then(|| WaitReason::Asked { service: service.clone(), by })
+}
+
+/// The outage that an issue waits for; none: it waits for no service, or a person wants it tried at once.
+fn waits_for(issue: &IssueView) -> Option<&Outage> {
+    issue.record.as_ref()?.outage.as_ref().filter(|outage| outage.failures > 0)
 }
 
 /// What the repository has room for, over all workers.
@@ -291,7 +319,8 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
         let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
         return repaired(issue, record, rules, now).unwrap_or(paused);
     }
-    let waits = match (&record.refused, record.retry_after) {
+    let pause = record.retry_after.map(|own| issue.goes_on.unwrap_or(own));
+    let waits = match (&record.refused, pause) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
         (_, Some(until)) if until > now => {
             if has_news(issue, record) && !left_behind(record) {
@@ -441,6 +470,7 @@ mod tests {
             blockers: Vec::new(),
             pull: None,
             review: None,
+            goes_on: None,
             has_command_on_pull: false,
         }
     }
@@ -683,6 +713,33 @@ mod tests {
         assert_eq!(decided(&[2]), [(2, claim.clone())], "the older one is not asked for");
         assert_eq!(decided(&[2, 1, 9]), [(2, claim), (1, next)]);
         assert_eq!(decided(&[3]), [(3, Decision::Wait(WaitReason::NotTriggered))]);
+    }
+
+    /// Requirement A6: a service that is down is asked by one issue.
+    #[test]
+    fn of_the_issues_that_wait_for_a_service_one_asks_and_all_go_on_when_it_is_back() {
+        let outage = Outage { service: "m".to_owned(), since: at(0), failures: 1 };
+        let waits = |number, until, goes_on| IssueView {
+            goes_on,
+            record: Some(Record { outage: Some(outage.clone()), retry_after: Some(at(until)), ..record(State::Ready) }),
+            ..numbered(number, &["code"], 0)
+        };
+        let mut repository = RepositoryRecord::next(None, Nonce::from("n"), at(NOW));
+        for issue in [1, 2].map(IssueNumber) {
+            let times = (at(NOW - 1), Duration::from_secs(86_400));
+            repository.outages = repository.outages.failed(issue, &outage, times, at(0)).0;
+        }
+        let of = |issues, repository: &RepositoryRecord| Snapshot { issues, repository: Some(repository.clone()) };
+        let down = of(vec![waits(1, 0, None), waits(2, 0, None), numbered(3, &["code"], 0)], &repository);
+        assert_eq!(claimed(&down, &rules()), [1, 3], "whoever is new does not know yet");
+        let waiting = plan(&down, &rules(), at(NOW)).remove(1).decision;
+        let asked = WaitReason::Asked { service: "m".to_owned(), by: IssueNumber(1) };
+        assert_eq!(waiting, Decision::Wait(asked));
+        let later = of(vec![waits(1, 0, Some(at(NOW + 5))), waits(2, 0, Some(at(NOW + 5)))], &repository);
+        assert_eq!(claimed(&later, &rules()), Vec::<u64>::new(), "another one asked since");
+        repository.outages = repository.outages.answered("m", at(NOW)).unwrap();
+        let back = of(vec![waits(1, NOW + 99, Some(at(NOW))), waits(2, NOW + 99, None)], &repository);
+        assert_eq!(claimed(&back, &rules()), [1], "the second one failed after the answer");
     }
 
     #[test]

@@ -977,6 +977,22 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
+        == LimitReached
+        `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host.
+
+        **Question**: Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
         == PersonPushed
         Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops.
 

@@ -20,8 +20,8 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, DaySpend, Drawn, Exhausted, FailedLoads, IssueNumber, Nonce, Pause, RECORD_VERSION, Spend,
-    Timestamp, UnreadableRecord, count,
+    Allowance, Budget, DaySpend, Drawn, Exhausted, FailedLoads, IssueNumber, Nonce, Outages, Pause, RECORD_VERSION,
+    Spend, Timestamp, UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };
@@ -101,6 +101,9 @@ pub struct RepositoryRecord {
     /// When profiles failed to load lately.
     #[serde(default, skip_serializing_if = "FailedLoads::is_empty")]
     pub failed_loads: FailedLoads,
+    /// Services that failed attempts lately.
+    #[serde(default, skip_serializing_if = "Outages::is_empty")]
+    pub outages: Outages,
 }
 
 /// What the settings allow a repository.
@@ -199,6 +202,7 @@ impl RepositoryRecord {
             days: before.map(|record| record.days_before(now)).unwrap_or_default(),
             dashboard: before.and_then(|record| record.dashboard.clone()),
             failed_loads: before.map(|record| record.failed_loads.at(now)).unwrap_or_default(),
+            outages: before.map(|record| record.outages.at(now)).unwrap_or_default(),
         }
     }
 

@@ -9,11 +9,14 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "class", rename_all = "snake_case")]
 pub enum FailureClass {
-    /// It may work later: network, 5xx, rate limit, time-out.
+    /// A service, or the way to it, failed, and may work later: network, 5xx, rate limit, no answer in time.
     Transient {
         /// The wait the other side asked for, if it named one.
         retry_after: Option<Duration>,
     },
+    /// The run did not get to its end, and no service is to blame: its time is over, a signal ended it, this machine failed it. It may
+    /// work again.
+    Unfinished,
     /// Trying again changes nothing: invalid input, permission, other 4xx.
     Permanent,
     /// A model's quota is used up until it is reset: a pause, which counts as no attempt.

@@ -62,6 +62,8 @@ pub struct IssueView {
     pub is_dashboard: bool,
     /// What stands on its open pull request, where it is in review.
     pub review: Option<PullFacts>,
+    /// When it may go on, where the service that it waits for has another time for it than its record.
+    pub goes_on: Option<Timestamp>,
     /// Whether somebody who is authorized gave a command on its pull request that nobody followed, where nobody works on it.
     pub has_command_on_pull: bool,
 }

@@ -11,9 +11,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
-    EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, PassedOn, Pause, Proof, PullNumber, Receipt,
-    Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend, State,
-    Timestamp, Trigger, WorkerId,
+    EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, Outage, PassedOn, Pause, Proof, PullNumber,
+    Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend,
+    State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -241,8 +241,8 @@ pub enum Note {
     Looked(u64),
     /// Hob wrote a comment on the issue.
     Commented,
-    /// The agent said that the model's quota is used up.
-    QuotaPause,
+    /// A service failed the attempt.
+    Outage(Outage),
     /// The question has reached somebody.
     Told,
     /// How far the agent was by its own checklist when its run ended.
@@ -306,7 +306,7 @@ impl Record {
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),
-            Note::QuotaPause => self.quota_pauses = self.quota_pauses.saturating_add(1),
+            Note::Outage(outage) => self.outage = Some(outage),
             Note::Pushed => self.pushed = true,
             Note::Checklist(checklist) => self.checklist = Some(checklist),
             Note::Told => {

@@ -16,6 +16,13 @@ pub enum WaitReason {
         /// What it waits for: why the last attempt failed, or why it could not go on.
         why: String,
     },
+    /// A service that it needs is down, and another issue asks whether it is back.
+    Asked {
+        /// The service.
+        service: String,
+        /// The issue that asks.
+        by: IssueNumber,
+    },
     /// The trigger was refused, and nothing has changed since.
     Refused(String),
     /// A person put the blocked label on.
@@ -55,6 +62,7 @@ impl WaitReason {
                 Some(*until)
             }
             Self::Full(Full::Paused(_))
+            | Self::Asked { .. }
             | Self::Refused(_)
             | Self::BlockedByHand(_)
             | Self::LabelByHand(_)
@@ -77,6 +85,7 @@ impl WaitReason {
             Self::Full(_) | Self::OpenPulls(_) | Self::Next => true,
             Self::Held(_)
             | Self::RetryAfter { .. }
+            | Self::Asked { .. }
             | Self::Refused(_)
             | Self::BlockedByHand(_)
             | Self::LabelByHand(_)
@@ -97,6 +106,9 @@ impl std::fmt::Display for WaitReason {
         match self {
             Self::Held(held) => write!(f, "worker {} works on it, its lease lasts until {}", held.holder, held.until),
             Self::RetryAfter { until, why } => write!(f, "it is tried again after {until}: {why}"),
+            Self::Asked { service, by } => {
+                write!(f, "{service} is down, and issue #{by} asks whether it is back: one issue asks at a time")
+            }
             Self::Refused(reason) => {
                 write!(
                     f,

@@ -98,5 +98,5 @@ pub(super) fn counts_money(settings: &Settings) -> bool {
 
 fn not_built<T>(error: JoinError) -> Result<T, AgentError> {
     let reason = format!("the agent could not be built: {error}");
-    Err(AgentError { reason, failure: FailureClass::Transient { retry_after: None } })
+    Err(AgentError { reason, failure: FailureClass::Unfinished })
 }

@@ -81,6 +81,24 @@ impl WorkError {
         matches!(self, Self::Settings(_) | Self::Glob(_))
     }
 
+    /// The service that the failure is of, as people know it, where it is a service's.
+    pub(super) fn service(&self) -> &'static str {
+        match self {
+            Self::Workspace(_) => "the git server",
+            Self::Shared(error) => error.service(),
+            Self::Agent(_) => "the agent",
+            Self::Forge(_)
+            | Self::Panicked(_)
+            | Self::Misconfigured(_)
+            | Self::Settings(_)
+            | Self::Glob(_)
+            | Self::Server(_)
+            | Self::Checks(_)
+            | Self::Branch(_)
+            | Self::InTheWay(_) => "the forge",
+        }
+    }
+
     /// The class of the failure.
     pub fn class(&self) -> FailureClass {
         match self {

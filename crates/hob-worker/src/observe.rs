@@ -255,6 +255,7 @@ async fn view(
         }
         (Some(_) | None, None) => false,
     };
+    let goes_on = record.as_ref().and_then(|record| goes_on(worker, record));
     Ok(IssueView {
         number: issue.number,
         title: issue.title.clone(),
@@ -269,8 +270,15 @@ async fn view(
         pull: seen.map(|(number, status, _)| (number, status)),
         is_dashboard: is_dashboard(worker, issue.number),
         review,
+        goes_on,
         has_command_on_pull,
     })
+}
+
+/// When an issue that waits for a service may go on, by what the repository's ledger says of the service.
+fn goes_on(worker: &Worker, record: &Record) -> Option<Timestamp> {
+    let outage = record.outage.as_ref()?;
+    worker.forge.repository_ledger().known()?.outages.goes_on(outage, record.renewed_at)
 }
 
 /// Whether the issue is the repository's dashboard, or was.

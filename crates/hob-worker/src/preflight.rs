@@ -49,7 +49,9 @@ impl Findings {
                 self.add(Health::Ok, about, says(&value));
                 Ok(Some(value))
             }
-            Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => Err(error),
+            Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Unfinished) => {
+                Err(error)
+            }
             Err(error) => {
                 self.add(Health::Bad, about, error.to_string());
                 self.error.get_or_insert(error);

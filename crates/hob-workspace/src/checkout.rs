@@ -41,12 +41,15 @@ pub struct Checkout {
 }
 
 /// What is done with the files that an earlier run left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leftover {
     /// They are removed: the folder is the branch, and nothing else.
     Remove,
-    /// They stay, ignored files included, where the branch has not moved elsewhere since.
+    /// They stay, ignored files included, where the branch has not moved elsewhere since. What was committed and never pushed is
+    /// in the folder then, and in no commit.
     Keep,
+    /// The same, but for this commit: it stays the branch's tip where it is that.
+    KeepCommit(Sha),
 }
 
 /// The commits a checkout comes from.
@@ -71,7 +74,8 @@ pub(super) async fn prepare(
         Checkout { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, _in_use };
     let old = checkout.tree.clone();
     blocking("renew the folder", move || renew(&old)).await?;
-    if leftover == Leftover::Keep && checkout.keep().await.unwrap_or(false) {
+    let stays = if let Leftover::KeepCommit(commit) = &leftover { Some(commit.clone()) } else { None };
+    if leftover != Leftover::Remove && checkout.keep(stays).await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);
     }
@@ -300,8 +304,9 @@ impl Checkout {
         self.folder.git()
     }
 
-    /// Takes the folder as it is, where it goes out from the commit that the branch stands on; false: it does not.
-    async fn keep(&mut self) -> Result<bool, WorkspaceError> {
+    /// Takes the folder as it is, where it goes out from the commit that the branch stands on; false: it does not. The commit `stays`
+    /// stays the branch's tip.
+    async fn keep(&mut self, stays: Option<Sha>) -> Result<bool, WorkspaceError> {
         let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
         let pushed = self.sources.pushed.clone();
         let start = blocking("look at the folder that was left", move || {
@@ -332,16 +337,18 @@ impl Checkout {
                 return Ok(None);
             }
             drop(repo);
+            let fork = start;
+            let start = stays.filter(|stays| stays.as_str() == tip.to_string()).unwrap_or_else(|| fork.clone());
             skeleton::own(&folder, &branch, &start)?;
             let tree = folder.tree();
             remove_git_folders(&tree)?;
             skeleton::snapshot(&folder, &tree, &folder.index(), &branch, &start)?;
-            Ok(Some(start))
+            Ok(Some((fork, start)))
         })
         .await?;
-        let Some(start) = start else { return Ok(false) };
+        let Some((fork, start)) = start else { return Ok(false) };
         if self.sources.pushed.is_none() {
-            self.sources.base = start.clone();
+            self.sources.base = fork;
         }
         self.sources.start = start;
         Ok(true)

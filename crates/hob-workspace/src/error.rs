@@ -203,7 +203,6 @@ pub enum UnfitWork {
 impl WorkspaceError {
     /// Whether trying again can help.
     pub fn class(&self) -> FailureClass {
-        let later = || FailureClass::Transient { retry_after: None };
         match self {
             Self::Transport(error) => error.class.clone(),
             Self::EmptyRepository { .. } | Self::NoSuchBranch { .. } | Self::UnrelatedHistory { .. } => {
@@ -211,13 +210,16 @@ impl WorkspaceError {
             }
             // A protected branch, a server's hook, a workflow file without the right to write one.
             Self::PushRefused { .. } => FailureClass::NeedsHuman,
-            Self::LeaseLost { .. } | Self::Busy { .. } | Self::Git { .. } | Self::Late { .. } | Self::Task { .. } => {
-                later()
-            }
+            Self::LeaseLost { .. }
+            | Self::Busy { .. }
+            | Self::Git { .. }
+            | Self::Late { .. }
+            | Self::Task { .. }
+            | Self::Library { .. }
+            | Self::Disk { .. }
+            | Self::Process(ProcessError::Pipe { .. }) => FailureClass::Unfinished,
             Self::Unfit(_) | Self::InvalidSha(_) => FailureClass::Permanent,
-            Self::Library { .. } | Self::Disk { .. } => later(),
             Self::Process(ProcessError::Start { .. } | ProcessError::Sandbox { .. }) => FailureClass::Misconfigured,
-            Self::Process(ProcessError::Pipe { .. }) => later(),
         }
     }
 }

@@ -47,7 +47,7 @@ fn later() -> FailureClass {
 }
 
 /// Texts of git 2.20 to 2.50 in the C locale, in lower case; the first that is found decides. What is not known may
-/// pass by itself: the number of attempts is limited elsewhere.
+/// pass by itself, and may be this repository's own: the number of attempts is limited elsewhere.
 fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
     const NO_SPACE: &str = "the disk is full: make room for";
     const NO_RIGHT: &str = "the server refuses the token: give it the permission `contents: write` for this repository";
@@ -55,13 +55,13 @@ fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
     const NO_REPO: &str = "there is no such repository, or the token may not see it";
     const MOVED: &str = "the repository has moved: use its new name";
     if is_full_disk(said) {
-        return (later(), Some(NO_SPACE));
+        return (FailureClass::Unfinished, Some(NO_SPACE));
     }
     let lower = said.to_lowercase();
     if let (true, Some(advice)) = (lower.contains("error: 403"), denied_advice(said)) {
         return (FailureClass::Misconfigured, Some(advice));
     }
-    let rules: [(&[&str], FailureClass, Option<&'static str>); 6] = [
+    let rules: [(&[&str], FailureClass, Option<&'static str>); 7] = [
         (&["error: 429", "error: 50", "rate limit"], later(), None),
         (
             &["error: 403", "write access to repository not granted", "permission to"],
@@ -88,9 +88,24 @@ fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
             FailureClass::Misconfigured,
             None,
         ),
+        (
+            &[
+                "could not resolve",
+                "connect",
+                "timed out",
+                "timeout",
+                "unable to access",
+                "hung up",
+                "early eof",
+                "rpc failed",
+                "unexpected disconnect",
+            ],
+            later(),
+            None,
+        ),
     ];
     let found = rules.into_iter().find(|(texts, _, _)| texts.iter().any(|text| lower.contains(text)));
-    found.map_or((later(), None), |(_, class, advice)| (class, advice))
+    found.map_or((FailureClass::Unfinished, None), |(_, class, advice)| (class, advice))
 }
 
 #[cfg(test)]
@@ -128,8 +143,14 @@ mod tests {
             ("fatal: … The requested URL returned error: 301", operator.clone(), "moved"),
             ("unable to access 'https://h/': client error: invalid peer certificate: UnknownIssuer", operator, ""),
             ("unable to access 'https://h/': client error: tcp connect error", later(), ""),
-            ("Hob let a request of git not through: another repository", later(), ""),
-            ("error: file write error: No space left on device; fatal: index-pack failed", later(), "full"),
+            ("fatal: the remote end hung up unexpectedly", later(), ""),
+            ("Hob let a request of git not through: another repository", FailureClass::Unfinished, ""),
+            ("fatal: bad object 0123", FailureClass::Unfinished, ""),
+            (
+                "error: file write error: No space left on device; fatal: index-pack failed",
+                FailureClass::Unfinished,
+                "full",
+            ),
         ] {
             let (found, text) = classify(said);
             assert_eq!(found, class, "{said}");

@@ -45,7 +45,7 @@ async fn an_exit_code_wins_over_a_claim_of_success() {
 #[tokio::test]
 async fn a_killed_program_is_worth_another_try() {
     let report = Bench::new(&[]).run(&sh("kill -9 $$")).await;
-    assert_eq!(failure(&report.outcome), ("signal 9 ended `sh`", &FailureClass::Transient { retry_after: None }));
+    assert_eq!(failure(&report.outcome), ("signal 9 ended `sh`", &FailureClass::Unfinished));
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_program_that_never_ends_is_ended_with_its_children() {
     let report = bench.run(&sh("sleep 600 & echo $! > child; wait")).await;
     let (reason, class) = failure(&report.outcome);
     assert!(reason.contains("ran out of time after"), "{reason}");
-    assert_eq!(class, &FailureClass::Transient { retry_after: None });
+    assert_eq!(class, &FailureClass::Unfinished);
     let child = bench.read("child");
     // The signal is sent before the run returns; the kernel may still be at work on it.
     let alive = |_: &u32| {

@@ -122,7 +122,7 @@ async fn words_without_a_call_are_never_the_end_of_the_work() {
     ]);
     assert_eq!(run(&bench, native(narrates)).await.outcome, Outcome::done("ok"));
     let report = run(&bench, native(json!([{}, {}, {}, {}, {}]))).await;
-    assert_eq!(failure(&report.outcome).1, &FailureClass::Transient { retry_after: None });
+    assert_eq!(failure(&report.outcome).1, &FailureClass::Unfinished);
 }
 
 #[tokio::test]

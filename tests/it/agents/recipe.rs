@@ -147,7 +147,7 @@ async fn a_command_that_never_ends_is_ended_by_the_runs_time() {
     let mut bench = Bench::new(&[]);
     bench.request.time = Duration::from_millis(100);
     let outcome = cook(&bench, "{ run = 'sleep 600' }").await;
-    assert_eq!(failure(&outcome).1, &FailureClass::Transient { retry_after: None });
+    assert_eq!(failure(&outcome).1, &FailureClass::Unfinished);
 }
 
 #[test]

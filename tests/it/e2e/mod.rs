@@ -46,6 +46,7 @@ mod meanwhile;
 mod misconfigured;
 mod notify;
 mod order;
+mod outages;
 mod output;
 mod plan_first;
 mod policy;

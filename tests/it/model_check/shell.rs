@@ -156,6 +156,7 @@ impl Shell {
                 ejected: None,
                 has_command: false,
             }),
+            goes_on: None,
             has_command_on_pull: false,
         };
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
@@ -200,6 +201,7 @@ impl Shell {
             Decision::Wait(
                 WaitReason::Held(_)
                 | WaitReason::RetryAfter { .. }
+                | WaitReason::Asked { .. }
                 | WaitReason::Refused(_)
                 | WaitReason::BlockedBy(_)
                 | WaitReason::NotAssigned(_)

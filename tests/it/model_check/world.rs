@@ -150,7 +150,7 @@ impl Rec {
             attempts_ever: self.attempt.into(),
             accepted: None,
             stalled: None,
-            quota_pauses: 0,
+            outage: None,
             label_fights: LabelFights::default(),
             report: None,
             handed_on: false,

@@ -283,6 +283,11 @@ impl AgentBackend for AdapterAgent {
         let found = check(self.adapter, &self.program, &confined, &never).await;
         found.map(drop).map_err(|error| setup(error.to_string()))
     }
+
+    fn service(&self) -> Option<String> {
+        let model = self.model.as_ref().map(|model| format!(" with `{model}`")).unwrap_or_default();
+        Some(format!("the service of `{}`{model}", self.adapter.program))
+    }
 }
 
 fn setup(reason: String) -> AgentError {
@@ -291,7 +296,7 @@ fn setup(reason: String) -> AgentError {
 
 fn no_home(error: io::Error) -> AgentError {
     let reason = format!("make a home for the agent: {error}");
-    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+    AgentError { reason, failure: FailureClass::Unfinished }
 }
 
 fn no_settings(error: io::Error) -> AgentError {
@@ -301,7 +306,7 @@ fn no_settings(error: io::Error) -> AgentError {
 
 fn broken(error: JoinError) -> AgentError {
     let reason = format!("work on the agent's files: {error}");
-    AgentError { reason, failure: FailureClass::Transient { retry_after: None } }
+    AgentError { reason, failure: FailureClass::Unfinished }
 }
 
 /// Reads what the program left in its home, and removes what it left in the folder for itself.

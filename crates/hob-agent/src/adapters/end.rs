@@ -11,7 +11,7 @@ use crate::{
         parsed_output::ParsedOutput,
     },
     command::ResultLine,
-    report::{cancelled, done, misconfigured, needs_human, permanent, tail, transient},
+    report::{cancelled, done, misconfigured, needs_human, permanent, tail, unfinished},
 };
 
 /// Bytes of a complaint that are quoted.
@@ -37,9 +37,9 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
     match finished.exit {
         Exit::Cancelled if !parsed.abort => return cancelled(),
         Exit::Deadline => {
-            return transient(format!("`{name}` ran out of time after {} s (`{setting}`)", time.as_secs()));
+            return unfinished(format!("`{name}` ran out of time after {} s (`{setting}`)", time.as_secs()));
         }
-        Exit::Signal(signal) => return transient(format!("signal {signal} ended `{name}`{}", colon(&complaint(end)))),
+        Exit::Signal(signal) => return unfinished(format!("signal {signal} ended `{name}`{}", colon(&complaint(end)))),
         Exit::Code(_) | Exit::Cancelled => {}
     }
     if parsed.refused {
@@ -59,7 +59,7 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
         Complaint::Key => {
             misconfigured(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said)))
         }
-        Complaint::Service => transient(reason),
+        Complaint::Service => Outcome::Failed { reason, failure: FailureClass::Transient { retry_after: None } },
         Complaint::Other => permanent(reason),
     }
 }
@@ -136,8 +136,8 @@ mod tests {
             (well, "401 Unauthorized", FailureClass::Misconfigured),
             (Exit::Code(1), "503 overloaded", FailureClass::Transient { retry_after: None }),
             (Exit::Code(2), "unknown flag", FailureClass::Permanent),
-            (Exit::Signal(9), "", FailureClass::Transient { retry_after: None }),
-            (Exit::Deadline, "", FailureClass::Transient { retry_after: None }),
+            (Exit::Signal(9), "", FailureClass::Unfinished),
+            (Exit::Deadline, "", FailureClass::Unfinished),
             (Exit::Cancelled, "401", FailureClass::Cancelled),
         ] {
             assert_eq!(class(end(exit, &parsed(Some(problem), ""))), failure, "{exit} {problem}");

@@ -14,7 +14,7 @@ use crate::{
     confined::Confined,
     egress::EgressRules,
     environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program},
-    report::{cancelled, permanent, report, tail, transient},
+    report::{cancelled, permanent, report, tail, unfinished},
 };
 
 /// Stands for the prompt in an argument.
@@ -169,10 +169,10 @@ fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &
             }
             Some(said @ (Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } | Outcome::Failed { .. })) => said,
         },
-        Exit::Signal(signal) => transient(format!("signal {signal} ended `{name}`{}", complaint(finished))),
+        Exit::Signal(signal) => unfinished(format!("signal {signal} ended `{name}`{}", complaint(finished))),
         Exit::Deadline => {
             let RunRequest { time, time_setting, .. } = request;
-            transient(format!("`{name}` ran out of time after {} s (`{time_setting}`)", time.as_secs()))
+            unfinished(format!("`{name}` ran out of time after {} s (`{time_setting}`)", time.as_secs()))
         }
         Exit::Cancelled => cancelled(),
     }
@@ -232,8 +232,6 @@ fn cannot_run(error: ProcessError) -> AgentError {
     match error {
         ProcessError::Start { program, source } => not_installed(&program, source),
         ProcessError::Sandbox { .. } => AgentError { reason: error.to_string(), failure: FailureClass::Misconfigured },
-        ProcessError::Pipe { .. } => {
-            AgentError { reason: error.to_string(), failure: FailureClass::Transient { retry_after: None } }
-        }
+        ProcessError::Pipe { .. } => AgentError { reason: error.to_string(), failure: FailureClass::Unfinished },
     }
 }

@@ -127,6 +127,7 @@ fn is_about_the_request(error: &ModelError) -> bool {
     match error.failure() {
         FailureClass::Permanent | FailureClass::Cancelled => true,
         FailureClass::Transient { .. }
+        | FailureClass::Unfinished
         | FailureClass::QuotaExhausted { .. }
         | FailureClass::NeedsHuman
         | FailureClass::Misconfigured => false,

@@ -108,7 +108,7 @@ fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
             }
             FailureClass::QuotaExhausted { reset_after } => waits.push(reset_after),
             FailureClass::NeedsHuman | FailureClass::Misconfigured => operator = true,
-            FailureClass::Permanent | FailureClass::Cancelled => {}
+            FailureClass::Permanent | FailureClass::Unfinished | FailureClass::Cancelled => {}
         }
     }
     match (waits.is_empty(), quotas_only, operator) {

@@ -37,6 +37,11 @@ impl FallbackChain {
         &self.first.name
     }
 
+    /// The names of all, in the order in which they are asked.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.first).chain(&self.others).map(|member| member.name.as_str())
+    }
+
     /// The first model whose price is not known: a budget could not be enforced.
     pub fn unpriced(&self) -> Option<&str> {
         let mut members = std::iter::once(&self.first).chain(&self.others);

@@ -142,6 +142,7 @@ impl Http {
                 Some(most.mul_f64(rand::random::<f64>()))
             }
             FailureClass::Permanent
+            | FailureClass::Unfinished
             | FailureClass::QuotaExhausted { .. }
             | FailureClass::NeedsHuman
             | FailureClass::Misconfigured

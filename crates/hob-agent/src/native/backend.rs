@@ -161,10 +161,9 @@ impl NativeAgent {
 }
 
 async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
-    Folder::open_async(&request.folder).await.map_err(|error| AgentError {
-        reason: format!("open the folder: {error}"),
-        failure: FailureClass::Transient { retry_after: None },
-    })
+    Folder::open_async(&request.folder)
+        .await
+        .map_err(|error| AgentError { reason: format!("open the folder: {error}"), failure: FailureClass::Unfinished })
 }
 
 #[async_trait::async_trait]
@@ -249,6 +248,11 @@ impl AgentBackend for NativeAgent {
 
     fn investigates(&self) -> bool {
         true
+    }
+
+    fn service(&self) -> Option<String> {
+        let models: Vec<_> = self.models.names().map(|name| format!("`{name}`")).collect();
+        Some(format!("the model {}", models.join(", else ")))
     }
 
     fn sees(&self) -> bool {

@@ -46,7 +46,7 @@ impl Fetcher {
         let proxy = proxy_to(hosts, cancel).await?;
         let broken = |error: reqwest::Error| AgentError {
             reason: format!("the tool `fetch`: {error}"),
-            failure: FailureClass::Transient { retry_after: None },
+            failure: FailureClass::Unfinished,
         };
         use_ring();
         let through = Proxy::all(proxy.proxy_url().unwrap_or_default()).map_err(broken)?;

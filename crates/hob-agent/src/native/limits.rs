@@ -4,7 +4,7 @@ use hob_config::AgentSettings;
 use hob_domain::{Outcome, RunRequest, count};
 use tokio::time::Instant;
 
-use crate::report::transient;
+use crate::report::unfinished;
 
 /// Replies that the rate of errors is of.
 pub(super) const RECENT: usize = 20;
@@ -65,5 +65,5 @@ impl Limits {
 
 /// The end of a run whose time is over.
 pub(super) fn out_of_time(turns: u32, limits: &Limits) -> Outcome {
-    transient(format!("the agent ran out of time after {} (`{}`)", count(turns, "turn"), limits.time_setting))
+    unfinished(format!("the agent ran out of time after {} (`{}`)", count(turns, "turn"), limits.time_setting))
 }

@@ -17,7 +17,7 @@ use crate::{
         usage::{Actions, RunUsage},
         window::Window,
     },
-    report::{cancelled, clip, first_line, needs_human, transient},
+    report::{cancelled, clip, first_line, needs_human, unfinished},
     session::SessionEvent,
 };
 
@@ -175,7 +175,7 @@ impl Run<'_> {
         self.usage.count_actions(&self.limits, &actions).map_err(|ended| {
             match clip(reply.text.trim(), self.executor.toolbox.output_cap) {
                 _ if reply.stop == Stop::Length => ended,
-                words if words.is_empty() => transient("the model's replies have neither words nor a call"),
+                words if words.is_empty() => unfinished("the model's replies have neither words nor a call"),
                 question => Outcome::Question { question },
             }
         })?;

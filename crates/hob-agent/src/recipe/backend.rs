@@ -12,7 +12,7 @@ use crate::{
     environment::RUN_TAG,
     folder::Folder,
     recipe::{diff, replace},
-    report::{cancelled, first_line, permanent, report, tail, transient},
+    report::{cancelled, first_line, permanent, report, tail, unfinished},
 };
 
 /// Bytes of output quoted as the reason of a failure.
@@ -70,7 +70,7 @@ impl RecipeAgent {
                 return cancelled();
             }
             if Instant::now() >= deadline {
-                return transient(format!("the recipe ran out of time before {place} (`{}`)", request.time_setting));
+                return unfinished(format!("the recipe ran out of time before {place} (`{}`)", request.time_setting));
             }
             context.say(&place);
             let result = match step {
@@ -123,9 +123,9 @@ impl RecipeAgent {
         match finished.exit {
             Exit::Code(0) => Ok(format!("ran `{}`", first_line(command, 100))),
             Exit::Code(_) => Err(Ended::Wrong(format!("{}{said}", finished.exit))),
-            Exit::Signal(_) => Err(Ended::Outcome(transient(format!("{} ended `{command}`{said}", finished.exit)))),
+            Exit::Signal(_) => Err(Ended::Outcome(unfinished(format!("{} ended `{command}`{said}", finished.exit)))),
             Exit::Deadline => {
-                Err(Ended::Outcome(transient(format!("`{command}` ran out of time (`{}`)", request.time_setting))))
+                Err(Ended::Outcome(unfinished(format!("`{command}` ran out of time (`{}`)", request.time_setting))))
             }
             Exit::Cancelled => Err(Ended::Outcome(cancelled())),
         }
@@ -154,7 +154,7 @@ impl AgentBackend for RecipeAgent {
         }
         let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
             reason: format!("open the folder: {error}"),
-            failure: FailureClass::Transient { retry_after: None },
+            failure: FailureClass::Unfinished,
         })?;
         let outcome = self.steps(&folder, request, context, started + request.time).await;
         Ok(report(outcome, Spend::default(), started))

@@ -8,7 +8,7 @@ use std::{
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Progress, RunId, RunPurpose,
+    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Outcome, Progress, RunId, RunPurpose,
     RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief, rendered, title,
     without_tokens,
 };
@@ -27,6 +27,7 @@ use crate::{
         branch::{is_reviewed, keep},
         job::Job,
         live::follow_checklist,
+        outage::note_answer,
         purpose::plan_brief,
         set_up::{SetUp, set_up},
         shift::Shift,
@@ -96,6 +97,9 @@ pub(super) async fn run_agent(
     );
     let RunReport { outcome, spend } = report?;
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
+    if !matches!(outcome, Outcome::Failed { .. }) {
+        note_answer(worker, job).await;
+    }
     write_spend(worker, job, spend).await?;
     let paths = public_paths(worker, job);
     Ok(RunReport { outcome: outcome.in_words(|words| without_tokens(&paths.text(words))), spend })
@@ -203,6 +207,9 @@ pub(super) async fn show_progress(
     while let Some(line) = lines.recv().await {
         if let Some(spent) = line.spent {
             // The heartbeat writes it: a worker that dies in the middle of a run takes little of the bill with it.
+            if noted == Spend::default() {
+                note_answer(worker, job).await;
+            }
             job.held.lease.note(Note::Spend(spent.since(noted))).await;
             noted = spent;
         }

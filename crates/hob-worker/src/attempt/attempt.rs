@@ -18,6 +18,7 @@ use crate::{
         finish::finish,
         heartbeat::heartbeat,
         job::{AttemptLimits, Job},
+        outage::ask_first,
         plan_first::plan_first,
         prepare::prepare,
         report::report,
@@ -119,6 +120,9 @@ async fn work<'a>(
     held.lease.note(Note::Base(base)).await;
     if let Some(reason) = step_aside(worker, &prepared).await? {
         return Ok(AttemptEnd::Blocked(reason));
+    }
+    if let Some(end) = Box::pin(ask_first(worker, &prepared)).await {
+        return Ok(end);
     }
     let moved = !prepared.only_reads() && Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);

@@ -21,12 +21,10 @@ pub(super) enum AttemptEnd {
     HandedOn,
     /// A person is needed.
     Blocked(BlockReason),
-    /// A transient failure.
+    /// A failure that may pass, after the agent did some of its work.
     Retry {
         /// How it failed.
         failure: String,
-        /// The wait that the other side asked for.
-        retry_after: Option<Duration>,
     },
     /// Nothing can be done for now, and not by the attempt's fault.
     Postponed {

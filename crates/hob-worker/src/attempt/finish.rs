@@ -20,6 +20,7 @@ use crate::{
         branch::{KEEP_TIME, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
+        outage::{Service, wait_for},
         weather::{Patience, through},
     },
     settlement::{settle, settle_what_is_left},
@@ -49,8 +50,8 @@ pub(super) async fn finish(
         }
         Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
         Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
-        Ok(AttemptEnd::Retry { failure, retry_after }) => {
-            Ok(retry(&worker.settings.limits, held.lease.record().attempt, worker.forge.now(), (failure, retry_after)))
+        Ok(AttemptEnd::Retry { failure }) => {
+            Ok(retry(&worker.settings.limits, held.lease.record().attempt, worker.forge.now(), failure))
         }
         Ok(AttemptEnd::Postponed { failure, pause }) => {
             Ok(Transition::Postpone { failure, until: worker.forge.now() + pause })
@@ -91,22 +92,22 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         FailureClass::Cancelled => return Err(error),
         _ if record.has_ended() => return show_again(worker, held).await,
         // On a free issue the label would count as a person's: the lease expires, and who takes over removes it.
-        FailureClass::Transient { .. } if held.labels.has(&worker.settings.labels, &worker.settings.labels.blocked) => {
+        FailureClass::Transient { .. } | FailureClass::Unfinished
+            if held.labels.has(&worker.settings.labels, &worker.settings.labels.blocked) =>
+        {
             return Err(error);
         }
         FailureClass::Transient { retry_after } => {
-            let pause = worker.settings.limits.retry_delay.max(retry_after.unwrap_or_default());
-            if is_excused(held, &failure, retry_after).await {
-                Transition::Postpone { failure, until: worker.forge.now() + pause }
-            } else {
-                retry(&worker.settings.limits, record.attempt, worker.forge.now(), (failure, retry_after))
-            }
+            postpone(worker, held, error.service(), (failure, (retry_after, false))).await
         }
         // No forge and no git says so: only a model has a quota, and its run is over by then.
         FailureClass::QuotaExhausted { reset_after } => {
-            let until = worker.forge.now() + reset_after.unwrap_or(worker.settings.limits.retry_delay);
-            Transition::Postpone { failure, until }
+            postpone(worker, held, error.service(), (failure, (reset_after, true))).await
         }
+        FailureClass::Unfinished if is_excused(held, &failure).await => {
+            Transition::Postpone { failure, until: worker.forge.now() + worker.settings.limits.retry_delay }
+        }
+        FailureClass::Unfinished => retry(&worker.settings.limits, record.attempt, worker.forge.now(), failure),
         FailureClass::Misconfigured if error.is_of_the_repositorys_file() => {
             // Whoever wrote the file reads it here. Nothing more begins before the branch moves.
             if worker.settings.labels.base(&held.issue.labels).is_none() {
@@ -155,25 +156,30 @@ async fn show_again(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> 
 }
 
 /// A later attempt, or a question to a person when the attempts are used up.
-fn retry(
-    limits: &Limits,
-    attempts: u32,
-    now: Timestamp,
-    (failure, retry_after): (String, Option<Duration>),
-) -> Transition {
+fn retry(limits: &Limits, attempts: u32, now: Timestamp, failure: String) -> Transition {
     if attempts >= limits.attempts {
         return Transition::Block(BlockReason::AttemptsFailed { attempts, failure });
     }
     let pause = limits.retry_delay.saturating_mul(1 << attempts.saturating_sub(1).min(10));
-    Transition::Retry { failure, until: now + pause.max(retry_after.unwrap_or_default()) }
+    Transition::Retry { failure, until: now + pause }
 }
 
-/// Whether a failure of forge or git that may pass costs no attempt: a limit never does, and any other costs none the first
-/// time. One that comes again may be this issue's own, and an issue must not be tried for ever.
-async fn is_excused(held: &HeldIssue, failure: &str, retry_after: Option<Duration>) -> bool {
-    if retry_after.is_some() {
-        return true;
+/// A later attempt at what a service failed, which does not count, or a question to a person when `limits.patience` is over.
+async fn postpone(
+    worker: &Worker,
+    held: &HeldIssue,
+    service: &str,
+    (failure, wait): (String, (Option<Duration>, bool)),
+) -> Transition {
+    match wait_for(worker, held, Service::alone(service), &failure, wait).await {
+        Ok(pause) => Transition::Postpone { failure, until: worker.forge.now() + pause },
+        Err(reason) => Transition::Block(reason),
     }
+}
+
+/// Whether a failure of this machine costs no attempt: it costs none the first time. One that comes again may be this issue's own,
+/// and an issue must not be tried for ever.
+async fn is_excused(held: &HeldIssue, failure: &str) -> bool {
     let mark = failure_mark(failure, "");
     let before = held.lease.record().stalled;
     held.lease.note(Note::Failure(mark.clone())).await;
@@ -237,22 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn each_retry_waits_twice_as_long_and_never_shorter_than_the_other_side_asked() {
+    fn each_retry_waits_twice_as_long() {
         let now = Timestamp::UNIX_EPOCH;
-        for (attempts, asked, seconds) in
-            [(1, None, 60), (2, None, 120), (3, None, 240), (1, Some(59), 60), (1, Some(61), 61), (3, Some(900), 900)]
-        {
-            let failure = ("no route".to_owned(), asked.map(Duration::from_secs));
-            let Transition::Retry { until, .. } = retry(&limits(), attempts, now, failure) else {
+        for (attempts, seconds) in [(1, 60), (2, 120), (3, 240)] {
+            let Transition::Retry { until, .. } = retry(&limits(), attempts, now, "signal 9".to_owned()) else {
                 panic!("attempt {attempts} is not the last");
             };
-            assert_eq!((until - now).num_seconds(), seconds, "attempt {attempts}, asked for {asked:?}");
+            assert_eq!((until - now).num_seconds(), seconds, "attempt {attempts}");
         }
     }
 
     #[test]
     fn the_last_attempt_is_followed_by_a_question() {
-        let failure = || ("no route".to_owned(), Some(Duration::from_secs(5)));
+        let failure = || "no route".to_owned();
         for attempts in [4, 5] {
             let reason = BlockReason::AttemptsFailed { attempts, failure: "no route".to_owned() };
             assert_eq!(retry(&limits(), attempts, Timestamp::UNIX_EPOCH, failure()), Transition::Block(reason));

@@ -4,8 +4,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, CheckResult, Finding, Image, IssueNumber, LeftOut, Login, ReviewBrief, RunId,
-    RunPurpose, Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Finding, Image, IssueNumber, LeftOut, Login, ReviewBrief,
+    RunId, RunPurpose, Sha, Spend, investigation::Case,
 };
 use hob_workspace::{Checkout, UnfitWork};
 use tokio::time::Instant;
@@ -28,6 +28,8 @@ pub(super) struct Job<'a> {
     /// Who works now.
     pub(super) shifts: Shifts,
     pub(super) checkout: Checkout,
+    /// What is said of work that passed its checks in an attempt before and could not be published then; none: there is none here.
+    pub(super) proven: Option<ChangeText>,
     /// The branch that the work starts from and goes to.
     pub(super) base: BaseChoice,
     /// The tip of the base branch when the attempt began.

@@ -26,6 +26,7 @@ mod job;
 mod left;
 mod live;
 mod looks;
+mod outage;
 mod plan_first;
 mod prepare;
 mod proof;

@@ -6,11 +6,11 @@
 //! no work is kept of an attempt that plans. The approval is of one plan for one text of the issue; after it the work goes on in
 //! the same session.
 
-use hob_domain::{Allowance, BlockReason, CostLimit, FailureClass, Spend, WorkPlan};
+use hob_domain::{Allowance, BlockReason, CostLimit, Note, Spend, WorkPlan, failure_mark};
 
 use crate::{
     WorkError, Worker,
-    attempt::{end::AttemptEnd, job::Job, read_only::read_only, rounds::failed, specialist::Brings},
+    attempt::{end::AttemptEnd, job::Job, read_only::read_only, specialist::Brings},
 };
 
 /// Has the agent make a plan, and asks a person about it.
@@ -27,10 +27,24 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
             Ok(AttemptEnd::Blocked(BlockReason::PlanProposed { plan: Box::new(plan), cost }))
         }
         Err(no_plan) => {
-            let passing = FailureClass::Transient { retry_after: None };
-            Box::pin(failed(worker, job, no_plan.to_string(), passing)).await
+            let failure = no_plan.to_string();
+            Ok(match has_stalled(job, &failure).await? {
+                true => AttemptEnd::Blocked(BlockReason::NoProgress { failure }),
+                false => AttemptEnd::Retry { failure },
+            })
         }
     }
+}
+
+/// Notes how the agent failed to make a plan, and on what work; whether it failed in the same way the last time.
+async fn has_stalled(job: &Job<'_>, failure: &str) -> Result<bool, WorkError> {
+    let work = job.checkout.diff(job.checkout.base(), &job.checkout.tip().await?).await?;
+    let mark = failure_mark(failure, &work.patch);
+    let has_stalled = job.held.lease.record().stalled.as_ref() == Some(&mark);
+    if !has_stalled {
+        job.held.lease.note(Note::Failure(mark)).await;
+    }
+    Ok(has_stalled)
 }
 
 /// What the work may cost after the plan.

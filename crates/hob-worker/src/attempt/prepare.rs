@@ -5,8 +5,9 @@ use std::{
     time::Duration,
 };
 
+use hob_agent::session::SessionRecord;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{BaseChoice, Note, RunId, RunPurpose, Sha, branch_for};
+use hob_domain::{BaseChoice, ChangeText, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
@@ -75,13 +76,17 @@ pub(super) async fn prepare<'a>(
             // What the run that was killed spent after its worker's last heartbeat.
             lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
             // What a run that only reads left is no work.
-            if purpose == RunPurpose::Work { Leftover::Keep } else { Leftover::Remove }
+            match lease.record().head_sha {
+                _ if purpose != RunPurpose::Work => Leftover::Remove,
+                Some(proven) => Leftover::KeepCommit(proven),
+                None => Leftover::Keep,
+            }
         }
         None => Leftover::Remove,
     };
     let patience = patience_of(worker);
     let checkout = loop {
-        match worker.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover).await {
+        match worker.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover.clone()).await {
             Ok(checkout) => break checkout,
             Err(error) => wait_while_busy(error, patience).await?,
         }
@@ -89,6 +94,7 @@ pub(super) async fn prepare<'a>(
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
     let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
+    let proven = proven_work(&lease.record(), &checkout.tip().await?, earlier.as_ref());
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
@@ -105,6 +111,7 @@ pub(super) async fn prepare<'a>(
         catalog,
         shifts,
         checkout,
+        proven,
         base,
         base_tip: base_sha,
         comments,
@@ -116,6 +123,21 @@ pub(super) async fn prepare<'a>(
         looks,
         unfit,
         pushed,
+    })
+}
+
+/// What is said of the work at `tip`, where it passed its checks in an attempt before and its way to people was cut off: in the
+/// words of whoever did it, where this machine has them.
+fn proven_work(record: &Record, tip: &Sha, earlier: Option<&SessionRecord>) -> Option<ChangeText> {
+    // In a round it is what the round began with; else people closed the pull request.
+    let is_known_to_people =
+        record.pull_request.is_some() && (!record.review.is_under_way() || record.accepted.as_ref() == Some(tip));
+    if record.head_sha.as_ref() != Some(tip) || is_known_to_people {
+        return None;
+    }
+    Some(match earlier.and_then(|session| session.outcome.as_ref()) {
+        Some(Outcome::Done { summary, title }) => ChangeText::said(title.as_deref().map(str::to_owned), summary),
+        _ => ChangeText::untitled("The work of an earlier attempt, which could not be published then."),
     })
 }
 

@@ -4,9 +4,7 @@
 use std::time::Duration;
 
 use hob_agent::AgentError;
-use hob_domain::{
-    BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass, Note, Outcome, failure_mark,
-};
+use hob_domain::{BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass, Outcome};
 use hob_workspace::{UnfitWork, WorkspaceError};
 
 use crate::{
@@ -18,16 +16,15 @@ use crate::{
         hand_over::{Passed, hand_over, out_of_time},
         job::Job,
         left::left,
+        outage::{Service, wait_for},
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
         second_look::publish_reviewed,
     },
 };
 
-/// The wait for a model's quota whose reset is not known.
-const QUOTA_PAUSE: Duration = Duration::from_secs(3_600);
-/// Pauses for a quota before a person is asked: a day of the pauses above.
-const QUOTA_PAUSES: u32 = 24;
+/// A run without a bill that ended within this time has done nothing.
+const DONE_NOTHING: Duration = Duration::from_secs(60);
 
 /// What one round led to.
 enum Round {
@@ -161,10 +158,13 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
 
 /// The end of work that needs no agent any more, or none at all; else the evidence against it so far.
 async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptEnd, Evidence>, WorkError> {
-    if is_proven(job) {
-        // Its way to a pull request was cut off: an agent that is asked again may find nothing left to do.
-        let earlier = ChangeText::untitled("The work of an earlier attempt, which could not be published then.");
-        if let Proof::Passed(proven) = prove(worker, job, earlier).await? {
+    if let Some(change) = job.proven.clone().filter(|_| job.checkout.conflicts().is_empty()) {
+        worker.progress(
+            job.number(),
+            "the work passed its checks in an earlier attempt: it is published without an agent",
+        );
+        // An agent that is asked again may find nothing left to do.
+        if let Proof::Passed(proven) = prove(worker, job, change).await? {
             return Ok(publish_reviewed(worker, job, proven).await?.ok_or_else(Evidence::default));
         }
     }
@@ -222,7 +222,7 @@ pub(super) async fn failed(
     reason: String,
     failure: FailureClass,
 ) -> Result<AttemptEnd, WorkError> {
-    let retry_after = match failure {
+    let wait = match failure {
         FailureClass::Permanent | FailureClass::NeedsHuman => {
             keep(worker, job).await?;
             return Ok(AttemptEnd::Blocked(BlockReason::AgentFailed { failure: reason }));
@@ -231,54 +231,33 @@ pub(super) async fn failed(
             keep_soon(worker, job).await;
             return Err(AgentError { reason, failure }.into());
         }
-        FailureClass::QuotaExhausted { reset_after } => {
-            keep_soon(worker, job).await;
-            return Ok(quota_used_up(worker, job, reason, reset_after).await);
-        }
-        FailureClass::Transient { retry_after } => retry_after,
-        FailureClass::Cancelled => None,
+        FailureClass::QuotaExhausted { reset_after } => Some((reset_after, true)),
+        FailureClass::Transient { retry_after } => Some((retry_after, false)),
+        FailureClass::Unfinished | FailureClass::Cancelled => None,
     };
     keep_soon(worker, job).await;
-    Ok(match stalled(job, &reason).await? {
-        Some(reason) => AttemptEnd::Blocked(reason),
-        None => AttemptEnd::Retry { failure: reason, retry_after },
+    let agent = || Service::alone(format!("the agent `{}`", job.shifts.now().specialist.name));
+    let waited = match wait {
+        Some(wait) => wait_for(worker, job.held, Service::of(job).unwrap_or_else(agent), &reason, wait).await,
+        None if did_nothing(job).await? => wait_for(worker, job.held, agent(), &reason, (None, false)).await,
+        None => return Ok(AttemptEnd::Retry { failure: reason }),
+    };
+    Ok(match waited {
+        Ok(pause) => AttemptEnd::Postponed { failure: reason, pause },
+        Err(reason) => AttemptEnd::Blocked(reason),
     })
 }
 
-/// A pause until the model's quota is there again.
-async fn quota_used_up(worker: &Worker, job: &Job<'_>, failure: String, reset_after: Option<Duration>) -> AttemptEnd {
-    // It is the agent that says so, and a pause costs it no attempt.
-    let pauses = job.held.lease.record().quota_pauses;
-    if pauses >= QUOTA_PAUSES {
-        let failure = format!("{failure} (for the {}th time)", pauses + 1);
-        return AttemptEnd::Blocked(BlockReason::AgentFailed { failure });
-    }
-    job.held.lease.note(Note::QuotaPause).await;
-    let pause = reset_after.unwrap_or(QUOTA_PAUSE).max(worker.settings.limits.retry_delay);
-    AttemptEnd::Postponed { failure, pause }
-}
-
-/// Notes how the attempt failed and on what work; the reason to stop where the last one failed in the same way.
-async fn stalled(job: &Job<'_>, failure: &str) -> Result<Option<BlockReason>, WorkError> {
-    let tip = job.checkout.tip().await?;
-    let work = job.checkout.diff(job.checkout.base(), &tip).await?;
-    let mark = failure_mark(failure, &work.patch);
-    if job.held.lease.record().stalled.as_ref() == Some(&mark) {
-        return Ok(Some(BlockReason::NoProgress { failure: failure.to_owned() }));
-    }
-    job.held.lease.note(Note::Failure(mark)).await;
-    Ok(None)
+/// Whether the attempt's agent was ended before it had done anything: no bill, no time, no change.
+async fn did_nothing(job: &Job<'_>) -> Result<bool, WorkError> {
+    let spent = job.held.lease.record().spend.since(job.limits.began);
+    let has_run = spent.usd_micros > 0 || spent.tokens() > 0 || spent.wall_seconds > DONE_NOTHING.as_secs();
+    Ok(!has_run && job.checkout.tip().await? == *job.checkout.start())
 }
 
 /// Whether the branch has work that was never in a pull request.
 async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
     Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
-}
-
-/// Whether the branch has work that passed its checks in an attempt before, whose way to a pull request was cut off.
-fn is_proven(job: &Job<'_>) -> bool {
-    let record = job.held.lease.record();
-    record.pull_request.is_none() && record.head_sha.is_some() && record.head_sha.as_ref() == job.checkout.pushed()
 }
 
 /// Whether the round is about a base that moved and goes together with the work: no agent is needed.

@@ -101,6 +101,7 @@ pub(super) fn survives(worker: &Worker, lease: &HeldLease, error: &ForgeError) -
         FailureClass::Transient { .. } if matches!(error, ForgeError::Limited { .. }) => true,
         FailureClass::Transient { .. } | FailureClass::Misconfigured => !expired,
         FailureClass::QuotaExhausted { .. }
+        | FailureClass::Unfinished
         | FailureClass::Permanent
         | FailureClass::NeedsHuman
         | FailureClass::Cancelled => false,

@@ -115,6 +115,7 @@ impl RepositoryQueue {
             // Whoever mends it looks whether it works now.
             FailureClass::Misconfigured | FailureClass::NeedsHuman => pause.min(poll.interval.saturating_mul(2)),
             FailureClass::Transient { retry_after: None }
+            | FailureClass::Unfinished
             | FailureClass::QuotaExhausted { .. }
             | FailureClass::Permanent
             | FailureClass::Cancelled => pause,
