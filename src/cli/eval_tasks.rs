@@ -348,9 +348,11 @@ fn backend(setup: &Setup, name: &str, recording: Option<&Path>) -> anyhow::Resul
     let mut parts =
         AgentParts { record: setup.record.clone(), ..AgentParts::of(&setup.settings, &setup.state_dir, &setup.files) };
     if let Some(recording) = recording {
-        // The recording is the whole model: no agent of the settings, which may name another.
+        // The recording is the whole model, whichever the agent's settings name.
         parts.model.default = Some(format!("cassette/{}", recording.display()));
-        parts.agents.remove(name);
+        if let Some(agent) = parts.agents.get_mut(name) {
+            (agent.model, agent.fallback) = (None, Vec::new());
+        }
     }
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
     Registry::new(parts).and_then(|registry| registry.get(name)).map_err(unhealthy)

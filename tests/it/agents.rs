@@ -110,17 +110,12 @@ impl Bench {
     }
 }
 
-/// The registry that the settings `text` describe: `[agents.NAME]`, `[recipes.NAME]`, `[tools.NAME]`.
+/// The registry that the settings file `text` describes.
 fn registry(text: &str) -> Registry {
-    #[derive(Default, serde::Deserialize)]
-    #[serde(default)]
-    struct Settings {
-        agents: std::collections::BTreeMap<String, hob_config::AgentSettings>,
-        recipes: std::collections::BTreeMap<String, hob_config::RecipeSettings>,
-        tools: std::collections::BTreeMap<String, hob_config::ToolSettings>,
-        model: hob_config::ModelSettings,
-    }
-    let Settings { agents, recipes, tools, model } = toml::from_str(text).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), text).unwrap();
+    let Settings { agents, recipes, tools, model, .. } =
+        Settings::load(Some(file.path()), std::collections::HashMap::new(), &[]).unwrap();
     Registry::new(AgentParts { agents, recipes, tools, model, ..AgentParts::default() }).unwrap()
 }
 

@@ -10,7 +10,8 @@ use std::{
 
 use hob_config::{
     AdapterName, AgentSettings, BackendKind, InvalidModelName, McpSettings, ModelAccess, ModelName, ModelSettings,
-    PriceSettings, RecipeSettings, SecretFiles, Settings, ToolSettings, model_access, named_environment, secrets_among,
+    PriceSettings, RecipeSettings, SecretFiles, Settings, ToolSettings, is_ready_agent, model_access,
+    named_environment, secrets_among,
 };
 use hob_domain::{FailureClass, KnownSecrets, Spend};
 use hob_process::Environment;
@@ -22,10 +23,10 @@ use crate::{
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
     model::{Conversation, FallbackChain, ModelClient, ModelError, Models, Usage},
-    native::{Helps, McpServers, ready_agents, ready_tools},
+    native::{Helps, McpServers},
 };
 
-/// The agent that exists without settings of its own, as soon as a model is set; so do the ready ones.
+/// The agent that exists without settings of its own, as soon as a model is set.
 const NATIVE: &str = "native";
 
 /// All that agents are made from, as values: nothing is read from the environment later.
@@ -35,7 +36,7 @@ pub struct AgentParts {
     pub agents: BTreeMap<String, AgentSettings>,
     /// `[recipes.NAME]`, from Hob's settings and the repository's.
     pub recipes: BTreeMap<String, RecipeSettings>,
-    /// `[tools.NAME]`, beside those that are ready.
+    /// `[tools.NAME]`.
     pub tools: BTreeMap<String, ToolSettings>,
     /// `[mcp.NAME]`, of whoever runs Hob alone.
     pub mcp: BTreeMap<String, McpSettings>,
@@ -94,8 +95,6 @@ pub struct Registry {
     parts: AgentParts,
     models: Models,
     model: Arc<ModelSettings>,
-    ready: BTreeMap<String, AgentSettings>,
-    tools: BTreeMap<String, ToolSettings>,
     helps: Helps,
     servers: McpServers,
     added: BTreeMap<String, Arc<dyn AgentBackend>>,
@@ -112,18 +111,10 @@ impl Registry {
             None => {
                 let models = Models::new(parts.model.clone(), parts.access.clone())
                     .recording(parts.record.clone(), parts.secrets.clone());
-                let mut tools = ready_tools();
-                tools.extend(parts.tools.clone());
-                let ready = match parts.model.default {
-                    Some(_) => {
-                        ready_agents().into_iter().chain([(NATIVE.to_owned(), AgentSettings::default())]).collect()
-                    }
-                    None => BTreeMap::new(),
-                };
                 let model = Arc::new(parts.model.clone());
                 let servers = McpServers::new(parts.mcp.clone(), &parts.variables);
                 let (helps, added) = (Helps::default(), BTreeMap::new());
-                Ok(Self { parts, models, model, ready, tools, helps, servers, added })
+                Ok(Self { parts, models, model, helps, servers, added })
             }
         }
     }
@@ -135,10 +126,16 @@ impl Registry {
         self
     }
 
-    /// The names that are set up, in order. [`Registry::get`] also knows the command lines of [`AdapterName`].
+    /// The names that are set up, in order; of ready agents those that have a model. [`Registry::get`] also knows the command lines
+    /// of [`AdapterName`].
     pub fn names(&self) -> Vec<String> {
-        let known = self.parts.agents.keys().chain(self.added.keys()).chain(self.ready.keys());
-        let mut names: Vec<_> = known.cloned().collect();
+        let is_set_up = |name: &str, agent: &AgentSettings| {
+            agent.backend != BackendKind::Native || !is_ready_agent(name) || !self.models_of(agent).is_empty()
+        };
+        let set_up =
+            self.parts.agents.iter().filter(|(name, agent)| is_set_up(name, agent)).map(|(name, _)| name.clone());
+        let native = self.parts.model.default.as_ref().map(|_model| NATIVE.to_owned());
+        let mut names: Vec<_> = set_up.chain(self.added.keys().cloned()).chain(native).collect();
         names.sort();
         names.dedup();
         names
@@ -161,7 +158,7 @@ impl Registry {
     /// When there is none, with the names there are.
     pub fn settings(&self, name: &str) -> Result<Cow<'_, AgentSettings>, AgentError> {
         let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
-        match self.parts.agents.get(name).or_else(|| self.ready.get(name)) {
+        match self.parts.agents.get(name) {
             Some(settings) => Ok(Cow::Borrowed(settings)),
             // Without a model it says which setting it lacks.
             None if name == NATIVE || backend != BackendKind::Native => {
@@ -237,7 +234,7 @@ impl Registry {
     }
 
     fn outfit(&self, agent: NativeAgent) -> Result<NativeAgent, AgentError> {
-        let agent = agent.variables(&self.parts.variables)?.programs(self.tools.clone(), self.helps.clone());
+        let agent = agent.variables(&self.parts.variables)?.programs(self.parts.tools.clone(), self.helps.clone());
         Ok(agent.servers(self.servers.clone()).showing(self.model.images))
     }
 

@@ -1,4 +1,4 @@
-//! Loads the settings: defaults, a file, `HOB__SECTION__KEY` variables, flags. An unknown key names the nearest known one.
+//! Loads the settings: defaults, what is ready, a file, `HOB__SECTION__KEY` variables, flags. An unknown key names the nearest known one.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -8,7 +8,7 @@ use std::{
 use config::{Config, Environment, File, FileFormat, Value, ValueKind};
 
 use crate::{
-    DEFAULTS, Settings, SettingsError,
+    DEFAULTS, Settings, SettingsError, ready,
     renamed::replace_old_names,
     sensible::{check, check_kinds},
     toml_sentence,
@@ -76,11 +76,13 @@ impl Settings {
         let mut given = builder.build()?;
         let renamed = replace_old_names(&mut given.cache).map_err(SettingsError::GivenTwice)?;
         let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
-        let merged = Config::builder().add_source(defaults).add_source(given).build()?;
+        let untouched = ready::untouched(&given).collect();
+        let ready = ready::layer_below(&given);
+        let merged = Config::builder().add_source(defaults).add_source(ready).add_source(given).build()?;
         refuse_unknown(&merged)?;
         let settings: Self = merged.try_deserialize()?;
         check(&settings)?;
-        Ok(Self { renamed, ..settings })
+        Ok(Self { renamed, untouched, ..settings })
     }
 }
 

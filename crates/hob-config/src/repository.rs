@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentSettings, BackendKind, RecipeSettings, toml_sentence};
+use crate::{AgentSettings, BackendKind, RecipeSettings, ready::agents_over_ready, toml_sentence};
 
 /// The path of the repository's settings.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
@@ -83,7 +83,8 @@ impl RepositorySettings {
             let reason = format!("`{bad}` in `setup_key` is no path within the repository");
             return Err(RepositorySettingsError(reason));
         }
-        Ok(settings)
+        let agents = agents_over_ready(text).map_err(|error| RepositorySettingsError(error.to_string()))?;
+        Ok(Self { agents, ..settings })
     }
 }
 

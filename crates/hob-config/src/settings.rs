@@ -1,6 +1,6 @@
 //! Every setting of the process, and the rules that follow from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hob_domain::{
     AssigneeFilter, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules,
@@ -89,6 +89,9 @@ pub struct Settings {
     /// Old names that were used, each of which deserves a warning.
     #[serde(skip)]
     pub renamed: Vec<Renamed>,
+    /// The ready agents among the agents that no source of settings names.
+    #[serde(skip)]
+    pub untouched: BTreeSet<String>,
 }
 
 impl Settings {

@@ -36,7 +36,10 @@ fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
     let mut parts = worker.agents.clone();
     // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
     for (name, settings) in &rules.agents {
-        parts.agents.entry(name.clone()).or_insert_with(|| settings.clone());
+        let is_their_own = parts.agents.contains_key(name) && !worker.settings.untouched.contains(name);
+        if !is_their_own {
+            parts.agents.insert(name.clone(), settings.clone());
+        }
     }
     for (name, recipe) in &rules.recipes {
         parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());

@@ -1,0 +1,119 @@
+//! Agents and tools that are there without settings: the lowest layer of the sources, below what people write.
+//!
+//! - Guarantees: a section changes the keys that it names. One with another `backend` is an agent of its own, which has nothing of the
+//!   ready agent of its name.
+
+use std::collections::BTreeMap;
+
+use config::{Config, ConfigError, File, FileFormat};
+use toml::{Table, Value};
+
+use crate::AgentSettings;
+
+/// The ready agents and tools, as a settings file would have them.
+const READY: &str = include_str!("../../../config/ready.toml");
+
+/// Whether there is a ready agent of this name.
+pub fn is_ready_agent(name: &str) -> bool {
+    agents().contains_key(name)
+}
+
+/// The layer below `given`.
+pub(super) fn layer_below(given: &Config) -> File<config::FileSourceString, FileFormat> {
+    let mut ready = table();
+    if let Some(Value::Table(agents)) = ready.get_mut("agents") {
+        agents.retain(|name, _| {
+            let backend = given.get_string(&format!("agents.{name}.backend"));
+            backend.is_err() || backend.is_ok_and(|backend| backend == "native")
+        });
+    }
+    File::from_str(&ready.to_string(), FileFormat::Toml)
+}
+
+/// The ready agents that no section of `given` names.
+pub(super) fn untouched(given: &Config) -> impl Iterator<Item = String> {
+    agents().into_iter().map(|(name, _)| name).filter(|name| given.get_table(&format!("agents.{name}")).is_err())
+}
+
+/// The agents of the settings file `text`, over the ready ones that it names.
+///
+/// # Errors
+/// When a value cannot be read.
+pub(super) fn agents_over_ready(text: &str) -> Result<BTreeMap<String, AgentSettings>, ConfigError> {
+    let given = Config::builder().add_source(File::from_str(text, FileFormat::Toml)).build()?;
+    let named: Vec<String> = given.get_table("agents").map(|table| table.into_keys().collect()).unwrap_or_default();
+    let merged = Config::builder().add_source(layer_below(&given)).add_source(given).build()?;
+    let mut agents: BTreeMap<String, AgentSettings> = merged.get("agents")?;
+    agents.retain(|name, _| named.contains(name));
+    Ok(agents)
+}
+
+/// It is built in, and a test reads it.
+fn table() -> Table {
+    toml::from_str(READY).unwrap_or_default()
+}
+
+fn agents() -> Table {
+    match table().remove("agents") {
+        Some(Value::Table(agents)) => agents,
+        Some(_) | None => Table::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashMap, time::Duration};
+
+    use super::*;
+    use crate::{BackendKind, Impact, RepositorySettings, Settings};
+
+    fn load(file: &str, flags: &[(&str, &str)]) -> Settings {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hob.toml");
+        std::fs::write(&path, file).unwrap();
+        let flags: Vec<_> = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Settings::load(Some(&path), HashMap::new(), &flags).unwrap()
+    }
+
+    fn bounded(agent: &AgentSettings, turns: u32) {
+        assert_eq!(agent.tools, ["ls", "cat", "head", "grep", "find"]);
+        assert_eq!((agent.max_iterations, agent.max_time), (turns, Some(Duration::from_secs(60))));
+        assert_eq!(agent.approve, Impact::Low);
+    }
+
+    /// Requirements S2 and S6: a ready agent keeps its bounds, whatever one key of it is set to, and wherever.
+    #[test]
+    fn a_section_changes_the_keys_that_it_names() {
+        bounded(&load("", &[]).agents["file"], 15);
+        bounded(&load("[agents.file]\nmax_iterations = 20", &[]).agents["file"], 20);
+        bounded(&load("", &[("agents.file.max_iterations", "20")]).agents["file"], 20);
+        bounded(&load("[agents.file]\nbackend = 'native'\nmodel = 'openai/x'", &[]).agents["file"], 15);
+        let http = &load("[agents.http]\nhosts = ['example.org']", &[]).agents["http"];
+        assert_eq!((http.tools.as_slice(), http.hosts.len()), (["curl".to_owned()].as_slice(), 1));
+        let curl = &load("[tools.curl]\nimpact = 'medium'", &[]).tools["curl"];
+        assert_eq!((curl.impact, curl.description.as_str()), (Impact::Medium, "Asks a server over HTTP."));
+        let repository = RepositorySettings::parse("[agents.file]\nmax_iterations = 20\n[agents.own]\n").unwrap();
+        bounded(&repository.agents["file"], 20);
+        assert_eq!(repository.agents.keys().collect::<Vec<_>>(), ["file", "own"]);
+    }
+
+    #[test]
+    fn a_section_with_another_backend_is_an_agent_of_its_own() {
+        let own = "[agents.file]\nbackend = 'command'\ncommand = ['sh']";
+        for agent in
+            [load(own, &[]).agents["file"].clone(), RepositorySettings::parse(own).unwrap().agents["file"].clone()]
+        {
+            let wanted =
+                AgentSettings { command: vec!["sh".into()], backend: BackendKind::Command, ..AgentSettings::default() };
+            assert_eq!(agent, wanted);
+        }
+    }
+
+    #[test]
+    fn which_ready_agents_nobody_changed_is_known() {
+        assert!(load("", &[]).untouched.contains("file"));
+        let settings = load("[agents.file]\nmax_iterations = 20", &[]);
+        assert!(!settings.untouched.contains("file") && settings.untouched.contains("http"));
+        assert!(is_ready_agent("http") && !is_ready_agent("native"));
+    }
+}
