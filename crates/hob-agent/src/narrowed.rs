@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use hob_config::{AgentSettings, BackendKind};
+use hob_config::{AgentSettings, BackendKind, FailedCommands};
 use hob_domain::{Bounds, Impact, Narrowed, Profile, ProfileLimits, ProfileSource};
 
 use crate::{AgentBackend, AgentError, Registry, native::built_in_tools};
@@ -62,6 +62,7 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
         [] => built_in_tools(settings).into_iter().collect(),
         named => named.iter().cloned().collect(),
     };
+    let counted = |limit: u32| (limit > 0).then(|| limit.into());
     let limits = ProfileLimits {
         max_iterations: Some(settings.max_iterations.into()),
         max_time: settings.max_time,
@@ -69,6 +70,8 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
         max_output: Some(settings.max_output),
         consecutive_errors: Some(settings.consecutive_errors.into()),
         recent_errors: Some(settings.recent_errors.into()),
+        failed_commands_in_row: counted(settings.failed_commands.in_row),
+        failed_commands_total: counted(settings.failed_commands.total),
         usd_micros: None,
     };
     let (approve, ask, denied) = (settings.approve, settings.ask, settings.denied.clone());
@@ -79,6 +82,7 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
 fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> AgentSettings {
     let limits = &narrowed.limits;
     let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
+    let failed = |limit: Option<u64>| limit.map_or(0, |limit| limit.try_into().unwrap_or(u32::MAX));
     let mut tools: Vec<String> = narrowed.tools.iter().cloned().collect();
     if tools.is_empty() {
         // An empty list would stand for all. This one every agent has.
@@ -99,6 +103,10 @@ fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> Age
         max_iterations: count(limits.max_iterations, settings.max_iterations),
         consecutive_errors: count(limits.consecutive_errors, settings.consecutive_errors),
         recent_errors: count(limits.recent_errors, settings.recent_errors),
+        failed_commands: FailedCommands {
+            in_row: failed(limits.failed_commands_in_row),
+            total: failed(limits.failed_commands_total),
+        },
         max_time: limits.max_time,
         max_tokens: limits.max_tokens.unwrap_or(settings.max_tokens),
         max_output: limits.max_output.unwrap_or(settings.max_output),

@@ -29,6 +29,16 @@ pub enum PromptVia {
     Argument,
 }
 
+/// Commands that ran and failed: how many end a run, or how many there were.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FailedCommands {
+    /// In a row; as a limit, 0: not limited.
+    pub in_row: u32,
+    /// In the whole run; as a limit, 0: not limited.
+    pub total: u32,
+}
+
 /// One agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -62,6 +72,8 @@ pub struct AgentSettings {
     pub consecutive_errors: u32,
     /// `native` only: of the last 20 replies, those with a failed action that stop the run.
     pub recent_errors: u32,
+    /// `native` only: commands that ran and failed before the run is stopped.
+    pub failed_commands: FailedCommands,
     /// `native` only: identical calls in a row before the run is stopped.
     pub identical_calls: u32,
     /// `native` only: whether the model looks at the task, its change and the checks once more before its `done` counts.
@@ -112,6 +124,7 @@ impl Default for AgentSettings {
             max_iterations: 250,
             consecutive_errors: 5,
             recent_errors: 12,
+            failed_commands: FailedCommands::default(),
             identical_calls: 4,
             last_look: true,
             max_time: None,

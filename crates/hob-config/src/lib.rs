@@ -28,7 +28,9 @@ mod variable_names;
 mod webhook;
 mod workspace;
 
-pub use agents::{AgentSettings, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings};
+pub use agents::{
+    AgentSettings, FailedCommands, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings,
+};
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use draft::DraftRule;
 pub use duration::parse_duration;

@@ -60,7 +60,9 @@ impl LimitKind {
             () if names(&["the budget of the run is spent", "the budget of the attempt is spent"]) => Self::Money,
             () if names(&["the tokens of "]) && names(&["used up"]) => Self::Tokens,
             () if names(&["(`max_iterations`)"]) => Self::Turns,
-            () if names(&["`consecutive_errors`", "`recent_errors`", "`identical_calls`", "`max_output`"]) => {
+            () if names(&["`consecutive_errors`", "`recent_errors`", "`identical_calls`", "`max_output`"])
+                || names(&["`failed_commands."]) =>
+            {
                 Self::Other
             }
             () => return None,

@@ -177,6 +177,32 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
     assert_eq!((record.state, record.metrics.turns, record.bill().input_tokens), (SessionState::Completed, 3, 30));
 }
 
+/// Requirement S2: a run that is resumed goes on counting the commands that failed.
+#[tokio::test]
+async fn commands_that_failed_count_on_in_a_session_whose_process_was_killed() {
+    let sitting = Sitting::new();
+    let failed = |id: &str| calls(id, "shell", json!({ "command": format!("ls none-{id}") }));
+    let settings = || AgentSettings {
+        failed_commands: hob_config::FailedCommands { in_row: 3, total: 0 },
+        ..AgentSettings::default()
+    };
+    let killed = Model::new([failed("one"), failed("two")]);
+    let asked_again = async {
+        while killed.seen.lock().unwrap().len() < 3 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let agent = agent_of(&killed, settings());
+    tokio::select! {
+        _ = sitting.run(&agent) => panic!("the model is silent"),
+        () = asked_again => {}
+    }
+    let report = sitting.run(&agent_of(&Model::new([failed("three"), done()]), settings())).await;
+    let said =
+        "3 commands in a row failed (`failed_commands.in_row`), the last: `shell ls none-three` with exit code 2";
+    assert_eq!(failure(&report.outcome).0, said);
+}
+
 #[tokio::test]
 async fn a_damaged_tail_is_cut_off_with_a_note() {
     let sitting = Sitting::new();

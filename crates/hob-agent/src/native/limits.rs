@@ -1,6 +1,6 @@
 //! How far a run may go.
 
-use hob_config::AgentSettings;
+use hob_config::{AgentSettings, FailedCommands};
 use hob_domain::{Outcome, RunRequest, count};
 use tokio::time::Instant;
 
@@ -18,6 +18,8 @@ pub(super) struct Limits {
     pub(super) consecutive_errors: u32,
     /// Replies with a failed action, of the last [`RECENT`].
     pub(super) recent_errors: u32,
+    /// Commands that ran and failed; 0: not limited.
+    pub(super) failed_commands: FailedCommands,
     /// Identical calls in a row.
     pub(super) identical_calls: u32,
     /// Millionths of a US dollar; none: not limited.
@@ -49,6 +51,7 @@ impl Limits {
             turns: settings.max_iterations,
             consecutive_errors: settings.consecutive_errors.max(1),
             recent_errors: settings.recent_errors.max(1),
+            failed_commands: settings.failed_commands,
             identical_calls: settings.identical_calls.max(2),
             usd_micros: request.usd_micros,
             tokens: tokens.unwrap_or(settings.max_tokens),

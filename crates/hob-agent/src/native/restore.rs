@@ -6,6 +6,7 @@
 //!   continues within its limits of turns and errors; one that ended by itself and is resumed has them anew.
 //! - Caveats: files may have changed since. A note tells the model so.
 
+use hob_config::FailedCommands;
 use hob_domain::Outcome;
 
 use crate::{
@@ -116,11 +117,11 @@ impl<'a> Rebuild<'a> {
                     open.results.push(ToolResult { id: id.clone(), text: text.clone(), is_error: *is_error });
                 }
             }
-            SessionEvent::Turned { note, written, errors, errors_in_row, .. } => {
+            SessionEvent::Turned { note, written, errors, errors_in_row, failed_commands, .. } => {
                 if let Some(open) = self.open.take() {
                     self.push(open, note);
                 }
-                self.restored.usage.restore(*written, *errors, *errors_in_row);
+                self.restored.usage.restore(*written, *errors, *errors_in_row, *failed_commands);
             }
             SessionEvent::Ended { outcome, .. } => self.ended = Some(outcome.clone()),
         }
@@ -167,7 +168,7 @@ impl<'a> Rebuild<'a> {
         self.restored.history.tell(&text);
         if ended.as_ref().is_some_and(is_own_end) {
             self.restored.turns_before = self.restored.usage.turns;
-            self.restored.usage.restore(0, 0, 0);
+            self.restored.usage.restore(0, 0, 0, FailedCommands::default());
         }
     }
 

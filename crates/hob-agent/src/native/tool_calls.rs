@@ -18,7 +18,7 @@ use crate::{
         last_look::LastLook,
         limits::{Limits, out_of_time},
         standing::Standing,
-        tools::{Action, Answer, Effect, ToolError, Toolbox, Toolset, run_action},
+        tools::{Action, Answer, CommandResult, Effect, ToolError, Toolbox, Toolset, run_action},
         usage::{Actions, RunUsage},
     },
     report::{cancelled, clip, first_line},
@@ -97,6 +97,9 @@ impl ToolExecutor<'_> {
         };
         let answer = match (answer, finds) {
             (Ok(Answer::Text(text)), Some(source)) => Ok(Answer::Text(self.as_evidence(&source, text).await)),
+            (Ok(Answer::Ran(text, result)), Some(source)) => {
+                Ok(Answer::Ran(self.as_evidence(&source, text).await, result))
+            }
             (answer, _) => answer,
         };
         (allowed, answer)
@@ -205,9 +208,10 @@ impl CallRunner<'_> {
         let answers = join_all(runs).await;
         for ((call, line, (command, changes), (warning, step)), (allowed, answer)) in told.into_iter().zip(answers) {
             self.show(step, allowed, &answer);
+            let ran = CommandResult::in_answer(&answer);
             let answer = match answer {
                 Ok(Answer::End(outcome)) => return Err(outcome),
-                Ok(Answer::Text(text)) => Ok(warned(text, warning.as_deref())),
+                Ok(Answer::Text(text) | Answer::Ran(text, _)) => Ok(warned(text, warning.as_deref())),
                 Err(error) => Err(warned(error.to_string(), warning.as_deref())),
             };
             if self.context.cancel.is_cancelled() {
@@ -224,6 +228,9 @@ impl CallRunner<'_> {
                 done.trace.files.extend(changes);
             }
             self.note(call, &line, answer, done);
+            if let Some(result) = ran {
+                self.usage.count_command(self.limits, &line, &result)?;
+            }
         }
         Ok(())
     }
@@ -254,7 +261,9 @@ impl CallRunner<'_> {
             (Ok(_), _) => {}
         }
         let effect = match answer {
-            Ok(Answer::Text(text)) => first_line(text.lines().next().unwrap_or_default(), REASON_MAX),
+            Ok(Answer::Text(text) | Answer::Ran(text, _)) => {
+                first_line(text.lines().next().unwrap_or_default(), REASON_MAX)
+            }
             Ok(Answer::End(Outcome::ApprovalNeeded { .. })) => "the run ends until a person approves it".to_owned(),
             Ok(Answer::End(Outcome::Question { .. })) => "the run ends until a person answers".to_owned(),
             Ok(Answer::End(_)) => "the investigation ends".to_owned(),

@@ -200,7 +200,8 @@ impl Run<'_> {
     /// Records that the turn is complete, with the note that the model gets behind it.
     fn turned(&self, note: String) {
         let RunUsage { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.usage;
-        self.context.session.add(SessionEvent::Turned { turn, note, written, errors, errors_in_row });
+        let failed_commands = self.usage.failed_commands;
+        self.context.session.add(SessionEvent::Turned { turn, note, written, errors, errors_in_row, failed_commands });
     }
 
     async fn act(&mut self, reply: &ModelReply, calls: &[ToolCall]) -> Result<(), Outcome> {

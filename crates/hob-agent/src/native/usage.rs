@@ -5,11 +5,15 @@ use std::{
     time::Duration,
 };
 
+use hob_config::FailedCommands;
 use hob_domain::{Outcome, Spend, count};
 use tokio::time::Instant;
 
 use crate::{
-    native::limits::{Limits, RECENT, out_of_time},
+    native::{
+        limits::{Limits, RECENT, out_of_time},
+        tools::CommandResult,
+    },
     report::{needs_human, permanent},
 };
 
@@ -53,15 +57,18 @@ pub(super) struct RunUsage {
     recent: VecDeque<bool>,
     /// Those of them that came last and in a row.
     pub(super) consecutive_errors: u32,
+    /// Commands that ran and failed.
+    pub(super) failed_commands: FailedCommands,
     identical_calls: u32,
     last_call: Option<(String, String)>,
     warned: BTreeSet<&'static str>,
 }
 
 impl RunUsage {
-    /// Continues the counts of an earlier run of the session: bytes that commands wrote, errors in all and in a row.
-    pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32) {
+    /// Continues the counts of an earlier run of the session: bytes that commands wrote, errors in all and in a row, failed commands.
+    pub(super) fn restore(&mut self, written: u64, errors: u32, in_row: u32, failed: FailedCommands) {
         (self.written, self.total_errors, self.consecutive_errors) = (written, errors, in_row);
+        self.failed_commands = failed;
     }
 
     /// Counts a turn that begins. The error is the end of the run: a limit is reached.
@@ -147,6 +154,37 @@ impl RunUsage {
         Ok(())
     }
 
+    /// Counts a command that ran. The error is the end of the run: too many failed.
+    pub(super) fn count_command(&mut self, limits: &Limits, line: &str, result: &CommandResult) -> Result<(), Outcome> {
+        let failed = &mut self.failed_commands;
+        let CommandResult::Failed(how) = result else {
+            failed.in_row = 0;
+            return Ok(());
+        };
+        (failed.in_row, failed.total) = (failed.in_row + 1, failed.total + 1);
+        let is_reached = |count: u32, limit: u32| limit > 0 && count >= limit;
+        let reached = if is_reached(failed.in_row, limits.failed_commands.in_row) {
+            format!("{} in a row failed (`failed_commands.in_row`)", count(failed.in_row, "command"))
+        } else if is_reached(failed.total, limits.failed_commands.total) {
+            format!("{} of the run failed (`failed_commands.total`)", count(failed.total, "command"))
+        } else {
+            return Ok(());
+        };
+        Err(permanent(format!("{reached}, the last: `{line}` with {how}")))
+    }
+
+    /// How many commands failed, where that is limited.
+    fn failures(&self, limits: &Limits) -> String {
+        let (failed, most) = (self.failed_commands, limits.failed_commands);
+        let parts = [(failed.in_row, most.in_row, " in a row"), (failed.total, most.total, "")];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(_, most, _)| *most > 0 && failed.total > 0)
+            .map(|(count, most, how)| format!("{count} of {most}{how}"))
+            .collect();
+        if parts.is_empty() { String::new() } else { format!("; failed commands: {}", parts.join(", ")) }
+    }
+
     /// The note that precedes the next turn: what is left, and a warning, once a limit, that it is nearly reached.
     pub(super) fn status(&mut self, limits: &Limits, now: Instant) -> String {
         let time = limits.deadline.saturating_duration_since(now);
@@ -159,8 +197,8 @@ impl RunUsage {
             0 => String::new(),
             errors => format!("; {}", count(errors, "error")),
         };
-        let next = self.turns + 1;
-        let mut text = format!("[turn {next} of {}; left: {}{errors}]", limits.turns, left.join(", "));
+        let (next, failures) = (self.turns + 1, self.failures(limits));
+        let mut text = format!("[turn {next} of {}; left: {}{errors}{failures}]", limits.turns, left.join(", "));
         for name in self.nearly_reached(limits, now) {
             text.push_str(&format!("\n[nearly all {name} is used: finish what matters, then {}]", limits.end_with));
         }
@@ -219,6 +257,7 @@ mod tests {
             turns: 2,
             consecutive_errors: 2,
             recent_errors: 3,
+            failed_commands: FailedCommands { in_row: 2, total: 3 },
             identical_calls: 3,
             usd_micros: Some(10),
             tokens: 1_000,
@@ -285,6 +324,34 @@ mod tests {
             said(usage.count_actions(&limits, &wrong("d"))),
             "actions of 3 of the last 4 replies failed (`recent_errors`), the last with: d"
         );
+    }
+
+    /// Requirement S2.
+    #[test]
+    fn failed_commands_end_a_run_in_a_row_or_in_all() {
+        let limits = limits(Instant::now());
+        let failed = CommandResult::Failed("exit code 2".to_owned());
+        let mut usage = RunUsage::default();
+        usage.count_command(&limits, "ls x", &failed).unwrap();
+        assert!(usage.status(&limits, limits.started).ends_with("; failed commands: 1 of 2 in a row, 1 of 3]"));
+        assert_eq!(
+            said(usage.count_command(&limits, "ls y", &failed)),
+            "2 commands in a row failed (`failed_commands.in_row`), the last: `ls y` with exit code 2"
+        );
+        let mut usage = RunUsage::default();
+        for result in [&failed, &CommandResult::Succeeded, &failed, &CommandResult::Succeeded] {
+            usage.count_command(&limits, "ls x", result).unwrap();
+        }
+        assert_eq!(
+            said(usage.count_command(&limits, "ls z", &failed)),
+            "3 commands of the run failed (`failed_commands.total`), the last: `ls z` with exit code 2"
+        );
+        let limits = Limits { failed_commands: FailedCommands::default(), ..limits };
+        let mut usage = RunUsage::default();
+        for _ in 0..100 {
+            usage.count_command(&limits, "ls x", &failed).unwrap();
+        }
+        assert!(!usage.status(&limits, limits.started).contains("failed commands"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The lines of a transcript.
 
+use hob_config::FailedCommands;
 use hob_domain::{IssueNumber, Outcome, RepoName, RunId, Spend};
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +121,9 @@ pub enum SessionEvent {
         errors: u32,
         /// Those of them that came last and in a row.
         errors_in_row: u32,
+        /// Commands that ran and failed so far.
+        #[serde(default)]
+        failed_commands: FailedCommands,
     },
     /// A run ended.
     Ended {

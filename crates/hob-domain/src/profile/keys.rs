@@ -124,18 +124,36 @@ pub(super) fn limits(node: &Node) -> Result<ProfileLimits, Wrong> {
             "max_output" => limits.max_output = count()?,
             "consecutive_errors" => limits.consecutive_errors = count()?,
             "recent_errors" => limits.recent_errors = count()?,
+            "failed_commands" => failed_commands(node, &mut limits)?,
             "usd" => {
                 let given = text(name, node, TEXT_MAX)?;
                 let amount = usd_micros(&given).map_err(|error| Wrong::of(node, format!("`usd`: {error}")))?;
                 limits.usd_micros = Some(amount);
             }
             other => {
-                let keys = "max_iterations, max_time, max_tokens, max_output, consecutive_errors, recent_errors, usd";
+                let keys = "max_iterations, max_time, max_tokens, max_output, consecutive_errors, recent_errors, \
+                            failed_commands, usd";
                 return Err(Wrong::of(node, format!("`limits` has no key `{}`: the keys are {keys}", shown(other))));
             }
         }
     }
     Ok(limits)
+}
+
+fn failed_commands(node: &Node, limits: &mut ProfileLimits) -> Result<(), Wrong> {
+    for (name, node) in entries("failed_commands", node)? {
+        match name.as_str() {
+            "in_row" => limits.failed_commands_in_row = Some(number(name, node)?),
+            "total" => limits.failed_commands_total = Some(number(name, node)?),
+            other => {
+                return Err(Wrong::of(
+                    node,
+                    format!("`failed_commands` has `in_row` and `total`, not `{}`", shown(other)),
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A text, or `text` and `required`.

@@ -114,6 +114,8 @@ impl ProfileLimits {
             max_output: lower(self.max_output, other.max_output),
             consecutive_errors: lower(self.consecutive_errors, other.consecutive_errors),
             recent_errors: lower(self.recent_errors, other.recent_errors),
+            failed_commands_in_row: lower(self.failed_commands_in_row, other.failed_commands_in_row),
+            failed_commands_total: lower(self.failed_commands_total, other.failed_commands_total),
             usd_micros: lower(self.usd_micros, other.usd_micros),
         }
     }
@@ -209,7 +211,8 @@ mod tests {
 
     fn limits() -> impl Strategy<Value = ProfileLimits> {
         let number = || option::of(1_u64..100);
-        (number(), number(), number(), number(), number(), number(), number()).prop_map(|all| ProfileLimits {
+        let all = (number(), number(), number(), number(), number(), number(), number(), number(), number());
+        all.prop_map(|all| ProfileLimits {
             max_iterations: all.0,
             max_time: all.1.map(Duration::from_secs),
             max_tokens: all.2,
@@ -217,6 +220,8 @@ mod tests {
             consecutive_errors: all.4,
             recent_errors: all.5,
             usd_micros: all.6,
+            failed_commands_in_row: all.7,
+            failed_commands_total: all.8,
         })
     }
 
@@ -230,6 +235,8 @@ mod tests {
             && below(&one.max_output, &other.max_output)
             && below(&one.consecutive_errors, &other.consecutive_errors)
             && below(&one.recent_errors, &other.recent_errors)
+            && below(&one.failed_commands_in_row, &other.failed_commands_in_row)
+            && below(&one.failed_commands_total, &other.failed_commands_total)
             && below(&one.usd_micros, &other.usd_micros)
     }
 

@@ -221,7 +221,7 @@ hob:
   approve: low
   ask: issue
   denied: ['shell(git push)', write]
-  limits: { max_iterations: 20, max_time: 10m, usd: 0.5 }
+  limits: { max_iterations: 20, max_time: 10m, usd: 0.5, failed_commands: { in_row: 3 } }
   deliverable: comment
   paths: [docs/]
   hand_off_to: [code]
@@ -251,6 +251,7 @@ Look first.
         let limits = profile.limits;
         assert_eq!((limits.max_iterations, limits.max_time), (Some(20), Some(Duration::from_secs(600))));
         assert_eq!((limits.usd_micros, limits.max_tokens), (Some(500_000), None));
+        assert_eq!((limits.failed_commands_in_row, limits.failed_commands_total), (Some(3), None));
         assert_eq!((profile.deliverable, profile.hand_off_to[0].as_str()), (Deliverable::Comment, "code"));
         assert!(profile.paths.is_match("docs/a/b.md") && !profile.paths.is_match("src/a.rs"));
         assert!(profile.case.questions[0].required && !profile.case.questions[1].required);
@@ -312,6 +313,8 @@ Look first.
             ("limits: {max_time: soon}", "write a time such as `30m`"),
             ("limits: {usd: -1}", "`usd`"),
             ("limits: {turns: 3}", "`limits` has no key `turns`"),
+            ("limits: {failed_commands: {total: 0}}", "write a whole number from 1"),
+            ("limits: {failed_commands: {of: 3}}", "`failed_commands` has `in_row` and `total`, not `of`"),
             ("limits: {usd: 1, usd: 2}", "`usd` stands there twice"),
             ("paths: []", "`paths` is empty"),
             ("paths: ['a[']", "`paths`"),

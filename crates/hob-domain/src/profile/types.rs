@@ -98,6 +98,12 @@ pub struct ProfileLimits {
     /// Replies with a failed action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recent_errors: Option<u64>,
+    /// Commands in a row that ran and failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_commands_in_row: Option<u64>,
+    /// Commands that ran and failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_commands_total: Option<u64>,
     /// Millionths of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd_micros: Option<u64>,

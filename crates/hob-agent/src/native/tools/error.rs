@@ -29,6 +29,14 @@ pub(in crate::native) enum ToolError {
     /// The rules of an investigation do not allow it now.
     #[error("refused: {0}")]
     Case(#[from] investigation::Refused),
+    /// A command ran, and Hob ended it.
+    #[error("{text}")]
+    Ended {
+        /// What is said of it, with what it printed.
+        text: String,
+        /// Why it was ended.
+        how: String,
+    },
     /// The tool did not do what was asked.
     #[error("{0}")]
     Refused(String),

@@ -23,7 +23,7 @@ mod toolset;
 mod write;
 
 pub(super) use action::{Action, Effect};
-pub(super) use dispatch::{Answer, run_action};
+pub(super) use dispatch::{Answer, CommandResult, run_action};
 pub(super) use error::ToolError;
 pub(super) use plan::Plan;
 pub(super) use program::first as program_of;

@@ -11,7 +11,7 @@ use crate::{
     native::{
         command_line,
         plain::plain,
-        tools::{ToolError, Toolbox},
+        tools::{Answer, CommandResult, ToolError, Toolbox},
     },
     report::clip,
 };
@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// Runs it. An exit code is an answer, whatever it is.
-    pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<String, ToolError> {
+    pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<Answer, ToolError> {
         if self.words.iter().any(|word| word.contains('\0')) {
             return Err(ToolError::Refused("an argument cannot hold a zero byte".into()));
         }
@@ -107,8 +107,13 @@ impl Run {
         toolbox.written.add(written);
         let shown = plain(&if errors.is_empty() { said } else { format!("{said}\n[standard error]\n{errors}") });
         match finished.exit {
-            Exit::Code(_) | Exit::Signal(_) => Ok(format!("[{}]\n{shown}", finished.exit)),
-            Exit::Deadline => Err(ToolError::Refused(format!("it was ended after {} s\n{shown}", time.as_secs()))),
+            exit @ (Exit::Code(_) | Exit::Signal(_)) => {
+                Ok(Answer::Ran(format!("[{exit}]\n{shown}"), CommandResult::of(exit)))
+            }
+            Exit::Deadline => {
+                let how = format!("ended after {} s", time.as_secs());
+                Err(ToolError::Ended { text: format!("it was {how}\n{shown}"), how })
+            }
             Exit::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
         }
     }

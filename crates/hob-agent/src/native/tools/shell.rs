@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use hob_process::{CommandEnd, CommandLimits, Finished, Ran};
+use hob_process::{CommandEnd, CommandLimits, Exit, Finished, Ran};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ use crate::{
     native::{
         command_line::CommandLine,
         plain::plain,
-        tools::{ToolError, Toolbox},
+        tools::{Answer, CommandResult, ToolError, Toolbox},
     },
     report::first_line,
 };
@@ -57,7 +57,7 @@ pub(in crate::native) struct Shell {
 
 impl Shell {
     /// Runs the command. One that exits with an error code is an answer, not an error: a failing test is news.
-    pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<String, ToolError> {
+    pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<Answer, ToolError> {
         if self.command.contains('\0') {
             return Err(ToolError::Refused("a command cannot hold a zero byte".into()));
         }
@@ -125,7 +125,7 @@ fn in_background(command: &str) -> String {
     )
 }
 
-fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
+fn shown(ran: &Ran, time: Duration, place: &str) -> Result<Answer, ToolError> {
     let mut output = plain(&ran.output.text());
     if !ran.refused.is_empty() {
         let refused = plain(&ran.refused.join(", "));
@@ -133,21 +133,24 @@ fn shown(ran: &Ran, time: Duration, place: &str) -> Result<String, ToolError> {
             format!("{}\n[the sandbox refused: {refused}; no change of files helps against that]", output.trim_end());
     }
     let fresh = "a new shell continues in the same folder, without variables set before";
+    let ended =
+        |how: String, then: &str| ToolError::Ended { text: format!("the command was {how}{then}\n{output}"), how };
+    let out_of_time = format!("ended after {} s", time.as_secs());
     match ran.end {
-        CommandEnd::Code(code) => Ok(format!("[exit code {code}{place}]\n{output}")),
-        CommandEnd::WithShell(exit) => Ok(format!("[{exit}; it ended the shell: {fresh}]\n{output}")),
-        CommandEnd::Deadline => Err(ToolError::Refused(format!(
-            "the command was ended after {} s{place}; {fresh}\n{output}",
-            time.as_secs()
-        ))),
-        CommandEnd::DeadlineOfCommand => Err(ToolError::Refused(format!(
-            "the command was ended after {} s{place}; the shell goes on with its variables and jobs\n{output}",
-            time.as_secs()
-        ))),
-        CommandEnd::Flood => Err(ToolError::Refused(format!(
-            "the command was ended: it wrote {} MiB, more than it may; {fresh}\n{output}",
-            ran.written >> 20
-        ))),
+        CommandEnd::Code(code) => {
+            Ok(Answer::Ran(format!("[exit code {code}{place}]\n{output}"), CommandResult::of(Exit::Code(code))))
+        }
+        CommandEnd::WithShell(exit) => {
+            Ok(Answer::Ran(format!("[{exit}; it ended the shell: {fresh}]\n{output}"), CommandResult::of(exit)))
+        }
+        CommandEnd::Deadline => Err(ended(out_of_time, &format!("{place}; {fresh}"))),
+        CommandEnd::DeadlineOfCommand => {
+            Err(ended(out_of_time, &format!("{place}; the shell goes on with its variables and jobs")))
+        }
+        CommandEnd::Flood => {
+            let how = format!("ended: it wrote {} MiB, more than it may", ran.written >> 20);
+            Err(ended(how, &format!("; {fresh}")))
+        }
         CommandEnd::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
     }
 }
