@@ -35,14 +35,14 @@ async fn commands_that_fail_end_a_run_in_a_row_and_in_all() {
     let (reason, class) = failure(&report.outcome);
     assert_eq!(
         reason,
-        "3 commands in a row failed (`failed_commands.in_row`), the last: `shell echo begun; sleep 600` with ended after 0 s"
+        "3 commands in a row failed (`failed_commands.in_row`), the last: `shell echo begun; sleep 600` (ended after 0 s)"
     );
     assert_eq!(*class, FailureClass::Permanent);
     let replies = (1..=5).flat_map(|n| [shell(&format!("(exit {n})")), shell(&format!("echo {n}"))]);
     let report = run(&bench, native_with(replies.collect(), limited(3, 5))).await;
     assert_eq!(
         failure(&report.outcome).0,
-        "5 commands of the run failed (`failed_commands.total`), the last: `shell (exit 5)` with exit code 5"
+        "5 commands of the run failed (`failed_commands.total`), the last: `shell (exit 5)` (exit code 5)"
     );
     // The third of one reply is the last that is run.
     let call = |n: u32| json!({ "name": "shell", "arguments": { "command": format!("echo {n} >> ran; (exit 1)") } });
@@ -75,6 +75,6 @@ async fn the_ready_agents_end_after_three_commands_that_failed() {
     let report = bench.run(&registry.get("file").unwrap()).await;
     assert_eq!(
         failure(&report.outcome).0,
-        "3 commands in a row failed (`failed_commands.in_row`), the last: `ls none3` with exit code 2"
+        "3 commands in a row failed (`failed_commands.in_row`), the last: `ls none3` (exit code 2)"
     );
 }

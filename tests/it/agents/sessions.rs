@@ -198,8 +198,7 @@ async fn commands_that_failed_count_on_in_a_session_whose_process_was_killed() {
         () = asked_again => {}
     }
     let report = sitting.run(&agent_of(&Model::new([failed("three"), done()]), settings())).await;
-    let said =
-        "3 commands in a row failed (`failed_commands.in_row`), the last: `shell ls none-three` with exit code 2";
+    let said = "3 commands in a row failed (`failed_commands.in_row`), the last: `shell ls none-three` (exit code 2)";
     assert_eq!(failure(&report.outcome).0, said);
 }
 

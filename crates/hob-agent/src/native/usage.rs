@@ -170,7 +170,7 @@ impl RunUsage {
         } else {
             return Ok(());
         };
-        Err(permanent(format!("{reached}, the last: `{line}` with {how}")))
+        Err(permanent(format!("{reached}, the last: `{line}` ({how})")))
     }
 
     /// How many commands failed, where that is limited.
@@ -336,7 +336,7 @@ mod tests {
         assert!(usage.status(&limits, limits.started).ends_with("; failed commands: 1 of 2 in a row, 1 of 3]"));
         assert_eq!(
             said(usage.count_command(&limits, "ls y", &failed)),
-            "2 commands in a row failed (`failed_commands.in_row`), the last: `ls y` with exit code 2"
+            "2 commands in a row failed (`failed_commands.in_row`), the last: `ls y` (exit code 2)"
         );
         let mut usage = RunUsage::default();
         for result in [&failed, &CommandResult::Succeeded, &failed, &CommandResult::Succeeded] {
@@ -344,7 +344,7 @@ mod tests {
         }
         assert_eq!(
             said(usage.count_command(&limits, "ls z", &failed)),
-            "3 commands of the run failed (`failed_commands.total`), the last: `ls z` with exit code 2"
+            "3 commands of the run failed (`failed_commands.total`), the last: `ls z` (exit code 2)"
         );
         let limits = Limits { failed_commands: FailedCommands::default(), ..limits };
         let mut usage = RunUsage::default();

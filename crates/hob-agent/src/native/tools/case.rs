@@ -14,6 +14,7 @@ pub(super) const READ_EVIDENCE: &str = "read_evidence";
 
 /// The arguments of `read_evidence`.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct ReadEvidence {
     /// Which.
     pub(in crate::native) id: EvidenceId,

@@ -45,6 +45,7 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Edit {
     /// The file.
     #[serde(alias = "file_path", alias = "file")]

@@ -29,6 +29,7 @@ pub(super) fn tool(hosts: &[String]) -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Fetch {
     /// Which page.
     pub(super) url: String,

@@ -93,6 +93,7 @@ pub(super) fn done_tool() -> Tool {
 
 /// The arguments of `ask`.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Ask {
     /// What is asked.
     pub(super) question: String,
@@ -100,6 +101,7 @@ pub(in crate::native) struct Ask {
 
 /// The arguments of `hand_off`.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct HandOff {
     /// What a person has to give or decide.
     pub(super) needed: String,
@@ -133,6 +135,7 @@ impl PassOn {
 
 /// The arguments of `done`.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Done {
     /// What the change does, in a few words.
     #[serde(default)]

@@ -29,6 +29,7 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct List {
     /// Where to begin.
     #[serde(default = "here")]

@@ -30,11 +30,13 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Plan {
     steps: Vec<Step>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Step {
     step: String,
     #[serde(default)]

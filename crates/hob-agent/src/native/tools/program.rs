@@ -49,8 +49,8 @@ pub(in crate::native) fn first<'a>(name: &'a str, settings: &'a ToolSettings) ->
 
 /// The arguments as the model writes them.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Given {
-    #[serde(default)]
     arguments: String,
 }
 

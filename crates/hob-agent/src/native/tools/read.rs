@@ -37,6 +37,7 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Read {
     /// The file.
     pub(super) path: String,

@@ -41,6 +41,7 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Search {
     /// What is looked for.
     pub(super) pattern: String,

@@ -44,6 +44,7 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Shell {
     /// The command.
     pub(in crate::native) command: String,

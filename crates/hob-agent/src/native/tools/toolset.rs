@@ -220,15 +220,34 @@ impl Toolset {
             "write" => arguments(call).map(Action::Write),
             "apply_patch" => arguments(call).map(Action::Patch),
             "shell" => arguments(call).map(Action::Shell),
-            name if case::is_one(name) => case_action(call),
+            name if case::is_one(name) => {
+                self.only_known(call)?;
+                case_action(call)
+            }
             "plan" => arguments(call).map(Action::Plan),
             "ask" => arguments(call).map(Action::Ask),
             "hand_off" if self.targets.is_empty() => arguments(call).map(Action::HandOff),
             "hand_off" => {
+                self.only_known(call)?;
                 let pass_on = |hand_over| Action::PassOn(finish::PassOn { hand_over, targets: self.targets.clone() });
                 arguments(call).map(pass_on)
             }
             _ => arguments(call).map(Action::Done),
+        }
+    }
+
+    /// Refuses a key that the tool does not show, for arguments whose own type passes over it.
+    fn only_known(&self, call: &ToolCall) -> Result<(), ToolError> {
+        let given: serde_json::Map<String, serde_json::Value> = arguments(call)?;
+        let shown = self.shown.iter().find(|tool| tool.name == call.name.as_str());
+        let Some(known) = shown.and_then(|tool| tool.schema["properties"].as_object()) else { return Ok(()) };
+        match given.keys().find(|key| !known.contains_key(*key)) {
+            Some(key) => {
+                let known: Vec<String> = known.keys().map(|key| format!("`{key}`")).collect();
+                let reason = format!("unknown field `{}`, expected one of {}", first_line(key, 40), known.join(", "));
+                Err(ToolError::Arguments { tool: call.name.clone(), reason })
+            }
+            None => Ok(()),
         }
     }
 }
@@ -287,6 +306,31 @@ mod tests {
         assert!(said("edit", "{\"path\":\"a\",\"old\":1}").contains("invalid type"));
         assert!(said("write", &" ".repeat(5 << 20)).contains("more than 4194304"));
         assert!(said("ls", "{}").contains("no tool `ls`"));
+    }
+
+    /// Requirement S5: what would be passed over is refused, and the model is told which key it was and which there are.
+    #[test]
+    fn a_key_that_a_tool_does_not_have_is_refused() {
+        let targets = [HandOverTarget { name: "code".parse().unwrap(), description: String::new() }];
+        let programs = [("ls".to_owned(), ToolSettings::default())].into();
+        let wanted: Vec<String> =
+            built_in().iter().map(|tool| tool.name.to_string()).chain(["ls".to_owned()]).collect();
+        let all =
+            Toolset::new(&wanted, &programs, &BTreeMap::new()).unwrap().fetching(&["example.org".to_owned()], &[]);
+        let passing_on = all.clone().handing_over_to(&targets);
+        for set in [&all, &passing_on, &all.clone().for_investigation(), &passing_on.clone().for_investigation()] {
+            for tool in set.shown.iter() {
+                let said = set.parse(&call(&tool.name, r#"{"no_such_key": 1}"#)).unwrap_err().to_string();
+                let first = tool.schema["required"][0].as_str().unwrap_or("path");
+                assert!(said.contains("unknown field `no_such_key`, expected"), "{}: {said}", tool.name);
+                assert!(said.contains(&format!("`{first}`")), "{}: {said}", tool.name);
+            }
+        }
+        let said = |arguments: &str| all.parse(&call("ls", arguments)).unwrap_err().to_string();
+        assert!(said(r#"{"args": ["show", "17"]}"#).ends_with("unknown field `args`, expected `arguments`"));
+        for none in ["{}", ""] {
+            assert!(said(none).ends_with("missing field `arguments`"), "{}", said(none));
+        }
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(super) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct Write {
     /// The file.
     #[serde(alias = "file_path", alias = "file")]

@@ -30,6 +30,7 @@ pub(in crate::native::tools) fn tool() -> Tool {
 
 /// The arguments.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::native) struct ApplyPatch {
     #[serde(alias = "input")]
     patch: String,
