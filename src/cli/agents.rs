@@ -33,6 +33,8 @@ struct Agent {
     backend: BackendKind,
     model: Option<String>,
     is_default: bool,
+    /// What it lacks to work here, in a sentence.
+    lacks: Option<String>,
 }
 
 /// The commit of the clone around the current folder whose profiles are shown.
@@ -96,7 +98,8 @@ fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
         let backend = made_of.backend;
         let of_all = settings.model.default.clone().filter(|_| backend == BackendKind::Native);
         let model = made_of.model.clone().or(of_all);
-        Some(Agent { is_default: name == settings.agent.default, name, backend, model })
+        let lacks = registry.lacks(&name, &settings.sandbox);
+        Some(Agent { is_default: name == settings.agent.default, name, backend, model, lacks })
     };
     Ok(names.into_iter().filter_map(agent).collect())
 }
@@ -162,8 +165,9 @@ fn print_agents(agents: &[Agent]) -> anyhow::Result<()> {
     let mut table = Table::new(&["agent", "backend"], &["model", ""]);
     for agent in agents {
         let model = agent.model.clone().unwrap_or_else(|| "-".to_owned());
-        let note = if agent.is_default { "the default" } else { "" };
-        table.row(vec![agent.name.clone(), String::from(agent.backend), model, note.to_owned()]);
+        let default = agent.is_default.then(|| "the default".to_owned());
+        let note = default.into_iter().chain(agent.lacks.clone()).collect::<Vec<_>>().join("; ");
+        table.row(vec![agent.name.clone(), String::from(agent.backend), model, note]);
     }
     if agents.is_empty() {
         layout::paragraph("No agent is set up: `hob doctor` says what is missing.")?;

@@ -24,6 +24,7 @@ mod native_actions;
 mod native_bad;
 mod native_http;
 mod native_models;
+mod ready;
 mod reasoning;
 mod recipe;
 mod sessions;

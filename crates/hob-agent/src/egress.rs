@@ -298,7 +298,7 @@ impl EgressRules {
 }
 
 /// Whether programs reach nothing by themselves.
-fn is_closed(sandbox: &Sandbox) -> bool {
+pub(crate) fn is_closed(sandbox: &Sandbox) -> bool {
     sandbox.tier() != Tier::None && *sandbox.network() != Network::Open
 }
 

@@ -10,8 +10,8 @@ use std::{
 
 use hob_config::{
     AdapterName, AgentSettings, BackendKind, InvalidModelName, McpSettings, ModelAccess, ModelName, ModelSettings,
-    PriceSettings, RecipeSettings, SecretFiles, Settings, ToolSettings, is_ready_agent, model_access,
-    named_environment, secrets_among,
+    NetworkSetting, PriceSettings, RecipeSettings, SandboxSettings, SecretFiles, Settings, TierSetting, ToolSettings,
+    is_ready_agent, model_access, named_environment, secrets_among,
 };
 use hob_domain::{FailureClass, KnownSecrets, Spend};
 use hob_process::Environment;
@@ -23,7 +23,7 @@ use crate::{
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
     model::{Conversation, FallbackChain, ModelClient, ModelError, Models, Usage},
-    native::{Helps, McpServers},
+    native::{Helps, McpServers, Needs},
 };
 
 /// The agent that exists without settings of its own, as soon as a model is set.
@@ -168,21 +168,29 @@ impl Registry {
         }
     }
 
+    /// What the native agent `name` lacks where the sandbox is as these settings say; none: nothing is known to be missing.
+    pub fn lacks(&self, name: &str, sandbox: &SandboxSettings) -> Option<String> {
+        let is_closed = sandbox.network == NetworkSetting::None && sandbox.tier != TierSetting::None;
+        let settings =
+            self.settings(name).ok().filter(|settings| is_closed && settings.backend == BackendKind::Native)?;
+        Needs::of(name, &settings, &self.parts.tools).sentence()
+    }
+
     /// Builds an agent from settings that are those of `name`, changed.
     pub(super) fn build_of(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
-        self.build(settings)
+        self.build(name, settings)
             .map_err(|error| AgentError { reason: format!("agent `{name}`: {}", error.reason), ..error })
     }
 
-    fn build(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+    fn build(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
         match settings.backend {
             BackendKind::Command => {
                 let egress = EgressRules::new(settings, &self.parts.variables)?;
                 Ok(Arc::new(CommandAgent::new(settings, egress.asking(self.services(), Arc::clone(&self.model)))?))
             }
             BackendKind::Recipe => self.recipe(settings),
-            BackendKind::Native => self.native(settings),
-            BackendKind::Adapter(name) => self.adapter(name, settings),
+            BackendKind::Native => self.native(name, settings),
+            BackendKind::Adapter(program) => self.adapter(program, settings),
         }
     }
 
@@ -250,17 +258,18 @@ impl Registry {
         model.into_iter().flat_map(|model| std::iter::once(model).chain(fallback)).cloned().collect()
     }
 
-    fn native(&self, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
+    fn native(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
         self.servers.know(&settings.mcp).map_err(setup)?;
         let models = self.models_of(settings);
         let Some((model, fallback)) = models.split_first() else {
             return Err(setup("it has no model: set its `model`, or `model.default`".into()));
         };
-        let named = |name: &String| name.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
+        let named = |model: &String| model.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
         let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort).map_err(broken)?;
-        Ok(Arc::new(self.outfit(NativeAgent::new(chain, settings.clone()))?))
+        let agent = NativeAgent::new(chain, settings.clone()).needing(Needs::of(name, settings, &self.parts.tools));
+        Ok(Arc::new(self.outfit(agent)?))
     }
 
     /// Asks the model `name` one question, after what it is told first, without tools. `costs_count` refuses a model whose price is not known.

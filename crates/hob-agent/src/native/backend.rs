@@ -6,13 +6,14 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use hob_config::{AgentSettings, ImageUse, ToolSettings};
 use hob_domain::{FailureClass, Image, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Environment, TaggedProcesses};
+use hob_sandbox::Sandbox;
 use tokio::{sync::Mutex, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     confined::Confined,
-    egress::EgressRules,
+    egress::{EgressRules, is_closed},
     environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
     model::{Conversation, FallbackChain, Picture},
@@ -24,6 +25,7 @@ use crate::{
         last_look::LastLook,
         limits::Limits,
         mcp::{McpServers, McpSource, Opened, Place, Recorded},
+        needs::Needs,
         restore::{Restored, restore},
         speech::Dialect,
         surroundings::surroundings,
@@ -45,6 +47,7 @@ pub struct NativeAgent {
     servers: McpSource,
     egress: EgressRules,
     images: ImageUse,
+    needs: Needs,
 }
 
 impl NativeAgent {
@@ -59,6 +62,7 @@ impl NativeAgent {
             servers: McpSource::Servers(McpServers::default()),
             egress,
             images: ImageUse::Auto,
+            needs: Needs::default(),
         }
     }
 
@@ -81,6 +85,12 @@ impl NativeAgent {
     #[must_use]
     pub(crate) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
         Self { programs, helps, ..self }
+    }
+
+    /// Has it say what its programs need and a sandbox closes.
+    #[must_use]
+    pub(crate) fn needing(self, needs: Needs) -> Self {
+        Self { needs, ..self }
     }
 
     /// Gives it the MCP servers that its settings may name, `[mcp.NAME]`.
@@ -106,11 +116,30 @@ impl NativeAgent {
         }
     }
 
-    async fn toolset(&self, confined: &Confined) -> Result<Toolset, AgentError> {
-        let wanted = self.settings.tools.iter();
-        let programs = wanted.filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
+    /// Whether something is left to it in `sandbox`.
+    fn reaches(&self, sandbox: &Sandbox) -> Result<(), AgentError> {
+        match self.needs.sentence().filter(|_| self.needs.is_all() && is_closed(sandbox)) {
+            Some(sentence) => Err(setup(sentence)),
+            None => Ok(()),
+        }
+    }
+
+    /// The names of the tools that it has in this run: what the sandbox cuts off is left out, and people are told.
+    fn wanted(&self, context: &RunContext) -> Vec<String> {
+        let mut wanted = self.settings.tools.clone();
+        if let Some(sentence) = self.needs.sentence().filter(|_| is_closed(&context.sandbox)) {
+            wanted.retain(|tool| !self.needs.cut_off().contains(tool));
+            context.session.add(SessionEvent::Noted { text: sentence.clone() });
+            context.show(sentence);
+        }
+        wanted
+    }
+
+    async fn toolset(&self, confined: &Confined, context: &RunContext) -> Result<Toolset, AgentError> {
+        let wanted = self.wanted(context);
+        let programs = wanted.iter().filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
         let helps = self.helps.of(programs, confined).await;
-        let mut toolset = Toolset::new(&self.settings.tools, &self.programs, &helps).map_err(setup)?;
+        let mut toolset = Toolset::new(&wanted, &self.programs, &helps).map_err(setup)?;
         // Whoever names the tools has chosen.
         if self.settings.tools.is_empty() {
             toolset = toolset.for_model(self.models.first());
@@ -173,6 +202,7 @@ impl AgentBackend for NativeAgent {
         if request.usd_micros.is_some() {
             self.priced()?;
         }
+        self.reaches(&context.sandbox)?;
         let folder = open_folder(request).await?;
         let case = match &request.investigation {
             Some(case) => Some(CaseFile::open(context, request, case).await),
@@ -192,7 +222,7 @@ impl AgentBackend for NativeAgent {
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
         let mut guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
-        let toolset = self.toolset(&confined).await?;
+        let toolset = self.toolset(&confined, context).await?;
         let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
         let mut toolset =
             toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
@@ -243,6 +273,7 @@ impl AgentBackend for NativeAgent {
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
+        self.reaches(machine.sandbox)?;
         if machine.costs_count { self.priced() } else { Ok(()) }
     }
 
