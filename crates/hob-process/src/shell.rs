@@ -11,9 +11,9 @@
 //!   is not found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::TaggedProcesses).
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     io,
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::ffi::OsStringExt},
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -41,6 +41,8 @@ const DRAIN: Duration = Duration::from_millis(200);
 const COMMAND_TAG: &str = "_HOB_COMMAND";
 /// How long a shell may take to go on after its command was killed.
 const GOES_ON: Duration = Duration::from_secs(1);
+/// Bytes of the variables that a shell exports; of more, another one gets none.
+const EXPORTED_MAX: usize = 1 << 20;
 /// Bytes read at once: what a pipe holds.
 const PIECE: usize = 64 * 1024;
 
@@ -170,6 +172,24 @@ impl Shell {
         Ok(Ran { end, output, written, refused })
     }
 
+    /// Another shell that begins in the folder where this one is, with the variables that it exports. What is set in one of them does not
+    /// hold in the other.
+    ///
+    /// # Errors
+    /// [`ProcessError`] when the pipe of this one fails.
+    pub async fn beside(&mut self, cancel: &CancellationToken) -> Result<Self, ProcessError> {
+        let mut environment = self.environment.clone();
+        if self.running.is_some() {
+            let limits = CommandLimits { time: GOES_ON, kept: EXPORTED_MAX, written: EXPORTED_MAX as u64 };
+            let said = self.run("command env -0", limits, cancel).await?;
+            if let (CommandEnd::Code(0), Some(bytes)) = (said.end, said.output.whole()) {
+                environment = exported(&bytes);
+            }
+        }
+        let Self { plan, home, folder, .. } = &*self;
+        Ok(Self { plan: plan.clone(), environment, home: home.clone(), folder: folder.clone(), running: None })
+    }
+
     /// Ends the shell and all that it started and that stayed in its group.
     pub async fn end(&mut self) {
         if let Some(running) = self.running.take() {
@@ -281,6 +301,15 @@ impl Running {
     }
 }
 
+/// The variables in `text`, each ended by a zero.
+fn exported(text: &[u8]) -> Environment {
+    let split = |variable: &[u8]| {
+        let at = variable.iter().position(|byte| *byte == b'=')?;
+        Some((OsString::from_vec(variable[..at].to_vec()), OsString::from_vec(variable[at + 1..].to_vec())))
+    };
+    text.split(|byte| *byte == 0).filter_map(split).filter(|(name, _)| name != COMMAND_TAG).collect()
+}
+
 fn pipe(source: io::Error) -> ProcessError {
     ProcessError::Pipe { program: "the shell".into(), source }
 }
@@ -319,6 +348,19 @@ mod tests {
         assert_eq!(run(&mut shell, "echo one; echo two >&2; echo three; false").await.0, CommandEnd::Code(1));
         assert_eq!(run(&mut shell, "echo one; echo two >&2; echo three").await, well("one\ntwo\nthree\n"));
         assert_eq!(run(&mut shell, "cat <<'E'\n$x `y`\nE\nprintf end").await, well("$x `y`\nend"));
+    }
+
+    #[tokio::test]
+    async fn a_shell_beside_another_begins_where_that_one_is_and_keeps_to_itself() {
+        let (folder, mut shell) = shell();
+        let cancel = CancellationToken::new();
+        let mut early = shell.beside(&cancel).await.unwrap();
+        assert_eq!(run(&mut early, "echo [$X]").await, well("[]\n"));
+        run(&mut shell, "mkdir d; cd d; export X=\"two\nlines='\"; y=2").await;
+        let mut other = shell.beside(&cancel).await.unwrap();
+        assert_eq!(run(&mut other, "echo \"$X[$y]\"; X=mine; cd /").await, well("two\nlines='[]\n"));
+        assert_eq!(run(&mut shell, "echo \"$X\"").await, well("two\nlines='\n"));
+        assert_eq!(shell.folder(), folder.path().canonicalize().unwrap().join("d"));
     }
 
     #[tokio::test]

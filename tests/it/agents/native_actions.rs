@@ -209,18 +209,48 @@ async fn an_agent_can_be_limited_to_programs_of_its_settings() {
     assert!(error.contains("`shell(` is no pattern"), "{error}");
 }
 
+fn fifo(path: &Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o644);
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
+
+/// Requirement S8. Each of two commands waits for the other: run one after the other, the first would never end.
+#[tokio::test]
+async fn commands_that_are_independent_run_at_the_same_time_and_answer_in_their_order() {
+    let bench = Bench::new(&[]);
+    for name in ["one", "two"] {
+        fifo(&bench.path().join(name));
+    }
+    let call = |command: &str| json!({ "name": "shell", "arguments": { "command": command, "independent": true } });
+    let replies = json!([
+        { "calls": [{ "name": "shell", "arguments": { "command": "export X=kept; mkdir -p d" } }] },
+        { "calls": [call("cat one; echo first $X; echo > two; cd d"), call("echo > one; cat two; echo second $X > made; cat made")] },
+        { "expect": ["first kept", "second kept"], "calls": [{ "name": "shell", "arguments": { "command": "cat made; pwd" } }] },
+        { "expect": ["[exit code 0]\nsecond kept"], "calls": done()["calls"] },
+    ]);
+    let report = run(&bench, native(replies)).await;
+    is_done(&report);
+}
+
+/// Requirement S8: so do commands that only look, without a word of the model.
+#[tokio::test]
+async fn commands_that_only_look_run_at_the_same_time() {
+    let bench = Bench::new(&[]);
+    fifo(&bench.path().join("one"));
+    let call = |command: &str| json!({ "name": "shell", "arguments": { "command": command } });
+    let replies = json!([
+        { "calls": [call("cat one"), call("ls"), { "name": "give", "arguments": { "arguments": "" } }] },
+        { "expect": ["given", "one"], "calls": done()["calls"] },
+    ]);
+    let settings = "[tools.give]\ncommand = ['sh', '-c', 'echo given > one']\nimpact = 'low'\n[agents.both]\ntools = ['shell', 'give']";
+    is_done(&bench.run(&with_cassette(&bench, replies, settings).get("both").unwrap()).await);
+}
+
 /// Each of the two waits for the other: run one after the other, the first would never end.
 #[tokio::test]
 async fn calls_that_only_look_run_at_the_same_time() {
     let bench = Bench::new(&[]);
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        bench.path().join("pipe"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::from_raw_mode(0o644),
-        0,
-    )
-    .unwrap();
+    fifo(&bench.path().join("pipe"));
     let settings = "[tools.give]\ncommand = ['sh', '-c', 'echo given > pipe']\nimpact = 'low'\n[tools.take]\ncommand = ['cat', 'pipe']\nimpact = 'low'\n\
                     [agents.both]\ntools = ['give', 'take']";
     let replies = json!([

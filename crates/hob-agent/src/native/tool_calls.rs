@@ -1,4 +1,4 @@
-//! The calls of one reply: those that only look run at the same time, all others one after the other.
+//! The calls of one reply: those that only look, or need nothing of the others, run at the same time, all others one after the other.
 
 use std::collections::VecDeque;
 
@@ -126,6 +126,12 @@ impl ToolExecutor<'_> {
         }
     }
 
+    /// Whether a call may run beside others. One that a person is asked about does not: they are asked one thing at a time.
+    fn runs_at_once(&self, planned: &Planned<'_>) -> bool {
+        let action = planned.action.as_ref();
+        action.is_ok_and(|action| action.effect() == Effect::Independent && self.guard.runs_by_itself(action))
+    }
+
     fn plan<'c>(&self, call: &'c ToolCall) -> Planned<'c> {
         let action = self.toolset.parse(call);
         let line = action.as_ref().map_or_else(|_| first_line(&call.name, 40), Action::line);
@@ -146,8 +152,11 @@ impl CallRunner<'_> {
             if Instant::now() >= self.limits.deadline {
                 return Err(out_of_time(self.usage.turns, self.limits));
             }
-            let looks = planned.iter().take_while(|planned| effect(planned) == Some(Effect::Looks)).count();
-            let batch: Vec<_> = planned.drain(..looks.max(1)).collect();
+            let at_once = planned.iter().take_while(|planned| self.executor.runs_at_once(planned)).count();
+            let mut batch: Vec<_> = planned.drain(..at_once.max(1)).collect();
+            if at_once > 1 {
+                batch = batch.into_iter().map(Planned::beside).collect();
+            }
             self.batch(batch, &mut done).await?;
         }
         for call in left {
@@ -304,8 +313,15 @@ impl CallRunner<'_> {
     }
 }
 
-fn effect(planned: &Planned<'_>) -> Option<Effect> {
-    planned.action.as_ref().ok().map(Action::effect)
+impl Planned<'_> {
+    /// The same beside other calls: a command gets a shell of its own.
+    fn beside(self) -> Self {
+        let action = self.action.map(|action| match action {
+            Action::Shell(shell) => Action::Shell(shell.beside()),
+            other => other,
+        });
+        Self { action, ..self }
+    }
 }
 
 fn warned(text: String, warning: Option<&str>) -> String {

@@ -7,11 +7,13 @@
 mod impact;
 mod lex;
 mod pattern;
+mod traceless;
 mod wrap;
 
 pub(super) use impact::{impact, impact_of_words};
 pub(super) use lex::arguments;
 pub(super) use pattern::{InvalidPattern, Pattern};
+pub(super) use traceless::is_traceless;
 
 use crate::native::command_line::{lex::scan, wrap::unwrap};
 

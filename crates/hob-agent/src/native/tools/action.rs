@@ -50,8 +50,8 @@ pub(in crate::native) enum Action {
 /// How an action stands to the others of its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::native) enum Effect {
-    /// It only looks: it may run beside others that do.
-    Looks,
+    /// It only looks, or needs nothing of the others: it may run beside others that do.
+    Independent,
     /// It may change files: it runs alone, in its order.
     MayChange,
     /// It ends the run, or speaks: in its order.
@@ -119,9 +119,12 @@ impl Action {
     /// How it stands to others.
     pub(in crate::native) fn effect(&self) -> Effect {
         match self {
-            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) | Self::ReadEvidence(_) => Effect::Looks,
-            Self::Program(run) if run.impact == Impact::Low => Effect::Looks,
-            Self::Mcp(call) if call.impact == Impact::Low => Effect::Looks,
+            Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) | Self::ReadEvidence(_) => {
+                Effect::Independent
+            }
+            Self::Program(run) if run.impact == Impact::Low => Effect::Independent,
+            Self::Shell(shell) if shell.is_independent() || shell.only_looks() => Effect::Independent,
+            Self::Mcp(call) if call.impact == Impact::Low => Effect::Independent,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
             Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
             Self::Case(_) | Self::Plan(_) | Self::Ask(_) => Effect::Speaks,

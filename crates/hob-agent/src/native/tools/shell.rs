@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use hob_config::Impact;
 use hob_process::{CommandEnd, CommandLimits, Exit, Finished, Ran};
 use serde::Deserialize;
 use serde_json::json;
@@ -10,7 +11,7 @@ use tokio::time::Instant;
 use crate::{
     model::Tool,
     native::{
-        command_line::CommandLine,
+        command_line::{CommandLine, impact, is_traceless},
         plain::plain,
         tools::{Answer, CommandResult, ToolError, Toolbox},
     },
@@ -36,6 +37,7 @@ pub(super) fn tool() -> Tool {
                 "command": { "type": "string" },
                 "seconds": { "type": "integer", "description": "ended after this" },
                 "background": { "type": "boolean", "description": "goes on beside later commands, its output in a file" },
+                "independent": { "type": "boolean", "description": "runs beside the reply's other calls, in a shell of its own" },
             },
             "required": ["command"],
         }),
@@ -54,9 +56,31 @@ pub(in crate::native) struct Shell {
     /// Whether it goes on beside later commands.
     #[serde(default)]
     background: bool,
+    /// Whether the model says that it needs nothing of the other calls of its reply.
+    #[serde(default)]
+    independent: bool,
+    /// Whether it runs beside other calls.
+    #[serde(skip)]
+    is_beside: bool,
 }
 
 impl Shell {
+    /// Whether it may run beside other calls, even where it changes files.
+    pub(super) fn is_independent(&self) -> bool {
+        self.independent && !self.background
+    }
+
+    /// Whether it may run beside other calls because it only looks, and needs nothing of the run's own shell.
+    pub(super) fn only_looks(&self) -> bool {
+        let line = CommandLine::parse(&self.command);
+        !self.background && impact(&line) == Impact::Low && is_traceless(&self.command, &line)
+    }
+
+    /// The same beside other calls.
+    pub(in crate::native) fn beside(self) -> Self {
+        Self { is_beside: true, ..self }
+    }
+
     /// Runs the command. One that exits with an error code is an answer, not an error: a failing test is news.
     pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<Answer, ToolError> {
         if self.command.contains('\0') {
@@ -79,10 +103,18 @@ impl Shell {
         }
         let command =
             if self.background { Cow::Owned(in_background(&self.command)) } else { Cow::Borrowed(&*self.command) };
+        let broke = |error| ToolError::Refused(format!("{error}: the next command gets a new shell"));
         let mut shell = toolbox.shell.lock().await;
+        if self.is_beside || self.is_independent() {
+            let mut own = shell.beside(&toolbox.cancel).await.map_err(broke)?;
+            drop(shell);
+            let ran = own.run(&command, limits, &toolbox.cancel).await.map_err(broke)?;
+            own.end().await;
+            toolbox.written.add(ran.written);
+            return shown(&ran, limits.time, "");
+        }
         let before = shell.folder().to_owned();
-        let ran = shell.run(&command, limits, &toolbox.cancel).await;
-        let ran = ran.map_err(|error| ToolError::Refused(format!("{error}: the next command gets a new shell")))?;
+        let ran = shell.run(&command, limits, &toolbox.cancel).await.map_err(broke)?;
         toolbox.written.add(ran.written);
         let place = if shell.folder() == before {
             String::new()
