@@ -41,9 +41,10 @@ pub(super) struct Setup {
 impl Setup {
     /// Reads settings and variables.
     pub(super) fn read(shared: &Shared) -> anyhow::Result<Self> {
-        let settings = Settings::load(shared.config.as_deref(), hob_variables(), &shared.set)?;
+        let mut settings = Settings::load(shared.config.as_deref(), hob_variables(), &shared.set)?;
         let files = SecretFiles::read(variables_of_agents(&settings)).map_err(SettingsError::from)?;
         let standard = Standard::read(&files);
+        settings.at_forge(&standard.api_url);
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
         let secrets = KnownSecrets::default();
         secrets.add(own_secrets(&files));
@@ -86,6 +87,7 @@ impl Setup {
             return Err(fatal(Exit::Usage, help));
         };
         self.standard.forge_at(&found.server).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
+        self.settings.at_forge(&self.standard.api_url);
         Ok(found.repo)
     }
 

@@ -131,9 +131,12 @@ fn failure(outcome: &Outcome) -> (&str, &hob_domain::FailureClass) {
 #[test]
 fn an_agent_that_is_not_known_is_answered_with_those_that_are() {
     let known = registry("[agents.aider]\nbackend = 'command'\ncommand = ['aider']\n[model]\ndefault = 'openai/x'");
-    assert_eq!(known.names(), ["aider", "file", "http", "native"]);
+    assert_eq!(known.names(), ["aider", "docker", "file", "git", "github", "http", "native", "npm"]);
     let error = known.get("adier").err().unwrap().to_string();
-    assert!(error.contains("no agent `adier`: there are aider, file, http, native"), "{error}");
+    assert!(
+        error.contains("no agent `adier`: there are aider, docker, file, git, github, http, native, npm;"),
+        "{error}"
+    );
     let error = registry("").get("x").err().unwrap().to_string();
     assert!(error.contains("model.default"), "{error}");
 }

@@ -10,8 +10,8 @@ use std::{
 
 use hob_config::{
     AdapterName, AgentSettings, BackendKind, InvalidModelName, McpSettings, ModelAccess, ModelName, ModelSettings,
-    NetworkSetting, PriceSettings, RecipeSettings, SandboxSettings, SecretFiles, Settings, TierSetting, ToolSettings,
-    is_ready_agent, model_access, named_environment, secrets_among,
+    PriceSettings, RecipeSettings, SandboxSettings, SecretFiles, Settings, ToolSettings, is_ready_agent, model_access,
+    named_environment, secrets_among,
 };
 use hob_domain::{FailureClass, KnownSecrets, Spend};
 use hob_process::Environment;
@@ -23,7 +23,7 @@ use crate::{
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
     model::{Conversation, FallbackChain, ModelClient, ModelError, Models, Usage},
-    native::{Helps, McpServers, Needs},
+    native::{Helps, McpServers, Needs, OpenWays},
 };
 
 /// The agent that exists without settings of its own, as soon as a model is set.
@@ -170,10 +170,9 @@ impl Registry {
 
     /// What the native agent `name` lacks where the sandbox is as these settings say; none: nothing is known to be missing.
     pub fn lacks(&self, name: &str, sandbox: &SandboxSettings) -> Option<String> {
-        let is_closed = sandbox.network == NetworkSetting::None && sandbox.tier != TierSetting::None;
-        let settings =
-            self.settings(name).ok().filter(|settings| is_closed && settings.backend == BackendKind::Native)?;
-        Needs::of(name, &settings, &self.parts.tools).sentence()
+        let settings = self.settings(name).ok().filter(|settings| settings.backend == BackendKind::Native)?;
+        let lack = Needs::of(name, &settings, &self.parts.tools).lack(&OpenWays::by(sandbox));
+        lack.map(|lack| lack.sentence)
     }
 
     /// Builds an agent from settings that are those of `name`, changed.

@@ -7,15 +7,35 @@ use std::collections::BTreeMap;
 
 use config::{Config, ConfigError, File, FileFormat};
 use toml::{Table, Value};
+use url::Url;
 
-use crate::AgentSettings;
+use crate::{AgentSettings, Settings};
 
 /// The ready agents and tools, as a settings file would have them.
 const READY: &str = include_str!("../../../config/ready.toml");
 
+/// Where the ready agent `github` reads, if nobody says otherwise.
+const GITHUB: &str = "api.github.com";
+
 /// Whether there is a ready agent of this name.
 pub fn is_ready_agent(name: &str) -> bool {
     agents().contains_key(name)
+}
+
+impl Settings {
+    /// Has the ready agent `github` read pages of the forge that Hob works on, whose API is at `api_url`, unless the settings say
+    /// otherwise.
+    pub fn at_forge(&mut self, api_url: &str) {
+        let Some(host) = Url::parse(api_url).ok().and_then(|url| {
+            let (host, port) = (url.host_str()?.to_owned(), url.port_or_known_default()?);
+            Some(if port == 443 { host } else { format!("{host}:{port}") })
+        }) else {
+            return;
+        };
+        if let Some(agent) = self.agents.get_mut("github").filter(|agent| agent.fetch_hosts == [GITHUB]) {
+            agent.fetch_hosts = vec![host];
+        }
+    }
 }
 
 /// The layer below `given`.
@@ -65,7 +85,7 @@ mod tests {
     use std::{collections::HashMap, time::Duration};
 
     use super::*;
-    use crate::{BackendKind, Impact, RepositorySettings, Settings};
+    use crate::{BackendKind, Impact, RepositorySettings};
 
     fn load(file: &str, flags: &[(&str, &str)]) -> Settings {
         let folder = tempfile::tempdir().unwrap();
@@ -107,6 +127,40 @@ mod tests {
                 AgentSettings { command: vec!["sh".into()], backend: BackendKind::Command, ..AgentSettings::default() };
             assert_eq!(agent, wanted);
         }
+    }
+
+    /// Requirement S6: every ready agent is bounded, and none has a shell or a tool that changes files.
+    #[test]
+    fn each_ready_agent_is_narrow() {
+        let settings = load("", &[]);
+        assert_eq!(settings.agents.keys().collect::<Vec<_>>(), ["docker", "file", "git", "github", "http", "npm"]);
+        for (name, agent) in &settings.agents {
+            assert_eq!((agent.max_iterations, agent.max_time), (15, Some(Duration::from_secs(60))), "{name}");
+            assert_eq!((agent.failed_commands.in_row, agent.failed_commands.total), (3, 5), "{name}");
+            assert!(agent.approve == Impact::Low || name == "http", "{name}");
+            assert!(!agent.tools.is_empty(), "{name}");
+            for tool in agent.tools.iter().filter(|tool| *tool != "fetch") {
+                assert!(settings.tools[tool].impact == Impact::Low || name == "http", "{tool}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_agent_for_the_forge_reads_where_the_forge_is() {
+        for (api_url, host) in [
+            ("https://api.github.com", "api.github.com"),
+            ("https://forge.example.org/api/v3", "forge.example.org"),
+            ("http://127.0.0.1:7000/api", "127.0.0.1:7000"),
+            ("http://forge.example.org", "forge.example.org:80"),
+            ("nonsense", "api.github.com"),
+        ] {
+            let mut settings = load("", &[]);
+            settings.at_forge(api_url);
+            assert_eq!(settings.agents["github"].fetch_hosts, [host]);
+        }
+        let mut settings = load("[agents.github]\nfetch_hosts = ['mine.example.org']", &[]);
+        settings.at_forge("https://forge.example.org");
+        assert_eq!(settings.agents["github"].fetch_hosts, ["mine.example.org"]);
     }
 
     #[test]

@@ -112,6 +112,11 @@ impl Sandbox {
         &self.0.network
     }
 
+    /// Whether every child may write `path`.
+    pub fn lets_write(&self, path: &Path) -> bool {
+        self.0.write.iter().any(|shared| path.starts_with(shared))
+    }
+
     /// Hob's program.
     pub fn launcher(&self) -> &Path {
         &self.0.launcher

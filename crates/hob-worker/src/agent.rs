@@ -36,10 +36,15 @@ fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
     let mut parts = worker.agents.clone();
     // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
     for (name, settings) in &rules.agents {
-        let is_their_own = parts.agents.contains_key(name) && !worker.settings.untouched.contains(name);
-        if !is_their_own {
-            parts.agents.insert(name.clone(), settings.clone());
+        let ready = parts.agents.get(name);
+        if ready.is_some() && !worker.settings.untouched.contains(name) {
+            continue;
         }
+        let mut settings = settings.clone();
+        // Which pages an agent reads is nothing that a repository says: it has those of the ready agent, with its tools and no others.
+        let same_tools = ready.filter(|ready| ready.tools == settings.tools);
+        settings.fetch_hosts = same_tools.map(|ready| ready.fetch_hosts.clone()).unwrap_or_default();
+        parts.agents.insert(name.clone(), settings);
     }
     for (name, recipe) in &rules.recipes {
         parts.recipes.entry(name.clone()).or_insert_with(|| recipe.clone());

@@ -1,11 +1,17 @@
 //! The agents that are there without settings: what each does, and what it says where it cannot.
 
+use std::io::Write;
+
 use axum::{Router, routing::get};
 use hob_domain::FailureClass;
 use hob_sandbox::{Tier, probe};
 use serde_json::{Value, json};
 
 use super::*;
+
+fn skipped(why: &str) {
+    std::io::stderr().write_all(format!("skipped: {why}\n").as_bytes()).unwrap();
+}
 
 /// A registry whose model replies from `replies`.
 fn with_replies(place: &Path, replies: &Value, settings: &str) -> Registry {
@@ -63,7 +69,7 @@ async fn the_agent_for_servers_says_at_its_start_that_it_needs_hosts() {
 #[tokio::test]
 async fn the_agent_for_servers_asks_the_hosts_that_it_is_given() {
     if let Some(missing) = probe(Tier::Box).missing {
-        eprintln!("skipped: no box can be made here: {missing}");
+        skipped(&format!("no box can be made here: {missing}"));
         return;
     }
     // Not 127.0.0.1, which in a box is the box itself.
@@ -77,5 +83,126 @@ async fn the_agent_for_servers_asks_the_hosts_that_it_is_given() {
     let said = answers(&bench, "http", &[("curl", &there), ("curl", elsewhere)], &settings).await;
     assert!(said[0].contains("[exit code 0]\nall is well"), "{said:?}");
     assert!(!said[1].contains("[exit code 0]"), "{said:?}");
+    server.abort();
+}
+
+/// Whether the program is on this machine; says so where it is not. Its folder goes on the path of the run.
+fn has_program(bench: &mut Bench, program: &str) -> bool {
+    let path = hob_config::child_environment().remove(std::ffi::OsStr::new("PATH")).unwrap_or_default();
+    let found = std::env::split_paths(&path).find(|folder| folder.join(program).is_file());
+    let Some(folder) = found else {
+        skipped(&format!("there is no program `{program}` here"));
+        return false;
+    };
+    bench.context.environment.insert("PATH".into(), format!("{}:/usr/bin:/bin", folder.display()).into());
+    true
+}
+
+/// Requirement S6: it shows a repository, and by no option writes a file or starts a program.
+#[tokio::test]
+async fn the_agent_for_git_looks_at_a_repository_and_does_no_more() {
+    let mut bench = Bench::new(&[("a", "one\n")]);
+    if !has_program(&mut bench, "git") {
+        return;
+    }
+    let made = "git init -q -b main && git add a && git -c user.name=A -c user.email=a@example.org commit -qm First && \
+                git branch other && echo two >> a";
+    let made = hob_process::Program::of_hob("sh", &bench.context.environment).args(["-c", made]).dir(bench.path());
+    assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
+    let looks = [
+        ("git_log", "--oneline", "First"),
+        ("git_show", "HEAD:a", "one"),
+        ("git_diff", "", "+two"),
+        ("git_status", "--short", " M a"),
+        ("git_blame", "-L 1,1 a", "one"),
+        ("git_grep", "-n two", "a:2:two"),
+        ("git_ls_files", "", "a"),
+        ("git_branch", "-a", "other"),
+    ];
+    let said = answers(&bench, "git", &looks.map(|(tool, line, _)| (tool, line)), "").await;
+    for ((tool, _, shows), said) in looks.iter().zip(&said) {
+        assert!(said.starts_with("[exit code 0]\n") && said.contains(shows), "{tool}: {said}");
+    }
+    let acts = [
+        ("git_log", "--output=made"),
+        ("git_blame", "--output=made a"),
+        ("git_diff", "--ext-diff"),
+        ("git_show", "--textconv"),
+        ("git_grep", "--open=./made two"),
+        ("git_grep", "-nO./made two"),
+        ("git_branch", "new -f"),
+        ("git_branch", "-D other"),
+    ];
+    // More failed actions than it may have by itself.
+    let settings = "[agents.git]\nconsecutive_errors = 50\nrecent_errors = 50";
+    for (acts, said) in acts.iter().zip(answers(&bench, "git", &acts, settings).await) {
+        assert!(said.contains("not run: its impact is "), "{acts:?}: {said}");
+    }
+    assert!(!bench.path().join("made").exists());
+}
+
+/// Requirement S6: what asks the registry is left out where it cannot be reached, and that is said.
+#[tokio::test]
+async fn the_agent_for_npm_shows_what_is_installed_and_says_what_it_cannot_ask() {
+    let files = [
+        ("package.json", r#"{"name": "site", "version": "1.0.0", "dependencies": {"left": "^1.0.0"}}"#),
+        ("node_modules/left/package.json", r#"{"name": "left", "version": "1.2.3"}"#),
+    ];
+    let mut bench = Bench::new(&files);
+    if !has_program(&mut bench, "npm") {
+        return;
+    }
+    let calls = [("npm_ls", ""), ("npm_explain", "left"), ("npm_view", "left"), ("npm_ls", "--script-shell=./x")];
+    let said = answers(&bench, "npm", &calls, "").await;
+    assert!(said[0].contains("[exit code 0]") && said[0].contains("left@1.2.3"), "{said:?}");
+    assert!(said[1].contains("left@\"^1.0.0\" from the root project"), "{said:?}");
+    assert!(said[2].contains("there is no tool `npm_view`"), "{said:?}");
+    assert!(said[3].contains("not run: its impact is medium"), "{said:?}");
+    let told = bench.said();
+    let lack = "`npm_view`, `npm_outdated` can reach no server: the sandbox closes the network (`sandbox.network`). List the hosts \
+                in Hob's settings: `[agents.npm] hosts = [\"example.org\"]`";
+    assert!(told.iter().any(|line| line == lack), "{told:?}");
+}
+
+/// Requirement S6: the sandbox closes Docker's socket, and the agent says so before a model is asked.
+#[tokio::test]
+async fn the_agent_for_docker_says_at_its_start_that_it_needs_the_socket() {
+    let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
+    let agent = with_replies(place.path(), &json!([]), "").get("docker").unwrap();
+    let error = agent.run(&bench.request, &bench.context).await.unwrap_err();
+    assert_eq!(error.failure, FailureClass::Misconfigured);
+    let tools = "`docker_ps`, `docker_images`, `docker_inspect`, `docker_logs` cannot reach Docker";
+    assert!(error.reason.starts_with(tools), "{error}");
+    assert!(error.reason.contains("`sandbox.write = [\"/var/run/docker.sock\"]`"), "{error}");
+}
+
+/// Requirement S6: it reads pages of the forge's API, without a key, and has no other tool.
+#[tokio::test]
+async fn the_agent_for_the_forge_reads_its_public_pages() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let issue = |headers: axum::http::HeaderMap| async move {
+        let title = if headers.contains_key("authorization") { "with a key" } else { "Fix the greeting" };
+        axum::Json(json!({ "number": 7, "title": title }))
+    };
+    let pages = Router::new().route("/repos/acme/site/issues/7", get(issue));
+    let server = tokio::spawn(async move { axum::serve(listener, pages).await.unwrap() });
+    let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
+    let mut settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+    settings.at_forge(&address);
+    let fetch = json!({ "name": "fetch", "arguments": { "url": format!("{address}/repos/acme/site/issues/7") } });
+    let replies = json!([
+        { "calls": [fetch] },
+        { "expect": ["Fix the greeting"], "calls": [{ "name": "shell", "arguments": { "command": "ls" } }] },
+        { "expect": ["there is no tool `shell`: use fetch, plan, ask, hand_off, done"],
+          "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
+    ]);
+    let file = place.path().join("cassette.json");
+    fs::write(&file, json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
+    settings.model.default = Some(format!("cassette/{}", file.display()));
+    let Settings { agents, tools, model, .. } = settings;
+    let registry = Registry::new(AgentParts { agents, tools, model, ..AgentParts::default() }).unwrap();
+    let report = bench.run(&registry.get("github").unwrap()).await;
+    assert_eq!(report.outcome, Outcome::done("ok"));
     server.abort();
 }

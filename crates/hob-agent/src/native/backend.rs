@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
     confined::Confined,
-    egress::{EgressRules, is_closed},
+    egress::EgressRules,
     environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
     model::{Conversation, FallbackChain, Picture},
@@ -25,7 +25,7 @@ use crate::{
         last_look::LastLook,
         limits::Limits,
         mcp::{McpServers, McpSource, Opened, Place, Recorded},
-        needs::Needs,
+        needs::{Needs, OpenWays},
         restore::{Restored, restore},
         speech::Dialect,
         surroundings::surroundings,
@@ -118,19 +118,19 @@ impl NativeAgent {
 
     /// Whether something is left to it in `sandbox`.
     fn reaches(&self, sandbox: &Sandbox) -> Result<(), AgentError> {
-        match self.needs.sentence().filter(|_| self.needs.is_all() && is_closed(sandbox)) {
-            Some(sentence) => Err(setup(sentence)),
-            None => Ok(()),
+        match self.needs.lack(&OpenWays::of(sandbox)) {
+            Some(lack) if lack.is_all => Err(setup(lack.sentence)),
+            Some(_) | None => Ok(()),
         }
     }
 
     /// The names of the tools that it has in this run: what the sandbox cuts off is left out, and people are told.
     fn wanted(&self, context: &RunContext) -> Vec<String> {
         let mut wanted = self.settings.tools.clone();
-        if let Some(sentence) = self.needs.sentence().filter(|_| is_closed(&context.sandbox)) {
-            wanted.retain(|tool| !self.needs.cut_off().contains(tool));
-            context.session.add(SessionEvent::Noted { text: sentence.clone() });
-            context.show(sentence);
+        if let Some(lack) = self.needs.lack(&OpenWays::of(&context.sandbox)) {
+            wanted.retain(|tool| !lack.tools.contains(tool));
+            context.session.add(SessionEvent::Noted { text: lack.sentence.clone() });
+            context.show(lack.sentence);
         }
         wanted
     }

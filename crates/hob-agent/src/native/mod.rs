@@ -44,6 +44,6 @@ pub use backend::NativeAgent;
 pub(super) use help::Helps;
 pub(super) use mcp::McpServers;
 pub use mcp::{ServerLook, look_at_servers};
-pub(super) use needs::Needs;
+pub(super) use needs::{Needs, OpenWays};
 pub use replay::{Comparison, Difference, Replayed, compare};
 pub(super) use tools::built_in_tools;

@@ -1,68 +1,141 @@
 //! What the programs of an agent need and a sandbox closes, and the sentence that says so before a model is asked.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use hob_config::{AgentSettings, ToolSettings};
+use hob_config::{AgentSettings, NetworkSetting, SandboxSettings, TierSetting, ToolSettings};
+use hob_sandbox::{Sandbox, Tier};
 
-/// Programs that get nowhere without a server, by the first words of their tool's command.
-const ASK_SERVERS: [&[&str]; 3] = [&["curl"], &["npm", "view"], &["npm", "outdated"]];
+use crate::egress::is_closed;
 
-/// The programs of one agent that need a way to servers.
+/// Where Docker's programs look for its socket. In a box it is there under this name only.
+const DOCKER: &str = "/var/run/docker.sock";
+
+/// A way out of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Servers,
+    Docker,
+}
+
+/// Programs that get nowhere without a way out, by the first words of their tool's command.
+const NEED: [(&[&str], Way); 4] = [
+    (&["curl"], Way::Servers),
+    (&["npm", "view"], Way::Servers),
+    (&["npm", "outdated"], Way::Servers),
+    (&["docker"], Way::Docker),
+];
+
+/// The ways that are open.
+#[derive(Debug)]
+pub(crate) struct OpenWays {
+    servers: bool,
+    docker: bool,
+}
+
+impl OpenWays {
+    /// Those of `sandbox`.
+    pub(crate) fn of(sandbox: &Sandbox) -> Self {
+        let docker = match sandbox.tier() {
+            Tier::None => true,
+            // A fence lets nothing connect to a socket of another's.
+            Tier::Fence => false,
+            Tier::Box => sandbox.lets_write(Path::new(DOCKER)),
+        };
+        Self { servers: !is_closed(sandbox), docker }
+    }
+
+    /// Those of a sandbox that is made by these settings.
+    pub(crate) fn by(settings: &SandboxSettings) -> Self {
+        let is_none = settings.tier == TierSetting::None;
+        let is_shared = |path: &PathBuf| Path::new(DOCKER).starts_with(path);
+        let docker = is_none || settings.tier != TierSetting::Fence && settings.write.iter().any(is_shared);
+        Self { servers: is_none || settings.network == NetworkSetting::Open, docker }
+    }
+
+    fn has(&self, way: Way) -> bool {
+        match way {
+            Way::Servers => self.servers,
+            Way::Docker => self.docker,
+        }
+    }
+}
+
+/// The programs of one agent that need a way out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Needs {
     agent: String,
-    /// Tools that ask servers.
-    of_servers: Vec<String>,
+    tools: Vec<(String, Way)>,
     /// Whether it has other tools of its own.
     has_others: bool,
+}
+
+/// What an agent lacks.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Lack {
+    /// The tools that get nowhere.
+    pub(crate) tools: Vec<String>,
+    /// Whether nothing is left to it.
+    pub(crate) is_all: bool,
+    /// Why, and the setting to write.
+    pub(crate) sentence: String,
 }
 
 impl Needs {
     /// Those of the agent `name`.
     pub(crate) fn of(name: &str, settings: &AgentSettings, programs: &BTreeMap<String, ToolSettings>) -> Self {
-        let asks = |tool: &&String| {
-            let Some(settings) = programs.get(*tool) else { return false };
+        let way = |tool: &String| {
+            let command = &programs.get(tool)?.command;
             let own = [tool.as_str()];
-            let words: Vec<&str> = match settings.command.as_slice() {
+            let words: Vec<&str> = match command.as_slice() {
                 [] => own.to_vec(),
                 command => command.iter().map(String::as_str).collect(),
             };
-            ASK_SERVERS.iter().any(|asks| words.starts_with(asks))
+            let (_, way) = NEED.iter().find(|(first, _)| words.starts_with(first))?;
+            (*way != Way::Servers || settings.hosts.is_empty()).then(|| (tool.clone(), *way))
         };
-        if !settings.hosts.is_empty() {
-            return Self::default();
-        }
-        let of_servers: Vec<String> = settings.tools.iter().filter(asks).cloned().collect();
-        let has_others = of_servers.len() < settings.tools.len();
-        Self { agent: name.to_owned(), of_servers, has_others }
+        let tools: Vec<_> = settings.tools.iter().filter_map(way).collect();
+        let has_others = tools.len() < settings.tools.len();
+        Self { agent: name.to_owned(), tools, has_others }
     }
 
-    /// The tools that get nowhere where the network is closed.
-    pub(crate) fn cut_off(&self) -> &[String] {
-        &self.of_servers
+    /// What it lacks where only these ways are open; none: nothing.
+    pub(crate) fn lack(&self, open: &OpenWays) -> Option<Lack> {
+        let (tools, ways): (Vec<_>, Vec<_>) = self.tools.iter().filter(|(_, way)| !open.has(*way)).cloned().unzip();
+        let sentences: Vec<String> = [Way::Servers, Way::Docker]
+            .into_iter()
+            .filter(|way| ways.contains(way))
+            .map(|way| {
+                let cut_off =
+                    tools.iter().zip(&ways).filter(|(_, of)| **of == way).map(|(tool, _)| format!("`{tool}`"));
+                self.sentence(&cut_off.collect::<Vec<_>>().join(", "), way)
+            })
+            .collect();
+        let is_all = !self.has_others && tools.len() == self.tools.len();
+        (!tools.is_empty()).then(|| Lack { tools, is_all, sentence: sentences.join(". ") })
     }
 
-    /// Whether nothing is left to it then.
-    pub(crate) fn is_all(&self) -> bool {
-        !self.of_servers.is_empty() && !self.has_others
-    }
-
-    /// What it lacks then, and the setting to write; none: nothing.
-    pub(crate) fn sentence(&self) -> Option<String> {
-        let names: Vec<String> = self.of_servers.iter().map(|tool| format!("`{tool}`")).collect();
-        (!names.is_empty()).then(|| {
-            format!(
-                "{} can reach no server: the sandbox closes the network (`sandbox.network`). List the hosts in Hob's settings: \
-                 `[agents.{}] hosts = [\"example.org\"]`",
-                names.join(", "),
+    fn sentence(&self, tools: &str, way: Way) -> String {
+        match way {
+            Way::Servers => format!(
+                "{tools} can reach no server: the sandbox closes the network (`sandbox.network`). List the hosts in Hob's \
+                 settings: `[agents.{}] hosts = [\"example.org\"]`",
                 self.agent
-            )
-        })
+            ),
+            Way::Docker => format!(
+                "{tools} cannot reach Docker: the sandbox closes its socket. In a box, `sandbox.write = [\"{DOCKER}\"]` opens \
+                 it, to all agents and checks of this process; whoever reaches it is root on this machine"
+            ),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hob_config::Settings;
+
     use super::*;
 
     fn needs(tools: &[&str], hosts: &[&str]) -> Needs {
@@ -72,27 +145,43 @@ mod tests {
             ("curl".to_owned(), tool(&[])),
             ("look".to_owned(), tool(&["npm", "view", "--json"])),
             ("tree".to_owned(), tool(&["npm", "ls"])),
+            ("ps".to_owned(), tool(&["docker", "ps"])),
         ];
         let settings = AgentSettings { tools: owned(tools), hosts: owned(hosts), ..AgentSettings::default() };
         Needs::of("mine", &settings, &programs.into())
     }
 
+    /// What an agent with these tools lacks in a closed sandbox: the tools, and whether that is all.
+    fn lacks(tools: &[&str], hosts: &[&str]) -> Option<(Vec<String>, bool)> {
+        let closed = OpenWays { servers: false, docker: false };
+        needs(tools, hosts).lack(&closed).map(|lack| (lack.tools, lack.is_all))
+    }
+
     #[test]
-    fn what_asks_servers_is_known_by_its_command() {
-        for (tools, cut_off, is_all) in [
-            (&["curl"][..], &["curl"][..], true),
-            (&["look", "tree"], &["look"], false),
-            (&["curl", "read"], &["curl"], false),
-            (&["tree"], &[], false),
-            (&[], &[], false),
-        ] {
-            let needs = needs(tools, &[]);
-            assert_eq!(
-                (needs.cut_off().to_vec(), needs.is_all()),
-                (cut_off.iter().map(|tool| (*tool).to_owned()).collect(), is_all)
-            );
-            assert_eq!(needs.sentence().is_some(), !cut_off.is_empty());
+    fn what_needs_a_way_out_is_known_by_its_command() {
+        let some = |tools: &[&str], is_all| Some((tools.iter().map(|tool| (*tool).to_owned()).collect(), is_all));
+        assert_eq!(lacks(&["curl"], &[]), some(&["curl"], true));
+        assert_eq!(lacks(&["look", "tree"], &[]), some(&["look"], false));
+        assert_eq!(lacks(&["curl", "read"], &[]), some(&["curl"], false));
+        assert_eq!(lacks(&["ps", "curl"], &[]), some(&["ps", "curl"], true));
+        assert_eq!(lacks(&["ps", "curl"], &["example.org"]), some(&["ps"], false));
+        for (tools, hosts) in [(&["tree"][..], &[][..]), (&[], &[]), (&["curl"], &["example.org"])] {
+            assert_eq!(lacks(tools, hosts), None);
         }
-        assert!(needs(&["curl"], &["example.org"]).sentence().is_none());
+    }
+
+    #[test]
+    fn what_the_settings_open_is_known() {
+        let open = |set: &[(&str, &str)]| {
+            let set: Vec<_> = set.iter().map(|(key, value)| (format!("sandbox.{key}"), (*value).to_owned())).collect();
+            let settings = Settings::load(None, std::collections::HashMap::new(), &set).unwrap();
+            let open = OpenWays::by(&settings.sandbox);
+            (open.servers, open.docker)
+        };
+        assert_eq!(open(&[]), (false, false));
+        assert_eq!(open(&[("network", "open")]), (true, false));
+        assert_eq!(open(&[("write", DOCKER)]), (false, true));
+        assert_eq!(open(&[("write", DOCKER), ("tier", "fence")]), (false, false));
+        assert_eq!(open(&[("tier", "none")]), (true, true));
     }
 }

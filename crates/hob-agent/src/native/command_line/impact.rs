@@ -2,7 +2,7 @@
 
 use hob_config::Impact;
 
-use crate::native::command_line::{CommandLine, Word};
+use crate::native::command_line::{CommandLine, Word, looks};
 
 /// Programs that only look, whatever they are told; those that may write by an option are handled by it.
 const LOOKS: &[&str] = &[
@@ -145,25 +145,6 @@ const REACHES: &[&str] = &[
     "npx",
     "bunx",
 ];
-/// Subcommands of git that only look.
-const GIT_LOOKS: &[&str] = &[
-    "status",
-    "diff",
-    "log",
-    "show",
-    "blame",
-    "grep",
-    "ls-files",
-    "ls-tree",
-    "rev-parse",
-    "describe",
-    "shortlog",
-    "cat-file",
-    "rev-list",
-    "name-rev",
-    "help",
-    "version",
-];
 /// Words of package managers and the like that reach beyond the folder, as a subcommand.
 const REACHING_WORDS: &[&str] = &[
     "publish", "push", "pull", "fetch", "clone", "install", "add", "upload", "deploy", "login", "release", "upgrade",
@@ -185,9 +166,11 @@ pub(in crate::native) fn impact(line: &CommandLine) -> Impact {
     commands.chain(targets).max().unwrap_or(Impact::Low)
 }
 
-/// What a program that is run with these words may do.
-pub(in crate::native) fn impact_of_words(words: &[String]) -> Impact {
-    impact(&CommandLine::of_words(words))
+/// What a program that is run with these words may do at least, as far as programs are known that it runs.
+pub(in crate::native) fn known_impact_of_words(words: &[String]) -> Impact {
+    let line = CommandLine::of_words(words);
+    let known = line.commands.iter().filter_map(|command| known_impact_of(command)).max().unwrap_or(Impact::Low);
+    if line.unclear { Impact::High } else { known }
 }
 
 fn impact_of_target(target: &Word) -> Impact {
@@ -201,26 +184,34 @@ fn impact_of_target(target: &Word) -> Impact {
 }
 
 fn impact_of(command: &[Word]) -> Impact {
-    let Some((program, rest)) = command.split_first() else { return Impact::Low };
+    known_impact_of(command).unwrap_or(Impact::Medium)
+}
+
+/// What is known of a command; none: nothing is known of its program.
+fn known_impact_of(command: &[Word]) -> Option<Impact> {
+    let Some((program, rest)) = command.split_first() else { return Some(Impact::Low) };
     if !program.known {
-        return Impact::High;
+        return Some(Impact::High);
     }
     let name = program.text.as_str();
     let has = |options: &[&str]| rest.iter().any(|word| options.iter().any(|option| word.text.starts_with(option)));
-    let subcommand = rest.iter().find(|word| !word.text.starts_with(['-', '+'])).map(|word| word.text.as_str());
     match name {
-        "find" if has(&["-delete"]) => Impact::High,
-        "find" if has(&["-fprint", "-fls"]) => Impact::Medium,
-        "sed" if has(&["-i", "--in-place", "-s"]) => Impact::Medium,
-        "sort" if has(&["-o", "--output"]) => Impact::Medium,
-        "git" if subcommand.is_none_or(|word| GIT_LOOKS.contains(&word)) => Impact::Low,
+        "find" if has(&["-delete"]) => Some(Impact::High),
+        "find" if has(&["-fprint", "-fls"]) => Some(Impact::Medium),
+        "sed" if has(&["-i", "--in-place", "-s"]) => Some(Impact::Medium),
+        "sort" if has(&["-o", "--output"]) => Some(Impact::Medium),
+        "git" if looks::starts_or_writes(rest) => Some(Impact::High),
+        "git" if looks::is_look_of_git(rest) => Some(Impact::Low),
+        "npm" if looks::is_look_of_npm(rest) => Some(Impact::Low),
+        "docker" if looks::is_look_of_docker(rest) => Some(Impact::Low),
         _ if MANAGERS.contains(&name) => match rest.iter().any(|word| REACHING_WORDS.contains(&word.text.as_str())) {
-            true => Impact::High,
-            false => Impact::Medium,
+            true => Some(Impact::High),
+            false if matches!(name, "git" | "npm") => Some(Impact::Medium),
+            false => None,
         },
-        _ if REACHES.contains(&name) => Impact::High,
-        _ if LOOKS.contains(&name) => Impact::Low,
-        _ => Impact::Medium,
+        _ if REACHES.contains(&name) => Some(Impact::High),
+        _ if LOOKS.contains(&name) => Some(Impact::Low),
+        _ => None,
     }
 }
 
@@ -229,18 +220,62 @@ mod tests {
     use super::*;
 
     #[test]
+    fn of_a_program_that_is_not_known_nothing_is_said() {
+        for (words, expected) in [
+            ("tickets show 17", Impact::Low),
+            ("cargo metadata", Impact::Low),
+            ("find . -fprint x", Impact::Medium),
+            ("git commit -m x", Impact::Medium),
+            ("find . -exec rm {} +", Impact::High),
+        ] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(known_impact_of_words(&words), expected, "{words:?}");
+        }
+    }
+
+    #[test]
     fn a_line_is_as_dangerous_as_its_worst_command() {
         for (line, expected) in [
             ("ls -la | head -3", Impact::Low),
             ("git status && git diff HEAD~1", Impact::Low),
             ("grep -rn x . 2>/dev/null", Impact::Low),
             ("sh -c 'cat a'", Impact::Low),
+            ("git --no-optional-locks status", Impact::Low),
+            ("git branch --list -a -v --sort=-committerdate 'x*'", Impact::Low),
+            ("git diff --text -- --output", Impact::Low),
+            ("git grep -nO 'x y'", Impact::High),
+            ("npm ls --all --depth 2", Impact::Low),
+            ("npm view @acme/a@^1.2 versions --json", Impact::Low),
+            ("docker logs --tail 9 web", Impact::Low),
             ("cargo test", Impact::Medium),
             ("echo x > a", Impact::Medium),
             ("sed -i s/a/b/ x", Impact::Medium),
             ("mkdir x", Impact::Medium),
             ("git commit -m x", Impact::Medium),
             ("./build.sh", Impact::Medium),
+            ("git branch x", Impact::Medium),
+            ("git branch --list -f x", Impact::Medium),
+            ("git log --output=x", Impact::High),
+            ("git blame --output=.git/hooks/x a", Impact::High),
+            ("git show --output x", Impact::High),
+            ("git rev-list --output=x HEAD", Impact::High),
+            ("git diff --ext-diff", Impact::High),
+            ("git log --ext -p", Impact::High),
+            ("git show --textconv", Impact::High),
+            ("git grep --open-files-in-pager=./x y", Impact::High),
+            ("git grep --op=./x y", Impact::High),
+            ("git grep -O./x y", Impact::High),
+            ("git grep -inO./x y", Impact::High),
+            ("git cat-file --filters HEAD:a", Impact::High),
+            ("git -p log", Impact::High),
+            ("git --exec-path=. log", Impact::High),
+            ("git -c core.pager=./x log", Impact::Medium),
+            ("npm ls --script-shell=./x", Impact::Medium),
+            ("npm view --git=./x git+https://example.org/a", Impact::Medium),
+            ("npm view user/repository", Impact::Medium),
+            ("npm view ./folder", Impact::Medium),
+            ("docker run x", Impact::High),
+            ("docker --host x ps", Impact::High),
             ("rm x", Impact::High),
             ("find . -delete", Impact::High),
             ("find . -exec rm {} +", Impact::High),

@@ -6,11 +6,12 @@
 
 mod impact;
 mod lex;
+mod looks;
 mod pattern;
 mod traceless;
 mod wrap;
 
-pub(super) use impact::{impact, impact_of_words};
+pub(super) use impact::{impact, known_impact_of_words};
 pub(super) use lex::arguments;
 pub(super) use pattern::{InvalidPattern, Pattern};
 pub(super) use traceless::is_traceless;

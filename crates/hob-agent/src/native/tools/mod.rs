@@ -1,6 +1,7 @@
 //! The tools of the native agent, one a file: what each takes, what it answers, and how it fails.
 
 mod action;
+mod answer;
 mod case;
 #[cfg(test)]
 mod corpus;
@@ -23,7 +24,8 @@ mod toolset;
 mod write;
 
 pub(super) use action::{Action, Effect};
-pub(super) use dispatch::{Answer, CommandResult, run_action};
+pub(super) use answer::{Answer, CommandResult};
+pub(super) use dispatch::run_action;
 pub(super) use error::ToolError;
 pub(super) use plan::Plan;
 pub(super) use program::first as program_of;

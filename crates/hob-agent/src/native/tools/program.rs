@@ -78,10 +78,7 @@ impl Run {
         let own = settings.command.iter().skip(1).cloned();
         let words: Vec<String> = std::iter::once(program).chain(own).chain(words).collect();
         // A program that only looks may be told to do more: `find -delete`.
-        let impact = match (settings.impact, command_line::impact_of_words(&words)) {
-            (said, Impact::High) => said.max(Impact::High),
-            (said, Impact::Low | Impact::Medium) => said,
-        };
+        let impact = settings.impact.max(command_line::known_impact_of_words(&words));
         Ok(Self { name: name.to_owned(), arguments: given.arguments, words, impact })
     }
 
