@@ -34,6 +34,9 @@ struct Line {
     /// It has to be there, even if it is null: a misspelt key is no answer.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     profile: Option<ProfileName>,
+    /// Who works already: the line is a message about an issue.
+    #[serde(default)]
+    present: Option<ProfileName>,
 }
 
 /// A line that counts for nothing.
@@ -132,9 +135,9 @@ fn read(bytes: &[u8], names: &BTreeSet<&ProfileName>) -> Result<Line, String> {
     // Its place is within the line, whose number in the file is told.
     let why = |error: serde_json::Error| error.to_string().replace(" at line 1 column", ", column");
     let line: Line = serde_json::from_slice(bytes).map_err(why)?;
-    match &line.profile {
-        Some(profile) if !names.contains(profile) => Err(format!("there is no profile `{profile}`")),
-        _known => Ok(line),
+    match line.profile.iter().chain(&line.present).find(|profile| !names.contains(profile)) {
+        Some(profile) => Err(format!("there is no profile `{profile}`")),
+        None => Ok(line),
     }
 }
 
@@ -143,7 +146,7 @@ fn judge(router: &Router, line: &Line) -> Judged {
     let started = Instant::now();
     let routing = router.route(RoutedText { title: &line.title, body, labels });
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    Judged { expected: line.profile.clone(), routing, micros }
+    Judged { expected: line.profile.clone(), present: line.present.clone(), routing, micros }
 }
 
 fn case(line: usize, issue: &Judged) -> Case {
@@ -167,9 +170,14 @@ fn print(evaluation: &Evaluation) -> anyhow::Result<()> {
     row("issues", evaluation.issues.to_string(), "lines that were routed");
     row("accuracy", percent(evaluation.accuracy), "first choices that are right, none where none fits");
     row("calibration", format!("{:.3}", evaluation.calibration_error), "mean distance of confidence and truth");
+    row("engaged", percent(gate.engagement), "issues of a profile that get one");
     row("loaded", gate.loaded.to_string(), "profiles that the gate loads, by confidence and complexity");
     row("precision", percent(gate.precision), "of them right");
     row("left", gate.left.to_string(), "issues of a profile that the base agent works on");
+    if let Some(switches) = evaluation.switches {
+        let says = format!("{} messages after which the right profile works", switches.messages);
+        row("switches", percent(switches.accuracy), &says);
+    }
     row("p95", format!("{:.3} ms", evaluation.latency.p95_ms), "time to route an issue, of 95 in 100");
     table.print()?;
     output::line("")?;

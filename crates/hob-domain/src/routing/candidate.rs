@@ -19,6 +19,8 @@ pub struct Candidate {
     pub paths: PathGlobs,
     /// Its instructions, of which the beginning counts.
     pub instructions: String,
+    /// Whether Hob brings it: those of a repository or its settings go before it.
+    pub is_ready: bool,
 }
 
 impl From<&Profile> for Candidate {
@@ -31,6 +33,7 @@ impl From<&Profile> for Candidate {
             errors: profile.matches.errors.clone(),
             paths: profile.matches.paths.clone(),
             instructions: profile.instructions.clone(),
+            is_ready: false,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     ProfileName,
     routing::{
-        decide::{Claims, RoutingRules, decide_agent},
+        decide::{ChosenBy, Claims, RouteChoice, RoutingRules, decide_agent},
         score::Routing,
     },
 };
@@ -22,6 +22,8 @@ const BINS: usize = 10;
 pub struct Judged {
     /// Its profile; none: it is the base agent's.
     pub expected: Option<ProfileName>,
+    /// Who works already, where it is a message about an issue; `expected` is who should go on.
+    pub present: Option<ProfileName>,
     /// What the router said.
     pub routing: Routing,
     /// How long that took, in microseconds.
@@ -43,6 +45,23 @@ pub struct GateResult {
     pub accuracy: f64,
     /// The part of what was loaded that is right.
     pub precision: f64,
+    /// The part of the issues that have a profile for which one was loaded.
+    pub engagement: f64,
+}
+
+/// What messages about issues lead to.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize)]
+pub struct Switches {
+    /// Messages.
+    pub messages: usize,
+    /// Messages after which the right profile works: another one, or the same.
+    pub right: usize,
+    /// Messages about another field after which the same profile went on.
+    pub missed: usize,
+    /// Messages after which another profile took over and should not have, or another one should have.
+    pub wrong: usize,
+    /// The part of the messages after which the right profile works.
+    pub accuracy: f64,
 }
 
 /// How long it took, in milliseconds.
@@ -65,6 +84,8 @@ pub struct Evaluation {
     pub accuracy: f64,
     /// What the gate lets through.
     pub gate: GateResult,
+    /// What messages led to; none: there are none.
+    pub switches: Option<Switches>,
     /// How far confidence and truth are apart on average, of the likeliest profile, in ten parts of equal width.
     pub calibration_error: f64,
     /// By the profile that is right, how often each was the first choice.
@@ -85,6 +106,34 @@ impl Judged {
 
 /// Sums up.
 pub fn evaluate(judged: &[Judged], rules: RoutingRules) -> Evaluation {
+    let (messages, judged): (Vec<_>, Vec<_>) = judged.iter().partition(|judged| judged.present.is_some());
+    Evaluation { switches: switches(&messages, rules), ..evaluate_issues(&judged, rules) }
+}
+
+/// Who goes on after each message, as the worker decides it.
+fn switches(messages: &[&Judged], rules: RoutingRules) -> Option<Switches> {
+    let mut found = Switches { messages: messages.len(), ..Switches::default() };
+    for message in messages {
+        let present = RouteChoice {
+            by: ChosenBy::Router,
+            profile: message.present.clone(),
+            percent: 100,
+            complexity: 10,
+            reasons: Vec::new(),
+            overridden: None,
+        };
+        let next = decide_agent(Claims::default(), &message.routing, Some(&present), rules).profile;
+        match next == message.expected {
+            true => found.right += 1,
+            false if next == message.present => found.missed += 1,
+            false => found.wrong += 1,
+        }
+    }
+    found.accuracy = part(found.right, found.messages);
+    (!messages.is_empty()).then_some(found)
+}
+
+fn evaluate_issues(judged: &[&Judged], rules: RoutingRules) -> Evaluation {
     let mut confusion: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     let (mut right, mut gate) = (0, GateResult::default());
     for issue in judged {
@@ -107,10 +156,13 @@ pub fn evaluate(judged: &[Judged], rules: RoutingRules) -> Evaluation {
     }
     gate.accuracy = part(judged.len() - gate.wrong - gate.left, judged.len());
     gate.precision = part(gate.right, gate.loaded);
+    let with_one = judged.iter().filter(|issue| issue.expected.is_some()).count();
+    gate.engagement = part(with_one - gate.left, with_one);
     Evaluation {
         issues: judged.len(),
         accuracy: part(right, judged.len()),
         gate,
+        switches: None,
         calibration_error: calibration_error(judged),
         confusion,
         latency: latency(judged),
@@ -125,7 +177,7 @@ fn part(of: usize, all: usize) -> f64 {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a confidence is in [0, 1]")]
 #[expect(clippy::cast_precision_loss, reason = "they are counts of issues")]
-fn calibration_error(judged: &[Judged]) -> f64 {
+fn calibration_error(judged: &[&Judged]) -> f64 {
     let mut bins = [(0.0_f64, 0_usize); BINS];
     for issue in judged {
         let Some(first) = issue.routing.ranked.first() else { continue };
@@ -140,7 +192,7 @@ fn calibration_error(judged: &[Judged]) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no route takes years")]
-fn latency(judged: &[Judged]) -> Latency {
+fn latency(judged: &[&Judged]) -> Latency {
     let mut micros: Vec<u64> = judged.iter().map(|issue| issue.micros).collect();
     micros.sort_unstable();
     let at = |percent: usize| {
@@ -157,7 +209,7 @@ mod tests {
 
     fn judged(router: &Router, title: &str, body: &str, expected: Option<&str>) -> Judged {
         let routing = router.route(RoutedText { title, body, labels: &[] });
-        Judged { expected: expected.map(|name| name.parse().unwrap()), routing, micros: 1_000 }
+        Judged { expected: expected.map(|name| name.parse().unwrap()), present: None, routing, micros: 1_000 }
     }
 
     #[test]
@@ -176,13 +228,32 @@ mod tests {
         ];
         let found = evaluate(&judged, RoutingRules::default());
         assert_eq!((found.issues, found.accuracy), (4, 0.5));
-        let gate = GateResult { loaded: 2, right: 1, wrong: 1, left: 1, accuracy: 0.5, precision: 0.5 };
+        let gate =
+            GateResult { loaded: 2, right: 1, wrong: 1, left: 1, accuracy: 0.5, precision: 0.5, engagement: 2.0 / 3.0 };
         assert_eq!(found.gate, gate);
         assert_eq!(found.confusion["wally"]["dora"], 1);
         assert_eq!(found.confusion["(none)"]["(none)"], 1);
         // It was sure of two, of which one is right, and certain that the other two are nobody's.
         assert!((found.calibration_error - 0.37).abs() < 0.13, "{}", found.calibration_error);
         assert_eq!((found.latency.p50_ms, found.latency.p95_ms), (1.0, 1.0));
+    }
+
+    /// Requirement M2: each message is classified anew.
+    #[test]
+    fn messages_are_counted_by_who_goes_on() {
+        let file = |name: &str, what: &str| format!("---\nname: {name}\ndescription: {what}\n---\nBe careful.\n");
+        let files = [file("dora", "Databases and SQL."), file("wally", "Security.")];
+        let read = |file: &String| crate::profile::parse("x.md", file.as_bytes()).profile.unwrap();
+        let router = Router::new(&files.each_ref().map(|file| Candidate::from(&read(file))));
+        let said = |body: &str, expected: &str| Judged {
+            present: Some("wally".parse().unwrap()),
+            ..judged(&router, "", body, Some(expected))
+        };
+        let sql = "The deadlock is in Postgres: the query needs an index, and the migration locks the table.";
+        let judged = [said(sql, "dora"), said(sql, "wally"), said("Thank you.", "wally"), said("Thank you.", "dora")];
+        let found = evaluate(&judged, RoutingRules::default());
+        let switches = Switches { messages: 4, right: 2, missed: 1, wrong: 1, accuracy: 0.5 };
+        assert_eq!((found.issues, found.switches), (0, Some(switches)));
     }
 
     #[test]

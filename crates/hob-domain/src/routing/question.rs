@@ -101,6 +101,7 @@ mod tests {
             errors: Vec::new(),
             paths: PathGlobs::default(),
             instructions: String::new(),
+            is_ready: false,
         }
     }
 

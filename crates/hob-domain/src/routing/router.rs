@@ -26,6 +26,8 @@ pub(super) type Place = usize;
 #[derive(Debug)]
 pub struct Router {
     pub(super) names: Vec<ProfileName>,
+    /// Whether Hob brings the profile, by its place.
+    pub(super) ready: Vec<bool>,
     /// Of each term, the profiles that stand for it, and what it is worth to each.
     pub(super) index: HashMap<String, Vec<(Place, f32)>>,
     /// Words that begin a pair that the index has.
@@ -56,8 +58,13 @@ impl Router {
             }
         }
         let of = |(term, mut whose): (&str, Vec<(Place, f32)>)| {
-            let rarity = rarity(&whose, candidates.len());
-            whose.iter_mut().for_each(|(_, weight)| *weight *= rarity);
+            // A word of a repository's profile is no less its own because Hob brings a profile that has it, too.
+            let own = candidates.iter().filter(|candidate| !candidate.is_ready).count();
+            let of_own: Vec<_> = whose.iter().copied().filter(|(place, _)| !candidates[*place].is_ready).collect();
+            let (of_own, of_all) = (rarity(&of_own, own), rarity(&whose, candidates.len()));
+            for (place, weight) in &mut whose {
+                *weight *= if candidates[*place].is_ready { of_all } else { of_own };
+            }
             (term.to_owned(), whose)
         };
         let index: HashMap<_, _> = index.into_iter().map(of).collect();
@@ -74,7 +81,8 @@ impl Router {
         let names = candidates.iter().map(|candidate| candidate.name.clone()).collect();
         let paths = candidates.iter().enumerate().filter(|(_, candidate)| !candidate.paths.is_empty());
         let paths = paths.map(|(place, candidate)| (place, candidate.paths.clone())).collect();
-        Self { names, index, firsts, labels, errors: errors(candidates), paths }
+        let ready = candidates.iter().map(|candidate| candidate.is_ready).collect();
+        Self { names, ready, index, firsts, labels, errors: errors(candidates), paths }
     }
 }
 

@@ -157,10 +157,13 @@ impl Router {
         let mut cases = vec![Case::default(); self.names.len()];
         let known = self.hold(&terms, &mut cases);
         self.hold_patterns(issue, &read, &mut cases);
-        let scores: Vec<f32> = cases.iter().map(|case| case.score).collect();
-        let (first, second) = two_best(&scores);
+        let scores = |place: Place| (place, cases[place].score);
+        let all = two_best((0..cases.len()).map(scores));
+        // What a repository says itself goes before what Hob brings, so that does not make it any less sure.
+        let own = two_best((0..cases.len()).filter(|place| !self.ready[*place]).map(scores));
         let mut ranked: Vec<Scored> = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
+            let (first, second) = if self.ready[place] { all } else { own };
             let other =
                 if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
             let likeness = Likeness::of(case.score, other.unwrap_or_default(), known);
@@ -175,7 +178,14 @@ impl Router {
             ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });
         }
         // Stable: of equals, the profile that was found first.
+        let is_own_choice = |scored: &Scored| {
+            let place = self.names.iter().position(|name| *name == scored.profile);
+            scored.likeness.is_choice() && place.is_some_and(|place| !self.ready[place])
+        };
         ranked.sort_by(|one, other| other.confidence.total_cmp(&one.confidence));
+        if self.ready.contains(&true) {
+            ranked.sort_by_key(|scored| !is_own_choice(scored));
+        }
         let topical = terms.iter().filter(|term| !TOPICS.of(&term.stem).is_empty()).count();
         Routing { ranked, complexity: complexity(&read, topical) }
     }
@@ -286,15 +296,15 @@ impl Router {
 }
 
 /// The best score with its place, and the second best.
-fn two_best(scores: &[f32]) -> (Option<(Place, f32)>, Option<f32>) {
+fn two_best(scores: impl Iterator<Item = (Place, f32)>) -> (Option<(Place, f32)>, Option<f32>) {
     let mut first = None::<(Place, f32)>;
     let mut second = None::<f32>;
-    for (place, score) in scores.iter().enumerate() {
+    for (place, score) in scores {
         match first {
-            Some((_, best)) if *score <= best => second = Some(second.map_or(*score, |second: f32| second.max(*score))),
+            Some((_, best)) if score <= best => second = Some(second.map_or(score, |second: f32| second.max(score))),
             _ => {
                 second = first.map(|(_, best)| best);
-                first = Some((place, *score));
+                first = Some((place, score));
             }
         }
     }

@@ -38,6 +38,47 @@ fn a_review_for_security_is_the_security_profiles() {
     assert_eq!((choice.by, choice.profile), (ChosenBy::Router, Some(best.profile.clone())));
 }
 
+/// Requirements M1 to M3: the sentences that the design gives for its specialists, by profiles with a line of description each.
+#[test]
+fn the_designs_own_sentences_are_their_specialists() {
+    let router = router();
+    for (title, profile) in [
+        ("Review my Python code for security issues", "wally"),
+        ("Optimize Azure costs", "cora"),
+        ("Setup Azure Exchange with custom domain", "cora"),
+        ("Setup DNS for a custom domain", "nina"),
+        ("Which SPF and DKIM records does the domain need?", "nina"),
+        ("Optimize the slow SQL query", "dora"),
+        ("Add a dark mode to the React component", "fred"),
+        ("Document it", "tess"),
+    ] {
+        let routing = route(&router, title, "");
+        let choice = decide_agent(Claims::default(), &routing, None, RoutingRules::default());
+        assert_eq!(
+            choice.profile.as_ref().map(|name| name.as_str()),
+            Some(profile),
+            "{title}: {:?}",
+            routing.ranked[0]
+        );
+    }
+}
+
+/// Requirement M1: what a repository says itself goes before what Hob brings.
+#[test]
+fn a_repositorys_own_profile_goes_before_hobs() {
+    let own = candidate("tech_writer", "Technical writer", "");
+    let ready =
+        Candidate { is_ready: true, ..candidate("writer", "Writes documentation, guides and release notes", "") };
+    for order in [[own.clone(), ready.clone()], [ready.clone(), own]] {
+        let ranked = route(&Router::new(&order), "Document it", "").ranked;
+        assert_eq!(ranked[0].profile.as_str(), "tech_writer", "{ranked:?}");
+        assert!(ranked[0].confidence > 0.7, "{ranked:?}");
+    }
+    let database = candidate("dora", "Database administrator", "");
+    let ranked = route(&Router::new(&[database, ready]), "Document how the release notes are written", "").ranked;
+    assert_eq!(ranked[0].profile.as_str(), "writer", "what does not fit goes before nothing");
+}
+
 /// Row M1: the sixth scenario of the design.
 #[test]
 fn small_talk_is_nobodys() {
