@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use hob_agent::{AgentParts, Registry};
 use hob_config::{AdapterName, BackendKind, ProfileSettings, Settings, child_environment};
-use hob_domain::{
-    Catalog, CatalogEntry, Profile, ProfileFiles, ProfileSource, Severity, Sha, Standing, allowed_model, terminal,
-};
+use hob_domain::{Catalog, CatalogEntry, Profile, ProfileFiles, ProfileSource, Sha, Standing, allowed_model, terminal};
 use hob_process::Program;
 use hob_worker::catalog;
 use hob_workspace::commit_profiles;
@@ -137,7 +135,7 @@ fn as_json(entry: &CatalogEntry, settings: &Settings) -> Value {
     let (standing, hidden_by) = match &entry.standing {
         Standing::InUse(_) => ("in-use", None),
         Standing::Hidden { by, profile: _ } => ("hidden", Some(by.to_string())),
-        Standing::Unusable => ("unusable", None),
+        Standing::Unusable { .. } => ("unusable", None),
     };
     json!({
         "name": profile.map(|profile| &profile.name),
@@ -210,11 +208,7 @@ pub(super) fn notes(catalog: &Catalog) -> Vec<String> {
             Standing::Hidden { profile, by } => {
                 notes.push(format!("{origin}: `{}` is hidden by {by}", profile.name));
             }
-            Standing::Unusable => {
-                let errors = problems.filter(|problem| problem.severity == Severity::Error);
-                let why: Vec<String> = errors.map(ToString::to_string).collect();
-                notes.push(format!("{origin} cannot be used: {}", why.join("; ")));
-            }
+            Standing::Unusable { .. } => notes.extend(entry.fault()),
         }
     }
     notes

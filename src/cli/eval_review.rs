@@ -6,8 +6,8 @@ use std::{path::Path, time::Duration};
 use hob_agent::{AgentParts, Executor, NarrowedAgent, Registry, RunContext, session::Sessions};
 use hob_config::child_environment;
 use hob_domain::{
-    Findings, IssueNumber, Judgement, LookParts, Outcome, Profile, ProfileFiles, ProfileName, ProfileSource, RepoName,
-    ReviewCase, ReviewScore, RunId, RunPurpose, RunRequest, Spend, look_brief, terminal,
+    CatalogEntry, Findings, IssueNumber, Judgement, LookParts, Outcome, Profile, ProfileFiles, ProfileName,
+    ProfileSource, RepoName, ReviewCase, ReviewScore, RunId, RunPurpose, RunRequest, Spend, look_brief, terminal,
 };
 use hob_forge::fresh_nonce;
 use hob_worker::catalog;
@@ -113,7 +113,8 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     let name: ProfileName = name.parse()?;
     let catalog = catalog(Ok(ProfileFiles::default()), &settings.profiles).await;
     let Some((profile, origin)) = catalog.get(&name) else {
-        return Err(fatal(Exit::Usage, format!("there is no usable profile `{name}`: `hob agents` lists them")));
+        let missing = || format!("there is no profile `{name}`: `hob agents` lists them");
+        return Err(fatal(Exit::Usage, catalog.damaged(&name).and_then(CatalogEntry::fault).unwrap_or_else(missing)));
     };
     let mut profile = profile.clone();
     // Whoever runs Hob names it here, as in a profile of their own.

@@ -18,12 +18,7 @@ const BEFORE_TEXT: usize = 10;
 
 pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let listed = explain::all(&worker).await?.into_iter().find(|issue| issue.issue == number);
-    let found = match listed {
-        Some(issue) => Some(issue),
-        None => explain::absent(&worker, number).await?,
-    };
-    let Some(issue) = found else {
+    let Some(issue) = explain::one(&worker, number).await? else {
         return Err(fatal(Exit::NotFound, format!("issue {number} does not exist or is a pull request")));
     };
     if shared.json {
@@ -52,6 +47,7 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
         parts.push(("question", styled(WARN, &terminal(blocked.question.trim()))));
     }
     parts.push(("now", terminal(&issue.why)));
+    parts.extend(issue.profile.as_ref().map(|why| ("profile", styled(WARN, &terminal(why)))));
     parts.extend(issue.place.map(|place| ("place", format!("{place} in the queue"))));
     if issue.blocked.is_some() && issue.place.is_none() {
         let how = format!("`/hob unblock TEXT` in a comment on the issue, or `hob unblock {number} -m TEXT`");

@@ -46,6 +46,8 @@ pub struct FollowRules {
     pub ready_agents: Vec<String>,
     /// The profiles that are known.
     pub profiles: Vec<String>,
+    /// Profiles whose file is damaged, each with what is wrong.
+    pub damaged: Vec<(String, String)>,
     /// The budgets that the settings give.
     pub budgets: Budgets,
     /// Where the issue stands and why, as text for a comment.
@@ -140,6 +142,9 @@ fn choose(name: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
     if rules.agents.iter().chain(&rules.ready_agents).chain(&rules.profiles).any(|known| known == name) {
         let agent = ChosenAgent { name: name.to_owned(), by: given.by.clone(), at: given.at };
         return Following::done(Transition::ChooseAgent(agent));
+    }
+    if let Some((_, fault)) = rules.damaged.iter().find(|(known, _)| known == name) {
+        return impossible(given, format!("The profile {} is damaged: {fault}", quoted(name)));
     }
     let offered: BTreeSet<&String> = rules.agents.iter().chain(&rules.profiles).collect();
     let mut offered: Vec<&String> = offered.into_iter().collect();

@@ -138,10 +138,10 @@ pub use plan_words::NoPlan;
 pub use policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
 pub use poll::{error_pause, poll_pause, until_due};
 pub use profile::{
-    Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, Matches, Narrowed,
-    PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits, ProfileName,
-    ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, allowed_model, is_profile_file,
-    name_of_file as name_of_profile_file, parse as parse_profile, ready_profiles,
+    Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, InvalidStateName,
+    Matches, Narrowed, PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits,
+    ProfileName, ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, StateName,
+    allowed_model, is_profile_file, name_of_file as name_of_profile_file, parse as parse_profile, ready_profiles,
 };
 pub use profile_brief::profile_brief;
 pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
@@ -171,9 +171,9 @@ pub use review_text::{
     FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answered_event,
 };
 pub use routing::{
-    Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, QUESTION_SYSTEM,
-    RouteChoice, RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent, evaluate,
-    routing_is_off, routing_overview,
+    Candidate, ChosenBy, Claims, Evaluation, FailedLoads, GateResult, Judged, Latency, Likeness, Missed,
+    QUESTION_SYSTEM, RouteChoice, RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent,
+    evaluate, missed, routing_is_off, routing_overview,
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use run_unasked::run_unasked;

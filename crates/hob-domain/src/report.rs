@@ -173,6 +173,10 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(profile) = profile(record) {
         facts.push(profile);
     }
+    let route = record.route.as_ref().filter(|_| record.state != State::Done);
+    if let Some(warning) = route.and_then(|route| route.warning.as_ref()) {
+        facts.push(format!("**Warning**: {}", inert_line(&clip(warning, 600))));
+    }
     if let Some(handled) = handled(record) {
         facts.push(handled);
     }

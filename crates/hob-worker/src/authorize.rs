@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{Actor, LabelEvent, LabelEventKind, Login, OWN_MARK, Record, Refusal, Timestamp, Trigger};
+use hob_domain::{Actor, ChosenAgent, LabelEvent, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -140,9 +140,8 @@ pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timest
 pub(super) async fn chosen_agent(
     worker: &Worker,
     issue: &Issue,
-    record: &Record,
+    by_command: Option<&ChosenAgent>,
 ) -> Result<Option<Result<String, String>>, WorkError> {
-    let by_command = record.commands.agent.as_ref();
     let chosen = || by_command.map(|agent| Ok(agent.name.clone()));
     let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(chosen()) };
     let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();

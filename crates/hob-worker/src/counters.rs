@@ -1,6 +1,7 @@
 //! What is counted for whoever watches many runs, over all workers of the process.
 //!
-//! Names follow Prometheus. No label holds a text from outside, so that their number is small.
+//! Names follow Prometheus. A label is one of a few words, or the name of an agent or a profile; of these only so many are
+//! counted by themselves. No other text from outside is in a label.
 
 use std::{fmt::Write, sync::LazyLock, time::Duration};
 
@@ -11,10 +12,20 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use crate::WorkEvent;
+use crate::{WorkEvent, bounded_names::BoundedNames};
 
-/// Upper ends of the buckets of times, in seconds.
-const BUCKETS: [f64; 8] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0];
+/// Upper ends of the buckets of hand-overs, in seconds: they are to take less than 100 ms.
+const HAND_OVER_BUCKETS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 10.0, 60.0];
+/// Upper ends of the buckets of loads, in seconds: they are to take less than 1 s.
+const LOAD_BUCKETS: [f64; 10] = [0.005, 0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 10.0];
+/// Agents and profiles that are counted by themselves.
+const NAMES_MAX: usize = 200;
+/// Pairs of them.
+const PAIRS_MAX: usize = 200;
+/// The agent of a load that failed before anybody knew whose it was.
+const UNKNOWN: &str = "unknown";
+/// Who works where nobody is named.
+const BASE: &str = "base";
 
 static COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::new);
 
@@ -38,15 +49,38 @@ struct ByState {
     state: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Load {
+    agent: String,
+    result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LoadError {
+    agent: String,
+    reason: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Pair {
+    from: String,
+    to: String,
+}
+
 struct Counters {
     registry: Registry,
-    loads: Family<ByResult, Counter>,
+    names: BoundedNames<1>,
+    pairs: BoundedNames<2>,
+    reads: Family<ByResult, Counter>,
+    loads: Family<Load, Counter>,
+    load_errors: Family<LoadError, Counter>,
     load_seconds: Histogram,
     decisions: Family<ByPerson, Counter>,
     overrides: Counter,
-    switches: Counter,
-    hand_overs: Family<ByResult, Counter>,
-    hand_over_seconds: Histogram,
+    switches: Family<Pair, Counter>,
+    hand_overs: Family<Pair, Counter>,
+    chain_ends: Counter,
+    hand_over_seconds: Family<Pair, Histogram>,
     degradations: Family<ByReason, Counter>,
     moves: Family<ByState, Counter>,
     refusals: Counter,
@@ -57,44 +91,62 @@ impl Counters {
     fn new() -> Self {
         let mut counters = Self {
             registry: Registry::with_prefix("hob"),
+            names: BoundedNames::new(NAMES_MAX),
+            pairs: BoundedNames::new(PAIRS_MAX),
+            reads: Family::default(),
             loads: Family::default(),
-            load_seconds: Histogram::new(BUCKETS),
+            load_errors: Family::default(),
+            load_seconds: Histogram::new(LOAD_BUCKETS),
             decisions: Family::default(),
             overrides: Counter::default(),
-            switches: Counter::default(),
+            switches: Family::default(),
             hand_overs: Family::default(),
-            hand_over_seconds: Histogram::new(BUCKETS),
+            chain_ends: Counter::default(),
+            hand_over_seconds: Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
             degradations: Family::default(),
             moves: Family::default(),
             refusals: Counter::default(),
             failures: Counter::default(),
         };
+        counters.register_profiles();
         let of = &mut counters.registry;
-        of.register(
-            "profile_loads",
-            "Times that all profiles were read for an attempt, by whether each place could be read",
-            counters.loads.clone(),
-        );
-        let what = "How long reading all profiles took";
-        of.register_with_unit("profile_load", what, Unit::Seconds, counters.load_seconds.clone());
-        of.register("routing_decisions", "Choices of who works, by who decided", counters.decisions.clone());
-        let what = "Choices of people in the place of the router's";
-        of.register("routing_overrides", what, counters.overrides.clone());
-        of.register(
-            "profile_switches",
-            "Times that another one took over from whoever worked before",
-            counters.switches.clone(),
-        );
-        let what = "Hand-overs that an agent asked for, by what came of them";
-        of.register("hand_overs", what, counters.hand_overs.clone());
-        let what = "How long a hand-over took, from the end of one run to the start of the next";
-        of.register_with_unit("hand_over", what, Unit::Seconds, counters.hand_over_seconds.clone());
         let what = "Times that less was done than was wanted, by the reason";
         of.register("degradations", what, counters.degradations.clone());
         of.register("issue_moves", "New states of issues", counters.moves.clone());
         of.register("refusals", "Triggers that were refused", counters.refusals.clone());
         of.register("failures", "Polls and attempts that failed", counters.failures.clone());
         counters
+    }
+
+    fn register_profiles(&mut self) {
+        let of = &mut self.registry;
+        let what = "Times that all profiles were read, by whether each place could be read";
+        of.register("profile_reads", what, self.reads.clone());
+        let what = "Times that an agent or a profile was to work, by its name and what came of it";
+        of.register("profile_loads", what, self.loads.clone());
+        of.register("profile_load_errors", "Loads that failed, by name and reason", self.load_errors.clone());
+        let what = "How long whoever works took to load: reading all profiles, and making the agent";
+        of.register_with_unit("profile_load", what, Unit::Seconds, self.load_seconds.clone());
+        of.register("routing_decisions", "Choices of who works, by who decided", self.decisions.clone());
+        let what = "Choices of people in the place of the router's";
+        of.register("routing_overrides", what, self.overrides.clone());
+        let what = "Times that another one took over from whoever was chosen before, by both";
+        of.register("profile_switches", what, self.switches.clone());
+        of.register("hand_overs", "Hand-overs that were taken, by who gave and who got", self.hand_overs.clone());
+        let what = "Chains that ended where an agent wanted to hand over";
+        of.register("chain_ends", what, self.chain_ends.clone());
+        let what = "How long a hand-over took, from the end of one run to the start of the next";
+        of.register_with_unit("hand_over", what, Unit::Seconds, self.hand_over_seconds.clone());
+    }
+
+    fn pair(&self, from: &str, to: &str) -> Pair {
+        let [from, to] = self.pairs.of([from, to]);
+        Pair { from, to }
+    }
+
+    fn name(&self, name: &str) -> String {
+        let [name] = self.names.of([name]);
+        name
     }
 }
 
@@ -141,12 +193,54 @@ impl Degraded {
     }
 }
 
+/// Why whoever was to work could not be loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LoadFault {
+    /// Its file is damaged.
+    Damaged,
+    /// There is none of that name.
+    Missing,
+    /// It brings no change, and a change is wanted.
+    Deliverable,
+    /// Its agent cannot be made.
+    Agent,
+    /// A place of profiles cannot be read.
+    Place,
+}
+
+impl LoadFault {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Damaged => "damaged",
+            Self::Missing => "missing",
+            Self::Deliverable => "deliverable",
+            Self::Agent => "agent",
+            Self::Place => "place",
+        }
+    }
+}
+
 /// All profiles were read.
-pub(crate) fn loaded(took: Duration, unread_places: usize) {
+pub(crate) fn read(unread_places: usize) {
     let result = if unread_places == 0 { "ok" } else { "failed" };
-    COUNTERS.loads.get_or_create(&ByResult { result }).inc();
+    COUNTERS.reads.get_or_create(&ByResult { result }).inc();
+    for _ in 0..unread_places {
+        load_failed(None, LoadFault::Place);
+        degraded(Degraded::Place);
+    }
+}
+
+/// Whoever works is loaded.
+pub(crate) fn loaded(agent: &str, took: Duration) {
+    COUNTERS.loads.get_or_create(&Load { agent: COUNTERS.name(agent), result: "ok" }).inc();
     COUNTERS.load_seconds.observe(took.as_secs_f64());
-    (0..unread_places).for_each(|_| degraded(Degraded::Place));
+}
+
+/// Whoever was to work could not be loaded; none: nobody knows who that is.
+pub(crate) fn load_failed(agent: Option<&str>, fault: LoadFault) {
+    let agent = COUNTERS.name(agent.unwrap_or(UNKNOWN));
+    COUNTERS.load_errors.get_or_create(&LoadError { agent: agent.clone(), reason: fault.reason() }).inc();
+    COUNTERS.loads.get_or_create(&Load { agent, result: "failed" }).inc();
 }
 
 /// Somebody was chosen to work.
@@ -163,20 +257,22 @@ pub(crate) fn decided(choice: &RouteChoice, before: Option<&RouteChoice>) {
     if is_new && choice.by.is_person() && choice.overridden.is_some() {
         COUNTERS.overrides.inc();
     }
-    if is_new && before.is_some() {
-        COUNTERS.switches.inc();
+    if let Some(before) = before.filter(|_| is_new) {
+        let name = |choice: &RouteChoice| choice.profile.as_ref().map_or_else(|| BASE.to_owned(), ToString::to_string);
+        COUNTERS.switches.get_or_create(&COUNTERS.pair(&name(before), &name(choice))).inc();
     }
 }
 
 /// A hand-over was taken.
-pub(crate) fn handed_over(took: Duration) {
-    COUNTERS.hand_overs.get_or_create(&ByResult { result: "taken" }).inc();
-    COUNTERS.hand_over_seconds.observe(took.as_secs_f64());
+pub(crate) fn handed_over(from: &str, to: &str, took: Duration) {
+    let pair = COUNTERS.pair(from, to);
+    COUNTERS.hand_overs.get_or_create(&pair).inc();
+    COUNTERS.hand_over_seconds.get_or_create(&pair).observe(took.as_secs_f64());
 }
 
 /// A chain ended before its agent wanted it to.
 pub(crate) fn chain_ended() {
-    COUNTERS.hand_overs.get_or_create(&ByResult { result: "ended" }).inc();
+    COUNTERS.chain_ends.inc();
     degraded(Degraded::HandOver);
 }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::{
     WorkError, Worker,
+    attempt::profile_warning,
     authorize::{Vetted, vet},
     decision::{but_for_news, sentence},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
@@ -34,6 +35,9 @@ pub struct Explained {
     pub blocked: Option<Blocked>,
     /// When the ledger last moved.
     pub since: Option<Timestamp>,
+    /// Why a profile that would work on it, or might, cannot be used. Only whoever asks about one issue looks for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 /// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken; last those that
@@ -47,7 +51,16 @@ pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
     let mut all = explained(worker, &found, planned).await?;
     all.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
         let why = format!("it is left alone: {}", unreadable.why);
-        Explained { issue, title: unreadable.title, state: None, place: None, why, blocked: None, since: None }
+        Explained {
+            issue,
+            title: unreadable.title,
+            state: None,
+            place: None,
+            why,
+            blocked: None,
+            since: None,
+            profile: None,
+        }
     }));
     Ok(all)
 }
@@ -94,6 +107,7 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
         why,
         blocked: None,
         since: None,
+        profile: None,
     };
     Ok(match observe(worker, number).await {
         Ok(None) => None,
@@ -114,6 +128,27 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
         Err(error) if error.is_of_one_thing() => Some(nothing(String::new(), format!("it is left alone: {error}"))),
         Err(error) => return Err(error),
     })
+}
+
+/// One issue, with what is wrong with its profile. None: it is not there, or is a pull request.
+///
+/// # Errors
+/// [`WorkError`] of a read; nothing is written.
+pub async fn one(worker: &Worker, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
+    let listed = all(worker).await?.into_iter().find(|explained| explained.issue == number);
+    let found = match listed {
+        Some(explained) => Some(explained),
+        None => absent(worker, number).await?,
+    };
+    let Some(explained) = found else { return Ok(None) };
+    let profile = match observe(worker, number).await {
+        Ok(Some((observed, _))) if observed.issue.status == IssueStatus::Open => {
+            profile_warning(worker, &observed.issue, observed.record()).await?
+        }
+        // What cannot be read is told already.
+        Ok(_) | Err(_) => None,
+    };
+    Ok(Some(Explained { profile, ..explained }))
 }
 
 /// Why an issue that Hob never claimed is left alone.
@@ -175,6 +210,7 @@ async fn explained(
             why,
             blocked: planned.issue.record.as_ref().and_then(|record| record.blocked.clone()),
             since: planned.issue.record.as_ref().map(|record| record.renewed_at),
+            profile: None,
         });
     }
     Ok(explained)

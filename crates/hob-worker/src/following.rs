@@ -5,7 +5,7 @@ use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};
 use hob_forge::BaseBranch;
 
 use crate::{
-    WorkError, Worker, agent::agent_names, profiles::profile_names, receipts::give_receipts, transition::HeldIssue,
+    WorkError, Worker, agent::agent_names, profiles::known_profiles, receipts::give_receipts, transition::HeldIssue,
 };
 
 /// What following these commands depends on. `explanation` says where the issue stands.
@@ -25,7 +25,8 @@ pub(super) async fn follow_rules(
         rules.agents = agent_names(worker, &RepositorySettings::parse(&text).unwrap_or_default());
         let is_agent = |name: &&str| rules.agents.iter().chain(&rules.ready_agents).any(|known| known == name);
         let unknown: Vec<&str> = asked.into_iter().filter(|name| !is_agent(name)).collect();
-        rules.profiles = profile_names(worker, &base.sha, &unknown).await?;
+        let known = known_profiles(worker, &base.sha, &unknown).await?;
+        (rules.profiles, rules.damaged) = (known.names, known.damaged);
     }
     Ok(rules)
 }

@@ -30,6 +30,7 @@ mod agent;
 mod attempt;
 mod authorize;
 mod base_checks;
+mod bounded_names;
 mod commands;
 mod counters;
 mod decision;

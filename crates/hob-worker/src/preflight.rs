@@ -10,7 +10,7 @@ use hob_sandbox::{Network, Tier, probe};
 use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent, counts_money, without_profile},
-    profiles::profile_names,
+    profiles::{forge_catalog, known_profiles},
     program_starts::program_starts,
     push_rules::{RulesFound, in_the_way, refusing_rules},
     sandbox::try_sandbox,
@@ -25,8 +25,8 @@ const GIT_NEEDED: (u32, u32) = (2, 34);
 #[derive(Debug, Default)]
 struct Findings {
     all: Vec<Finding>,
-    /// Whether the repository is there, and has a base branch.
-    has_base: bool,
+    /// The tip of the base branch, where the repository is there and has one.
+    base: Option<Sha>,
     /// The base, where checks run without a network and nothing is set up for them.
     unprepared: Option<Sha>,
     error: Option<WorkError>,
@@ -76,10 +76,11 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
             findings.add(Health::Note, "set-up", says);
         }
     }
-    if findings.has_base {
+    if findings.base.is_some() {
         rules_of_branches(worker, &mut findings).await?;
     }
     routing(worker, &mut findings).await?;
+    profiles(worker, &mut findings).await?;
     servers(worker, &mut findings).await;
     Ok(findings.all)
 }
@@ -101,6 +102,19 @@ async fn routing(worker: &Worker, findings: &mut Findings) -> Result<(), WorkErr
     let off_until = record?.and_then(|entry| entry.record.failed_loads.off_until(worker.forge.now()));
     if let Some(until) = off_until {
         findings.add(Health::Note, "routing", routing_is_off(until));
+    }
+    Ok(())
+}
+
+/// Which profiles are damaged. Whoever looks does not know which of them an issue would need.
+async fn profiles(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
+    let Some(base) = findings.base.as_ref() else { return Ok(()) };
+    let catalog = forge_catalog(worker, base).await?;
+    for says in catalog.warnings.iter().cloned().chain(catalog.faults()) {
+        // What the repository names was found already.
+        if !findings.all.iter().any(|found| found.about == "profile" && found.says.contains(&says)) {
+            findings.add(Health::Note, "profile", says);
+        }
     }
     Ok(())
 }
@@ -129,7 +143,7 @@ async fn servers(worker: &Worker, findings: &mut Findings) {
 /// # Errors
 /// The one error that says what is missing, or [`WorkError::Misconfigured`] with all that is.
 pub(super) async fn preflight(worker: &Worker) -> Result<(), WorkError> {
-    let Findings { all, error, has_base: _, unprepared: _ } = look(worker).await?;
+    let Findings { all, error, base: _, unprepared: _ } = look(worker).await?;
     let bad = all.into_iter().filter(|finding| finding.health == Health::Bad);
     let bad: Vec<String> = bad.map(|finding| format!("{}: {}", finding.about, finding.says)).collect();
     match (bad.as_slice(), error) {
@@ -157,7 +171,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     let Some(base) = findings.look("base branch", base, |base| format!("at {}", base.sha.short()))? else {
         return Ok(findings);
     };
-    findings.has_base = true;
+    findings.base = Some(base.sha.clone());
     if let Some(says) = in_the_way(worker).await? {
         findings.add(Health::Bad, "branches", says);
     }
@@ -351,8 +365,14 @@ async fn named_profile(
     name: &str,
     findings: &mut Findings,
 ) -> Result<(), WorkError> {
-    if profile_names(worker, base, &[name]).await?.iter().any(|known| known == name) {
+    let known = known_profiles(worker, base, &[name]).await?;
+    if known.names.iter().any(|known| known == name) {
         findings.add(Health::Ok, "profile", format!("`{name}` works, as `.github/hob.toml` says"));
+        return Ok(());
+    }
+    if let Some((_, fault)) = known.damaged.first() {
+        let says = format!("`.github/hob.toml` wants `{name}`, and the base agent works: {fault}");
+        findings.add(Health::Note, "profile", says);
         return Ok(());
     }
     // It says which agents there are.

@@ -1,24 +1,24 @@
 //! The profiles that an attempt has: of the base commit, of the operator's folder, and Hob's own. What cannot be read is a
 //! warning in the catalog: the work goes on with what is there.
 
-use std::{path::Path, time::Instant};
+use std::path::Path;
 
 use hob_config::ProfileSettings;
 use hob_domain::{
-    Catalog, ProfileFiles, ProfileName, ProfileSource, Sha, is_profile_file, name_of_profile_file, parse_profile,
-    ready_profiles,
+    Catalog, CatalogEntry, ProfileFile, ProfileFiles, ProfileName, ProfileSource, Sha, is_profile_file,
+    name_of_profile_file, ready_profiles,
 };
 use hob_forge::ForgeError;
 use hob_workspace::{Remote, WorkspaceError, folder_profiles};
 
-use crate::{WorkError, Worker, counters::loaded};
+use crate::{WorkError, Worker, counters::read};
 
 /// The catalog for an attempt from `base`, which was fetched. It asks the forge's API nothing; contents that the mirror
 /// lacks come from its git server.
 pub async fn base_catalog(worker: &Worker, remote: &Remote, base: &Sha) -> Catalog {
-    let (settings, began) = (&worker.settings.profiles, Instant::now());
+    let settings = &worker.settings.profiles;
     let catalog = catalog(worker.workspace.profile_files(remote, base, settings.max).await, settings).await;
-    loaded(began.elapsed(), catalog.unread_places);
+    read(catalog.unread_places);
     catalog
 }
 
@@ -41,42 +41,92 @@ pub async fn catalog(of_repository: Result<ProfileFiles, WorkspaceError>, settin
     catalog
 }
 
-/// The profiles that a command may name: those that every repository has, and if one of `asked` is none of them, also the
-/// repository's. The forge is asked for these, since no checkout is there yet: for the names of the files, and for what is asked for.
-pub(super) async fn profile_names(worker: &Worker, base: &Sha, asked: &[&str]) -> Result<Vec<String>, WorkError> {
+/// The catalog for the commit `base`, from the forge's API: for whoever has no checkout. It asks for each file.
+pub(super) async fn forge_catalog(worker: &Worker, base: &Sha) -> Result<Catalog, WorkError> {
     let settings = &worker.settings.profiles;
-    let everywhere = catalog(Ok(ProfileFiles::default()), settings).await;
-    let mut names: Vec<String> = everywhere.profiles().map(|profile| profile.name.to_string()).collect();
-    if asked.iter().all(|name| names.iter().any(|known| known == name)) {
-        return Ok(names);
+    let mut found = ProfileFiles::default();
+    for (source, folder) in ProfileSource::IN_REPOSITORY {
+        let files = profile_files(worker, folder, base).await?;
+        found.left_out += files.len().saturating_sub(settings.max);
+        for name in files.into_iter().take(settings.max) {
+            found.files.extend(profile_file(worker, base, (source, folder), name).await?);
+        }
     }
-    for (_, folder) in ProfileSource::IN_REPOSITORY {
-        let files = worker.forge.repository().names(folder, base).await?;
-        for file in files.iter().filter(|file| is_profile_file(file)).take(settings.max) {
-            let Ok(name) = name_of_profile_file(file) else { continue };
-            if !asked.contains(&name.as_str()) || is_profile(worker, base, (folder, file), &name).await? {
-                names.push(name.to_string());
+    Ok(catalog(Ok(found), settings).await)
+}
+
+/// The profiles that a command or the repository may name.
+#[derive(Debug, Default)]
+pub(super) struct KnownProfiles {
+    /// Their names.
+    pub(super) names: Vec<String>,
+    /// Names whose file is damaged, each with what is wrong.
+    pub(super) damaged: Vec<(String, String)>,
+}
+
+impl KnownProfiles {
+    /// Takes in what a catalog knows of the names in `asked`.
+    fn judge(&mut self, catalog: &Catalog, asked: &[&str]) {
+        for name in asked {
+            let Ok(profile) = name.parse::<ProfileName>() else { continue };
+            if let Some(fault) = catalog.damaged(&profile).and_then(CatalogEntry::fault) {
+                self.damaged.push(((*name).to_owned(), fault));
             }
         }
     }
-    Ok(names)
 }
 
-/// Whether the file is a profile of this name.
-async fn is_profile(
+/// The profiles that may be named: those that every repository has, and if one of `asked` is none of them, also the
+/// repository's. The forge is asked for these, since no checkout is there yet: for the names of the files, and for what is asked for.
+pub(super) async fn known_profiles(worker: &Worker, base: &Sha, asked: &[&str]) -> Result<KnownProfiles, WorkError> {
+    let settings = &worker.settings.profiles;
+    let everywhere = catalog(Ok(ProfileFiles::default()), settings).await;
+    let names = everywhere.profiles().map(|profile| profile.name.to_string()).collect();
+    let mut known = KnownProfiles { names, damaged: Vec::new() };
+    known.judge(&everywhere, asked);
+    if asked.iter().all(|name| known.names.iter().any(|known| known == name)) {
+        return Ok(known);
+    }
+    for (source, folder) in ProfileSource::IN_REPOSITORY {
+        for file in profile_files(worker, folder, base).await?.into_iter().take(settings.max) {
+            let Ok(name) = name_of_profile_file(&file) else { continue };
+            if !asked.contains(&name.as_str()) {
+                known.names.push(name.to_string());
+                continue;
+            }
+            let files = Vec::from_iter(profile_file(worker, base, (source, folder), file).await?);
+            let of_file = Catalog::of([ProfileFiles { files, left_out: 0 }], 1);
+            if of_file.get(&name).is_some() {
+                known.names.push(name.to_string());
+            }
+            known.judge(&of_file, asked);
+        }
+    }
+    known.damaged.retain(|(name, _)| !known.names.contains(name));
+    Ok(known)
+}
+
+/// The names of the files of profiles in a folder.
+async fn profile_files(worker: &Worker, folder: &str, base: &Sha) -> Result<Vec<String>, WorkError> {
+    let mut files = worker.forge.repository().names(folder, base).await?;
+    files.retain(|file| is_profile_file(file));
+    Ok(files)
+}
+
+/// A file as the forge has it; none: it is not there.
+async fn profile_file(
     worker: &Worker,
     base: &Sha,
-    (folder, file): (&str, &str),
-    name: &ProfileName,
-) -> Result<bool, WorkError> {
-    match worker.forge.repository().file(&format!("{folder}/{file}"), base).await {
-        Ok(text) => {
-            let profile = text.and_then(|text| parse_profile(file, text.as_bytes()).profile);
-            Ok(profile.is_some_and(|profile| profile.name == *name))
-        }
-        Err(ForgeError::Unreadable { .. }) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    (source, folder): (ProfileSource, &str),
+    name: String,
+) -> Result<Option<ProfileFile>, WorkError> {
+    let content = match worker.forge.repository().file(&format!("{folder}/{name}"), base).await {
+        Ok(None) => return Ok(None),
+        Ok(Some(text)) => Ok(text.into_bytes()),
+        Err(error @ ForgeError::Unreadable { .. }) => Err(error.to_string()),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Some(ProfileFile { source, name, content }))
 }
 
 #[cfg(test)]

@@ -139,10 +139,13 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let counters = std::fs::read_to_string(world.dir().join("hob.prom")).unwrap();
     for line in [
-        "hob_profile_loads_total{result=\"ok\"} 1",
+        "hob_profile_reads_total{result=\"ok\"} 1",
         "hob_routing_decisions_total{by=\"repository\"} 1",
-        "hob_hand_overs_total{result=\"taken\"} 2",
-        "hob_hand_over_seconds_count 2",
+        "hob_hand_overs_total{from=\"dns\",to=\"cloud\"} 1",
+        "hob_hand_overs_total{from=\"cloud\",to=\"gone\"} 1",
+        "hob_hand_over_seconds_count{from=\"dns\",to=\"cloud\"} 1",
+        "hob_profile_load_errors_total{agent=\"gone\",reason=\"missing\"} 1",
+        "hob_profile_loads_total{agent=\"gone\",result=\"failed\"} 1",
         "hob_degradations_total{reason=\"profile\"} 1",
         "hob_issue_moves_total{state=\"in-review\"} 1",
     ] {
@@ -240,7 +243,7 @@ async fn a_target_that_is_gone_leaves_the_base_agent() {
     let comments = "---\nname: cloud\ndescription: Looks\nhob: { deliverable: comment }\n---\nMind.\n";
     for (file, why) in [
         (None, "no agent `cloud`: there are "),
-        (Some(damaged), "no agent `cloud`: there are "),
+        (Some(damaged), ".github/agents/cloud.md cannot be used: line 3: `approve` is `everything`"),
         (Some(comments), "the profile `cloud` brings no change"),
     ] {
         let dns = format!("echo zone > zone.txt; {}", to("cloud", "the rest"));

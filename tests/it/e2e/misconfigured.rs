@@ -67,6 +67,39 @@ async fn a_repository_that_names_what_is_gone_has_the_base_agent() {
     }
 }
 
+/// Requirement M5: a damaged profile that the repository names is told with file, line and cause, not as one that is not there.
+#[tokio::test]
+async fn a_repository_that_names_a_damaged_profile_is_told_where_and_why() {
+    let damaged = "---\nname: docs\ndescription: Documentation\nhob: {approve: everything}\n---\nWrite.\n";
+    let world = World::fixing().file(".github/agents/docs.md", damaged).file(".github/hob.toml", "agent = 'docs'\n");
+    let world = world.start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let fault = ".github/agents/docs.md cannot be used: line 4: `approve` is `everything`";
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let doctor = world.hob(&["doctor"]).await;
+    let said = one_line(&doctor.stdout);
+    assert!(said.contains(&format!("`.github/hob.toml` wants `docs`, and the base agent works: {fault}")), "{said}");
+    assert_eq!(said.matches(fault).count(), 1, "{said}");
+    let explained = world.hob(&["explain", &issue.to_string()]).await;
+    assert!(one_line(&explained.stdout).contains(&format!("profile {fault}")), "{explained:?}");
+    let explained = world.hob(&["explain", &issue.to_string(), "--json"]).await.objects().pop().unwrap();
+    assert!(explained["result"]["profile"].as_str().unwrap().starts_with(fault), "{explained}");
+    let run = world.hob_with(&["run", "--once", "--metrics", "hob.prom"], &[("RUST_LOG", "hob=warn")]).await;
+    assert!(run.code == 0 && run.stderr.contains("WARN attempt") && run.stderr.contains(fault), "{run:?}");
+    assert!(!run.stderr.contains("no profile of that name"), "{run:?}");
+    assert!(world.status(issue).await.contains(&format!("**Warning**: the base agent works: {fault}")));
+    let counters = std::fs::read_to_string(world.dir().join("hob.prom")).unwrap();
+    for line in [
+        "hob_profile_load_errors_total{agent=\"docs\",reason=\"damaged\"} 1",
+        "hob_profile_loads_total{agent=\"docs\",result=\"failed\"} 1",
+    ] {
+        assert!(counters.lines().any(|written| written == line), "{line}\n{counters}");
+    }
+    let loads = serde_json::to_value(world.repository_record().await.unwrap().failed_loads).unwrap();
+    assert_eq!(loads.as_array().unwrap().len(), 1, "the circuit breaker counts it");
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_the_doctors() {
     for (world, says) in [

@@ -78,15 +78,19 @@ async fn a_command_chooses_a_profile_wherever_it_comes_from() {
         assert_eq!((choice.by, choice.profile.unwrap().as_str()), (ChosenBy::Command, name));
     }
     let issue = world.asks("Make done.txt", "").await;
-    for (name, offered) in
-        [("zoen", "there are `zone`, `"), ("damaged", "`fixer`"), ("named", "`writer`"), ("../dns", "`dns`")]
-    {
+    for (name, offered) in [("zoen", "there are `zone`, `"), ("named", "`writer`"), ("../dns", "`dns`")] {
         world.comments("ann", issue, &format!("/hob agent {name}")).await;
         world.run().await;
         let said = replies(&world, issue).await.pop().unwrap_or_default();
         assert!(said.contains(&format!("`{name}` is no agent and no profile here: there are `")), "{name}: {said}");
         assert!(said.contains(offered), "{name}: {said}");
     }
+    world.comments("ann", issue, "/hob agent damaged").await;
+    world.run().await;
+    let said = replies(&world, issue).await.pop().unwrap_or_default();
+    let fault =
+        "The profile `damaged` is damaged: .github/agents/damaged.md cannot be used: line 3: `limits` is no map";
+    assert!(said.contains(fault), "{said}");
     assert_eq!(worked(&world, issue).await, ["fixer"], "it was worked on without any of them");
     world.finish().await;
 }

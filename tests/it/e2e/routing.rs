@@ -163,22 +163,41 @@ async fn what_a_profile_may_not_change_is_not_published() {
     world.finish().await;
 }
 
-/// Row M5, scenario 4: a profile that is damaged or gone leaves the base agent; only a person who named it is asked.
+/// Rows M5, M6, scenario 4: a profile that is damaged or gone, and would have been chosen, is told everywhere, counts as a failed
+/// load, and leaves the base agent; only a person who named it is asked.
 #[tokio::test]
 async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
-    let broken = "---\nname: database\ndescription: SQL\nhob: {limits: {max_iterations: many}}\n---\nx";
-    let world = World::with_agent(WRITES).file(".github/agents/database.md", broken).start().await;
+    let broken = DATABASE.replace("  match:\n", "  limits: {max_iterations: many}\n  match:\n");
+    let world = World::with_agent(WRITES).file(".github/agents/database.md", &broken).start().await;
     let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
+    let fault = ".github/agents/database.md cannot be used: line 5: `max_iterations` is `many`; write a whole number";
+    let explained = world.hob(&["explain", &issue.to_string()]).await;
+    let told = explained.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("profile the base agent works: {fault}")), "{explained:?}");
+    let doctor = world.hob(&["doctor"]).await;
+    let told = doctor.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(doctor.code == 0 && told.contains(&format!("note profile {fault}")), "{doctor:?}");
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     assert_eq!(world.record(issue).await.unwrap().route.unwrap().by, ChosenBy::Base);
+    let said = format!("the base agent works: {fault}");
+    assert_eq!(world.told().iter().filter(|line| line.starts_with(&said)).count(), 1, "{:?}", world.told());
+    let status = world.status(issue).await;
+    assert_eq!(status.matches("**Warning**: the base agent works: .github/agents/database.md").count(), 1, "{status}");
+    let loads = serde_json::to_value(world.repository_record().await.unwrap().failed_loads).unwrap();
+    assert_eq!(loads.as_array().unwrap().len(), 1, "the circuit breaker counts it");
+    let simple = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert!(!world.status(simple).await.contains("Warning"), "it is nobody's that is damaged");
     let named = world.opens("ann", "Make the index", SLOW_QUERY, &["agent:database", "code"]).await;
     world.run().await;
     assert!(world.labels(named).await.contains(&"blocked".to_owned()));
     let status = world.status(named).await;
     assert!(
-        status.contains("No agent `database`: there are fixer") && status.contains("there is no profile of that name"),
+        status.contains("database.md cannot be used: line 5: ") && !status.contains("there is no profile of that name"),
         "{status}"
     );
+    let loads = serde_json::to_value(world.repository_record().await.unwrap().failed_loads).unwrap();
+    assert_eq!(loads.as_array().unwrap().len(), 2, "{loads}");
     world.finish().await;
 }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::profile::{
-    parse::parse,
+    parse::{Parsed, parse},
     problem::{Problem, Severity},
     profile_name::ProfileName,
-    source::{ProfileFile, ProfileFiles, ProfileSource},
+    source::{ProfileFile, ProfileFiles, ProfileSource, name_of_file},
     types::Profile,
 };
 
@@ -44,8 +44,13 @@ pub enum Standing {
         /// Where the other comes from.
         by: ProfileOrigin,
     },
-    /// It is no profile; the entry's problems say why.
-    Unusable,
+    /// It is damaged; the entry's problems say how.
+    Unusable {
+        /// The name that it gives, or else its file's; none: neither is one.
+        name: Option<ProfileName>,
+        /// What can be read of it; none: nothing.
+        remains: Option<Box<Profile>>,
+    },
 }
 
 /// One file in the catalog.
@@ -64,8 +69,29 @@ impl CatalogEntry {
     pub fn profile(&self) -> Option<&Profile> {
         match &self.standing {
             Standing::InUse(profile) | Standing::Hidden { profile, by: _ } => Some(profile),
-            Standing::Unusable => None,
+            Standing::Unusable { .. } => None,
         }
+    }
+
+    /// What can be read of it, where it is damaged; none: it is not, or nothing can be read.
+    pub fn remains(&self) -> Option<&Profile> {
+        match &self.standing {
+            Standing::Unusable { remains, name: _ } => remains.as_deref(),
+            Standing::InUse(_) | Standing::Hidden { .. } => None,
+        }
+    }
+
+    /// Whether it is damaged, so that not even what it is for can be read.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.standing, Standing::Unusable { remains: None, name: _ })
+    }
+
+    /// Why it cannot be used: the file, and each error with its line. None: it can.
+    pub fn fault(&self) -> Option<String> {
+        let Standing::Unusable { .. } = &self.standing else { return None };
+        let errors = self.problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let why: Vec<String> = errors.map(ToString::to_string).collect();
+        Some(format!("{} cannot be used: {}", self.origin, why.join("; ")))
     }
 }
 
@@ -109,15 +135,15 @@ impl Catalog {
 
     fn add(&mut self, file: ProfileFile) {
         let origin = ProfileOrigin { source: file.source, file: file.name };
-        let (profile, problems) = match file.content {
-            Ok(bytes) => {
-                let parsed = parse(&origin.file, &bytes);
-                (parsed.profile, parsed.problems)
-            }
-            Err(why) => (None, vec![Problem::of_file(why)]),
+        let Parsed { profile, remains, problems } = match file.content {
+            Ok(bytes) => parse(&origin.file, &bytes),
+            Err(why) => Parsed { profile: None, remains: None, problems: vec![Problem::of_file(why)] },
         };
         let standing = match profile {
-            None => Standing::Unusable,
+            None => {
+                let of_keys = remains.as_ref().map(|remains| remains.name.clone());
+                Standing::Unusable { name: of_keys.or(name_of_file(&origin.file).ok()), remains: remains.map(Box::new) }
+            }
             Some(profile) => match self.in_use.get(&profile.name).and_then(|at| self.entries.get(*at)) {
                 Some(first) => Standing::Hidden { profile: Box::new(profile), by: first.origin.clone() },
                 None => {
@@ -135,6 +161,14 @@ impl Catalog {
         Some((entry.profile()?, &entry.origin))
     }
 
+    /// The damaged file that would be the profile `name`, were it sound; none: there is none, or one of an earlier place counts.
+    pub fn damaged(&self, name: &ProfileName) -> Option<&CatalogEntry> {
+        let before = self.in_use.get(name).copied().unwrap_or(self.entries.len());
+        self.entries[..before].iter().find(
+            |entry| matches!(&entry.standing, Standing::Unusable { name: Some(other), remains: _ } if other == name),
+        )
+    }
+
     /// The profiles that count, by name.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         self.in_use.values().filter_map(|at| self.entries.get(*at)?.profile())
@@ -144,6 +178,11 @@ impl Catalog {
     pub fn unusable(&self) -> usize {
         let is_bad = |entry: &&CatalogEntry| entry.problems.iter().any(|problem| problem.severity == Severity::Error);
         self.entries.iter().filter(is_bad).count()
+    }
+
+    /// Why files cannot be used, a sentence each.
+    pub fn faults(&self) -> impl Iterator<Item = String> {
+        self.entries.iter().filter_map(CatalogEntry::fault)
     }
 }
 
@@ -182,7 +221,7 @@ mod tests {
             .iter()
             .filter_map(|entry| match &entry.standing {
                 Standing::Hidden { by, .. } => Some(format!("{} by {by}", entry.origin)),
-                Standing::InUse(_) | Standing::Unusable => None,
+                Standing::InUse(_) | Standing::Unusable { .. } => None,
             })
             .collect();
         assert_eq!(
@@ -206,6 +245,29 @@ mod tests {
         assert_eq!((catalog.unusable(), catalog.profiles().count()), (2, 7));
         assert_eq!(catalog.get(&"code".parse().unwrap()).unwrap().1.source, ProfileSource::Ready);
         assert_eq!(catalog.entries[1].problems[0].to_string(), "it is a link");
+    }
+
+    /// Requirement M5: a damaged file is known by the name that it would have, and says where and why.
+    #[test]
+    fn a_damaged_file_is_known_by_its_name() {
+        use ProfileSource::{ClaudeAgents, GithubAgents};
+        let bad = "---\nname: dns\ndescription: Zones\nhob: {limits: 3}\n---\nx";
+        let files = vec![
+            file(GithubAgents, "zones.md", bad),
+            file(GithubAgents, "Cloud.agent.md", "no front matter"),
+            file(ClaudeAgents, "writer.md", bad),
+            file(GithubAgents, "code.md", &named("code", "ours")),
+            file(ClaudeAgents, "code.md", "x"),
+        ];
+        let catalog = Catalog::of([place(files), ready_profiles()], 100);
+        let fault = |name: &str| catalog.damaged(&name.parse().unwrap()).and_then(CatalogEntry::fault);
+        let zones = fault("dns").unwrap();
+        assert!(zones.starts_with(".github/agents/zones.md cannot be used: line 4: `limits` is no map"), "{zones}");
+        assert!(fault("cloud").unwrap().contains("Cloud.agent.md cannot be used: there is no front matter"));
+        assert_eq!((fault("zones"), fault("writer"), fault("code")), (None, None, None), "its own name; a sound one");
+        let read: Vec<&str> =
+            catalog.entries.iter().filter_map(CatalogEntry::remains).map(|p| &*p.description).collect();
+        assert_eq!((read, catalog.faults().count()), (vec!["Zones", "Zones"], 4));
     }
 
     #[test]

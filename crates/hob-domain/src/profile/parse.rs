@@ -44,6 +44,8 @@ const KEYS: [&str; 12] = [
 pub struct Parsed {
     /// The profile; none: it cannot be used, and one of the problems is an error.
     pub profile: Option<Profile>,
+    /// What can be read of a file that cannot be used: it says for whom the profile was.
+    pub remains: Option<Profile>,
     /// What is wrong.
     pub problems: Vec<Problem>,
 }
@@ -53,7 +55,8 @@ pub fn parse(file_name: &str, bytes: &[u8]) -> Parsed {
     let mut problems = Problems::default();
     let profile = read(file_name, bytes, &mut problems).map_err(|problem| problems.0.push(problem)).ok();
     let is_usable = problems.0.iter().all(|problem| problem.severity < Severity::Error);
-    Parsed { profile: profile.filter(|_| is_usable), problems: problems.0 }
+    let (profile, remains) = if is_usable { (profile, None) } else { (None, profile) };
+    Parsed { profile, remains, problems: problems.0 }
 }
 
 fn read(file_name: &str, bytes: &[u8], problems: &mut Problems) -> Result<Profile, Problem> {

@@ -48,13 +48,16 @@ pub struct RouteChoice {
     /// The profile that the router would have chosen, where another one was: what there is to learn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<ProfileName>,
+    /// Why a profile that was to work, or may have been, does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 impl RouteChoice {
     /// An agent of the settings works, because somebody named it.
     pub fn of_agent(by: ChosenBy) -> Self {
         let reasons = vec!["an agent of the settings is named".to_owned()];
-        Self { by, profile: None, percent: 0, complexity: 0, reasons, overridden: None }
+        Self { by, profile: None, percent: 0, complexity: 0, reasons, overridden: None, warning: None }
     }
 
     /// The same, where it takes the place of this choice of the router's.
@@ -138,6 +141,7 @@ pub fn decide_agent(
         complexity: routed.complexity,
         reasons: vec![why.to_owned()],
         overridden: routed.profile.filter(|routed| routed != name).or_else(|| before(present, by, name)),
+        warning: None,
     }
 }
 
@@ -162,7 +166,8 @@ fn by_router(routing: &Routing, present: Option<&RouteChoice>, rules: RoutingRul
         let clear = best.confidence > rules.confidence && best.confidence - kept.confidence > rules.switch;
         if best.profile == *name || !clear {
             let reasons = present.reasons.clone();
-            return RouteChoice { complexity, percent: percent(kept.confidence), reasons, ..present.clone() };
+            let percent = percent(kept.confidence);
+            return RouteChoice { complexity, percent, reasons, warning: None, ..present.clone() };
         }
     }
     if best.confidence <= rules.confidence {
@@ -180,6 +185,7 @@ fn by_router(routing: &Routing, present: Option<&RouteChoice>, rules: RoutingRul
         complexity,
         reasons: best.reasons.clone(),
         overridden: None,
+        warning: None,
     }
 }
 
@@ -192,6 +198,7 @@ fn base(confidence: f32, complexity: u8, why: &str) -> RouteChoice {
         complexity,
         reasons,
         overridden: None,
+        warning: None,
     }
 }
 

@@ -52,7 +52,7 @@ mod tests {
 
     fn choice(by: ChosenBy, profile: &str, percent: u8, overridden: &str) -> RouteChoice {
         let (profile, overridden) = (profile.parse().ok(), overridden.parse().ok());
-        RouteChoice { by, profile, percent, complexity: 5, reasons: Vec::new(), overridden }
+        RouteChoice { by, profile, percent, complexity: 5, reasons: Vec::new(), overridden, warning: None }
     }
 
     /// Row M4.

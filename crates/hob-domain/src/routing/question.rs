@@ -163,6 +163,7 @@ mod tests {
             complexity: 5,
             reasons: vec!["not likely enough".to_owned()],
             overridden: None,
+            warning: None,
         };
         for (answer, chosen) in [
             ("database", Some("database")),

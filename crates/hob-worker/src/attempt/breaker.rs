@@ -13,6 +13,9 @@ pub(super) fn routing_off_until(worker: &Worker) -> Option<Timestamp> {
 /// Notes a failed load of a profile for all jobs. A ledger that cannot be written stops no attempt.
 pub(super) async fn note_failed_load(worker: &Worker, held: &HeldIssue) {
     let issue = held.issue.number;
+    if routing_off_until(worker).is_some() {
+        return;
+    }
     let noted = worker.forge.repository_ledger().change_unless(&held.base.tree, |before, nonce, now| {
         let next = RepositoryRecord::next(before, nonce, now);
         // Others turned it off meanwhile: nothing more is to be said.

@@ -19,6 +19,7 @@ use crate::{
     WorkError, Worker,
     attempt::{
         branch::{commit, is_reviewed, keep, policy_violations, work_so_far},
+        breaker::note_failed_load,
         job::Job,
         left::left,
         proof::{Proof, Proven, prove},
@@ -87,6 +88,9 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     }
     worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
     let next = Box::pin(handed_to(worker, job.number(), (&job.catalog, &job.rules), &to)).await?;
+    if next.profile.is_none() {
+        note_failed_load(worker, job.held).await;
+    }
     let received = Received { from: from.clone(), to: to.clone(), hand_over: given };
     let passed = passed_on(job, &record, received, head.clone());
     let (percent, spend, session) = (passed.percent, passed.spend, passed.session.clone());
@@ -104,8 +108,10 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         "the profile `{from}` handed issue {} over to `{to}`",
         job.number()
     );
-    handed_over(began.elapsed());
-    job.shifts.begin(Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) });
+    handed_over(from.as_str(), to.as_str(), began.elapsed());
+    let next = Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) };
+    next.tell(worker, &job.held.issue, percent);
+    job.shifts.begin(next);
     Ok(Passed::On)
 }
 
@@ -131,7 +137,7 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
     let passed = passed_on(job, &record, received, job.checkout.tip().await?);
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
     worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));
-    handed_over(began.elapsed());
+    handed_over(profile.name.as_str(), to.as_str(), began.elapsed());
     Ok(true)
 }
 

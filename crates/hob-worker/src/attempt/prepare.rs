@@ -20,8 +20,9 @@ use crate::{
         job::{AttemptLimits, Job},
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
+        route::Place,
         shift::{Shift, Shifts},
-        specialist::{Brings, Chosen, Place, choose},
+        specialist::{Brings, Chosen, choose},
     },
     authorize::authorized_comments,
     push_rules::in_the_way,
@@ -99,7 +100,10 @@ pub(super) async fn prepare<'a>(
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
-    let shifts = Shifts::new(Shift { specialist, run: run.clone(), session, took_over_at: None });
+    let first = Shift { specialist, run: run.clone(), session, took_over_at: None };
+    let route = lease.record().route.filter(|_| first.specialist.profile.is_some());
+    first.tell(worker, issue, route.map(|route| route.percent));
+    let shifts = Shifts::new(first);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let (base_checks, looks, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());

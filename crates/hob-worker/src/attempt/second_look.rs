@@ -10,8 +10,9 @@
 
 use hob_agent::{NarrowedAgent, RunContext};
 use hob_domain::{
-    Allowance, Diff, Findings, LookParts, Note, Outcome, Profile, ProfileName, Progress, RunId, RunPurpose, RunReport,
-    RunRequest, SecondLook, count, evidence_table, failed_checks, look_allowance, look_brief, rendered, title,
+    Allowance, CatalogEntry, Diff, Findings, LookParts, Note, Outcome, Profile, ProfileName, Progress, RunId,
+    RunPurpose, RunReport, RunRequest, SecondLook, count, evidence_table, failed_checks, look_allowance, look_brief,
+    rendered, title,
 };
 use hob_forge::fresh_nonce;
 use tokio::sync::{mpsc, watch};
@@ -111,7 +112,9 @@ async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Prof
     } else {
         &job.catalog
     };
-    let (profile, origin) = catalog.get(&name).ok_or_else(|| format!("there is no usable profile `{name}`"))?;
+    let why = || catalog.damaged(&name).and_then(CatalogEntry::fault);
+    let missing = || why().unwrap_or_else(|| format!("there is no profile `{name}`"));
+    let (profile, origin) = catalog.get(&name).ok_or_else(missing)?;
     // Whoever the repository chose for the work is not asked to judge it, too.
     let base = worker.agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
     let built = build_narrowed(worker, &job.rules, base, (profile.clone(), origin.source)).await;

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hob_domain::{RunId, Sha};
+use hob_domain::{RunId, Sha, has_label};
+use hob_forge::Issue;
 
-use crate::attempt::specialist::Specialist;
+use crate::{Worker, attempt::specialist::Specialist, counters::loaded};
 
 /// Who works now, and in which session.
 pub(super) struct Shift {
@@ -15,6 +16,30 @@ pub(super) struct Shift {
     pub(super) session: RunId,
     /// The commit at which it got the work from another profile of this attempt.
     pub(super) took_over_at: Option<Sha>,
+}
+
+impl Shift {
+    /// Tells whoever operates Hob who is loaded: the profile with how sure that is, in percent, or an agent of the settings.
+    pub(super) fn tell(&self, worker: &Worker, issue: &Issue, percent: Option<u8>) {
+        let Specialist { name, profile, took, .. } = &self.specialist;
+        // The label that brought the issue here, or else what the profile is called.
+        let domain = profile.as_ref().map(|profile| {
+            let label = profile.matches.labels.iter().find(|label| has_label(&issue.labels, label));
+            label.map_or(profile.name.as_str(), String::as_str)
+        });
+        loaded(name, *took);
+        tracing::info!(
+            event = "agent_loaded",
+            repo = %worker.forge.repo(),
+            issue = issue.number.0,
+            session = self.session.as_str(),
+            agent = name.as_str(),
+            domain,
+            confidence = percent.map(|percent| f64::from(percent) / 100.0),
+            load_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            "`{name}` is loaded"
+        );
+    }
 }
 
 /// The shift that is on.

@@ -1,0 +1,50 @@
+//! Names as labels of counters: each is known by itself up to a number of them, so that no repository fills a collector.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
+/// What every name beyond the bound is called.
+const OTHER: &str = "other";
+
+/// The names that are counted by themselves, `N` of them together.
+#[derive(Debug)]
+pub(super) struct BoundedNames<const N: usize> {
+    most: usize,
+    known: Mutex<BTreeSet<[String; N]>>,
+}
+
+impl<const N: usize> BoundedNames<N> {
+    /// At most so many.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, known: Mutex::default() }
+    }
+
+    /// The names as they are counted.
+    pub(super) fn of(&self, names: [&str; N]) -> [String; N] {
+        let names = names.map(str::to_owned);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(&names) {
+            return names;
+        }
+        if known.len() >= self.most {
+            return std::array::from_fn(|_| OTHER.to_owned());
+        }
+        known.insert(names.clone());
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requirement M9: a label has few values, whatever repositories name.
+    #[test]
+    fn names_beyond_the_bound_are_one() {
+        let names = BoundedNames::new(2);
+        let counted = [["a", "b"], ["a", "c"], ["b", "a"], ["a", "b"]].map(|pair| names.of(pair).join(" "));
+        assert_eq!(counted, ["a b", "a c", "other other", "a b"]);
+    }
+}
