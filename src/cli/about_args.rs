@@ -37,3 +37,11 @@ pub(super) enum SettingsFile {
     /// `.github/hob.toml`.
     Repository,
 }
+
+/// `hob agents`.
+#[derive(Debug, Args)]
+pub(super) struct AgentsArgs {
+    /// Read the operator's profiles from this folder [default: the setting `profiles.folder`].
+    #[arg(long, value_name = "DIR")]
+    pub(super) profiles: Option<PathBuf>,
+}

@@ -1,6 +1,6 @@
 //! `hob agents`: the agents that are set up, and the profiles with where each comes from and why one does not count.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hob_agent::{AgentParts, Registry};
 use hob_config::{AdapterName, BackendKind, ProfileSettings, Settings, child_environment};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
+    about_args::AgentsArgs,
     args::Shared,
     json,
     layout::{self, Table, shortened},
@@ -43,10 +44,10 @@ pub(super) struct Clone {
     reference: String,
 }
 
-pub(super) async fn agents(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
+pub(super) async fn agents(setup: &Setup, shared: &Shared, args: &AgentsArgs) -> anyhow::Result<()> {
     let settings = &setup.settings;
     let agents = agents_of(setup)?;
-    let (catalog, clone) = catalog_here(setup, shared, &settings.profiles).await?;
+    let (catalog, clone) = catalog_here(setup, shared, args.profiles.as_deref()).await?;
     if shared.json {
         let profiles: Vec<Value> = catalog.entries.iter().map(|entry| as_json(entry, settings)).collect();
         return json::result(&json!({
@@ -69,12 +70,15 @@ pub(super) async fn agents(setup: &Setup, shared: &Shared) -> anyhow::Result<()>
     Ok(layout::paragraph(&of_repository)?)
 }
 
-/// The profiles that count here, and the clone that some of them are from.
+/// The profiles that count here, with the operator's from `folder` where one is named, and the clone that some of them are from.
 pub(super) async fn catalog_here(
     setup: &Setup,
     shared: &Shared,
-    settings: &ProfileSettings,
+    folder: Option<&Path>,
 ) -> anyhow::Result<(Catalog, Option<Clone>)> {
+    let of_settings = setup.settings.profiles.clone();
+    let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
+    let settings = &ProfileSettings { folder: folder.unwrap_or(of_settings.folder), ..of_settings };
     let clone = clone_here(setup, shared).await?;
     let files = match &clone {
         Some(clone) => commit_profiles(&clone.objects, &clone.commit, settings.max).await,

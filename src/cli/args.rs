@@ -7,7 +7,7 @@ use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
 use crate::cli::{
-    about_args::{CompletionsArgs, ManArgs, SettingsArgs},
+    about_args::{AgentsArgs, CompletionsArgs, ManArgs, SettingsArgs},
     eval_args::EvalArgs,
     progress::Verbosity,
     record_args::RecordArgs,
@@ -154,7 +154,7 @@ pub(super) enum Command {
     /// List the agents and profiles, where each profile comes from, and why one does not count.
     ///
     /// In a clone, the repository's profiles are those of its base branch as of the last fetch; the forge is not asked.
-    Agents,
+    Agents(AgentsArgs),
     /// Show which profile was chosen for each issue, by whom and why, where people chose otherwise, and how often the router
     /// was right.
     Routing,
@@ -794,10 +794,12 @@ mod tests {
         == agents
         List the agents and profiles, where each profile comes from, and why one does not count
 
-        Usage: hob agents
+        Usage: hob agents [OPTIONS]
 
         Options:
-          -h, --help  Print help (see more with '--help')
+              --profiles <DIR>  Read the operator's profiles from this folder [default: the setting
+                                `profiles.folder`]
+          -h, --help            Print help (see more with '--help')
 
         == routing
         Show which profile was chosen for each issue, by whom and why, where people chose otherwise, and how

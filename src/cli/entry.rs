@@ -142,7 +142,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Log(args) => log::log(setup, shared, args).await,
         Command::Replay(args) => replay::replay(setup, shared, args).await,
         Command::Doctor(args) => doctor::doctor(setup, shared, args, screen).await,
-        Command::Agents => agents::agents(&setup, &shared).await,
+        Command::Agents(args) => agents::agents(&setup, &shared, &args).await,
         Command::Routing => routing::routing(setup, shared).await,
         Command::Settings(args) => settings::settings(&setup, &shared, &args),
         Command::Eval(args) => match args.command {
@@ -181,7 +181,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Show(_)
         | Command::Log(_)
         | Command::Doctor(_)
-        | Command::Agents
+        | Command::Agents(_)
         | Command::Routing
         | Command::Settings(_)
         | Command::Ready(_)

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
-use hob_domain::{Profile, ProfileLimits, ProfileName, ProfileSource, investigation::CaseTemplate, profile_brief};
+use hob_domain::{
+    CatalogEntry, Profile, ProfileLimits, ProfileName, ProfileSource, investigation::CaseTemplate, profile_brief,
+};
 use hob_forge::fresh_nonce;
 
 use crate::cli::{
@@ -44,19 +46,13 @@ pub(super) async fn investigator(
     let registry = Registry::new(parts).map_err(unhealthy)?;
     let profile = match (&args.profile, of_case) {
         (None, None) => None,
-        (Some(name), _) => match find(setup, (shared, args), name).await? {
-            Some(found) => Some(found),
-            None => {
-                let why = format!("there is no profile `{name}` here: `hob agents` lists them");
-                return Err(fatal(Exit::NotFound, why));
-            }
-        },
+        (Some(name), _) => {
+            let found = find(setup, (shared, args), name).await?;
+            Some(found.map_err(|why| fatal(Exit::NotFound, why))?)
+        }
         (None, Some(name)) => {
             let found = find(setup, (shared, args), &name).await?;
-            if found.is_none() {
-                output::warn(&format!("there is no profile `{name}` here any more: the agent goes on without"));
-            }
-            found
+            found.map_err(|why| output::warn(&format!("the agent goes on without its profile: {why}"))).ok()
         }
     };
     let Some((profile, source)) = profile else {
@@ -75,18 +71,29 @@ pub(super) async fn investigator(
 }
 
 /// The profile of this name: of the clone around the current folder, of the settings' folder or the one that is named, or Hob's
-/// own.
+/// own. The inner error says why there is none.
 async fn find(
     setup: &Setup,
     (shared, args): (&Shared, &InvestigateArgs),
     name: &str,
-) -> anyhow::Result<Option<(Profile, ProfileSource)>> {
-    let Ok(name) = name.parse::<ProfileName>() else { return Ok(None) };
-    let mut settings = setup.settings.profiles.clone();
-    if let Some(folder) = &args.profiles {
-        settings.folder = folder.to_string_lossy().into_owned();
-    }
-    let (catalog, _) = catalog_here(setup, shared, &settings).await?;
+) -> anyhow::Result<Result<(Profile, ProfileSource), String>> {
+    let missing = match &args.profiles {
+        Some(folder) => {
+            let folder = folder.display();
+            format!("there is no profile `{name}` in `{folder}`, nor here: `hob agents --profiles {folder}` lists them")
+        }
+        None => format!("there is no profile `{name}` here: `hob agents` lists them"),
+    };
+    let Ok(name) = name.parse::<ProfileName>() else { return Ok(Err(missing)) };
+    let (catalog, _) = catalog_here(setup, shared, args.profiles.as_deref()).await?;
     catalog.warnings.iter().for_each(|warning| output::warn(warning));
-    Ok(catalog.get(&name).map(|(profile, origin)| (profile.clone(), origin.source)))
+    let fault = catalog.damaged(&name).and_then(CatalogEntry::fault);
+    Ok(match (catalog.get(&name), fault) {
+        (Some((profile, origin)), fault) => {
+            fault.iter().for_each(|fault| output::warn(fault));
+            Ok((profile.clone(), origin.source))
+        }
+        (None, Some(fault)) => Err(fault),
+        (None, None) => Err(missing),
+    })
 }

@@ -124,11 +124,11 @@ async fn bad_input_is_named_and_nothing_is_lost() {
     world.finish().await;
 }
 
-/// The profile's questions and states begin the case, and what it allows needs nobody's word.
+/// Requirement P8: the profile's questions and states, which may have capitals, begin the case, and what it allows needs nobody's word.
 #[tokio::test]
 async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let world = World::fixing().start().await;
-    let to = act("transition_state", &[], &[("to", "told")]);
+    let to = act("transition_state", &[], &[("to", "Told")]);
     let replies = json!([
         { "expect": ["You work here as `oncall`", "Look hard.", "Q1, required: Which host? [open]"],
           "calls": [act("request_evidence", &[], &[("request", "Which host?")])] },
@@ -138,7 +138,7 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let model = files(&world, &replies);
     std::fs::create_dir(world.dir().join("profiles")).unwrap();
     let profile = "---\nname: oncall\ndescription: Knows the alarms\nhob:\n  approve: high\n  deliverable: comment\n  questions: \
-                   [{ text: 'Which host?', required: true }]\n  states: [look, { name: told, needs: [answers] }]\n---\nLook \
+                   [{ text: 'Which host?', required: true }]\n  states: [Look, { name: Told, needs: [answers] }]\n---\nLook \
                    hard.\n";
     std::fs::write(world.dir().join("profiles/oncall.md"), profile).unwrap();
     let rest = ["--set", &model, "--agent", "native"];
@@ -146,13 +146,26 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let unknown = world.hob(&[&begin[..], &rest[..]].concat()).await;
     assert_eq!(unknown.code, 4, "{unknown:#?}");
     assert!(unknown.stderr.contains("there is no profile `oncall` here: `hob agents` lists them"), "{unknown:#?}");
+    let other = ["investigate", "--text", "case.md", "--profile", "azure", "--profiles", "profiles"];
+    let unknown = world.hob(&[&other[..], &rest[..]].concat()).await.stderr;
+    let names = "there is no profile `azure` in `profiles`, nor here: `hob agents --profiles profiles` lists them";
+    assert!(unknown.contains(names), "{unknown}");
+    std::fs::write(
+        world.dir().join("profiles/azure.md"),
+        profile.replace("approve: high", "approve: all").replace("oncall", "azure"),
+    )
+    .unwrap();
+    let damaged = world.hob(&[&other[..], &rest[..]].concat()).await.stderr;
+    assert!(damaged.contains("azure.md cannot be used: line 5: `approve` is `all`"), "{damaged}");
+    let listed = world.hob(&["agents", "--profiles", "profiles"]).await.stdout;
+    assert!(listed.contains("oncall") && listed.contains("Knows the alarms") && listed.contains("line 5"), "{listed}");
     let asks = world.hob(&[&begin[..], &rest[..], &["--profiles", "profiles"]].concat()).await;
     assert_eq!(asks.code, 8, "{asks:#?}");
     let session = asks.stderr.lines().find_map(|line| line.strip_prefix("The session is ")).unwrap();
     let resume = ["investigate", "--resume", session.trim_end_matches('.'), "-m", "It is web1."];
     let concludes = world.hob(&[&resume[..], &rest[..]].concat()).await;
     assert_eq!(concludes.code, 0, "{concludes:#?}");
-    let gone = "there is no profile `oncall` here any more: the agent goes on without";
+    let gone = "the agent goes on without its profile: there is no profile `oncall` here";
     assert!(concludes.stderr.contains(gone) && concludes.stdout.contains("It is web1."), "{concludes:#?}");
     world.finish().await;
 }

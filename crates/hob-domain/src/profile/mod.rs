@@ -12,6 +12,7 @@ mod problem;
 mod profile_name;
 mod ready;
 mod source;
+mod state_name;
 mod tool_names;
 mod types;
 
@@ -23,4 +24,5 @@ pub use problem::{Problem, Severity};
 pub use profile_name::{InvalidProfileName, ProfileName};
 pub use ready::ready_profiles;
 pub use source::{ProfileFile, ProfileFiles, ProfileSource, is_profile_file, name_of_file};
+pub use state_name::{InvalidStateName, StateName};
 pub use types::{Case, Deliverable, Gate, Matches, Profile, ProfileLimits, ProfileQuestion, ProfileState};

@@ -233,7 +233,7 @@ hob:
     - Since when?
   hypotheses: [A dependency changed]
   states:
-    - intake
+    - Intake
     - { name: conclude, needs: [answers, hypothesis] }
 ---
 
@@ -258,6 +258,7 @@ Look first.
         assert_eq!((profile.deliverable, profile.hand_off_to[0].as_str()), (Deliverable::Comment, "code"));
         assert!(profile.paths.is_match("docs/a/b.md") && !profile.paths.is_match("src/a.rs"));
         assert!(profile.case.questions[0].required && !profile.case.questions[1].required);
+        assert_eq!(profile.case.states[0].name.as_str(), "Intake");
         assert_eq!(profile.case.states[1].needs, [Gate::Answers, Gate::Hypothesis]);
     }
 
@@ -324,6 +325,7 @@ Look first.
             ("deliverable: poem", "`deliverable` is `poem`"),
             ("ask: *other", "is no YAML"),
             ("states: [a, a]", "the state `a` stands there twice"),
+            ("states: [Root Cause]", "`states`: `Root Cause` cannot name a state: write at most 40 letters, digits"),
         ] {
             let found = parsed(&format!("---\nname: a\ndescription: b\nhob:\n  {own}\n---\nDo it."));
             assert!(found.profile.is_none() && said(&found).contains(why), "{own}: {}", said(&found));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Allowance, Ask, ErrorPattern, Impact, PathGlobs, ProfileName};
+use crate::{Allowance, Ask, ErrorPattern, Impact, PathGlobs, ProfileName, StateName};
 
 /// What a run of the profile is to bring.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,8 +139,8 @@ pub struct ProfileQuestion {
 /// A state of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProfileState {
-    /// Its name, of the form of a profile's.
-    pub name: ProfileName,
+    /// Its name.
+    pub name: StateName,
     /// What holds before a case enters it.
     pub needs: Vec<Gate>,
 }
