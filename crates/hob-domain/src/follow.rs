@@ -229,6 +229,7 @@ mod tests {
             agents: vec!["careful".to_owned(), "fast".to_owned()],
             ready_agents: vec!["claude".to_owned()],
             profiles: vec!["fast".to_owned(), "writer".to_owned()],
+            damaged: vec![("dns".to_owned(), "dns.md cannot be used: line 3: x".to_owned())],
             budgets: Budgets {
                 issue: Budget { usd_micros: Some(5_000_000), attempts: Some(9), ..Budget::default() },
                 issue_usd_max: Some(8_000_000),
@@ -340,6 +341,7 @@ mod tests {
         for (line, reply) in [
             ("/hob agent fsat", "`fsat` is no agent and no profile here: there are `fast`, `writer`, `careful`."),
             ("/hob agent writr", "`writr` is no agent and no profile here: there are `writer`, `fast`, `careful`."),
+            ("/hob agent dns", "The profile `dns` is damaged: dns.md cannot be used: line 3: x"),
             ("/hob agent", "Which agent or profile? For `/hob agent NAME`, there are `fast`, `writer`, `careful`."),
         ] {
             assert_eq!(says(&record_at(State::Ready), line), reply);
