@@ -52,6 +52,20 @@ impl Executor {
         }
     }
 
+    /// How the last run of `agent` in the session `id` ended; none: this machine does not have it, or it is not this issue's.
+    pub async fn last_outcome(
+        &self,
+        id: &RunId,
+        agent: &str,
+        (repo, issue): (&RepoName, IssueNumber),
+    ) -> Option<Outcome> {
+        let (sessions, id) = (self.sessions.clone(), id.clone());
+        let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()??;
+        // Whoever can write to the ledger can name any session.
+        let is_its = record.agent == agent && record.repo == *repo && record.issue == issue;
+        record.outcome.filter(|_| is_its)
+    }
+
     /// Notes in a session which checks failed on its work, for whoever looks at it on this machine.
     pub async fn note_failed_checks(&self, id: &RunId, failed: Vec<LastLines>) {
         let (sessions, session) = (self.sessions.clone(), id.clone());

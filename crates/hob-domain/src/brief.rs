@@ -103,8 +103,8 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
             ),
         );
     }
-    if let Some(Received { from, hand_over, .. }) = parts.received {
-        hand_over.write(&mut text, parts.fence, from);
+    if let Some(received) = parts.received {
+        received.write(&mut text, parts.fence);
     }
     parts.review.write(&mut text, parts.fence, parts.text_bytes);
     if let Some(failure) = parts.last_failure {

@@ -211,10 +211,17 @@ fn known(verb: &str) -> Option<&'static Known> {
 }
 
 /// The lines that begin with `/hob` and are the author's own words.
-fn own_lines(comment: &str) -> Vec<OwnLine<'_>> {
+fn own_lines<'a>(comment: &'a str) -> Vec<OwnLine<'a>> {
     let begins = |line: &str| line.split_whitespace().next().is_some_and(is_call);
-    // Most comments have no command, and need not be read as Markdown.
-    if comment.len() > COMMENT_MAX || !comment.lines().any(begins) {
+    let own =
+        |(line, after): (&'a str, &'a str)| OwnLine { line, words: line.split_whitespace().skip(1).collect(), after };
+    author_lines(comment, begins).into_iter().map(own).collect()
+}
+
+/// The lines that are wanted and are the author's own words, each with what follows it.
+pub(crate) fn author_lines<'a>(comment: &'a str, is_wanted: impl Fn(&str) -> bool) -> Vec<(&'a str, &'a str)> {
+    // Most comments have no such line, and need not be read as Markdown.
+    if comment.len() > COMMENT_MAX || !comment.lines().any(&is_wanted) {
         return Vec::new();
     }
     let own = own_words(comment);
@@ -227,9 +234,8 @@ fn own_lines(comment: &str) -> Vec<OwnLine<'_>> {
     for line in comment.split_inclusive('\n') {
         let first = start + (line.len() - line.trim_start().len());
         start += line.len();
-        if begins(line) && is_own(first) {
-            let (line, after) = (line.trim(), comment.get(start..).unwrap_or_default());
-            lines.push(OwnLine { line, words: line.split_whitespace().skip(1).collect(), after });
+        if is_wanted(line) && is_own(first) {
+            lines.push((line.trim(), comment.get(start..).unwrap_or_default()));
         }
     }
     lines

@@ -3,7 +3,7 @@
 
 use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, EventAnswer, HandOverLog,
-    HouseLog, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Received, Record, Recovery, Refusal, Request,
+    HouseLog, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery, Refusal, Request,
     ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking,
     WorkerId, count, dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
 };
@@ -161,10 +161,9 @@ fn begin_anew(record: &mut Record) {
 }
 
 fn hand_over(record: &mut Record, passed: PassedOn) -> String {
-    let Received { from, to, hand_over } = &passed.received;
-    let sentence = format!("`{from}` handed over to `{to}`: {}", hand_over.short_reason());
+    let sentence = passed.received.sentence();
     record.session = Some(passed.session.clone());
-    record.handed_on |= record.report.is_some();
+    record.handed_on |= record.report.is_some() && !passed.received.switched;
     record.chain.take(passed, record.spend);
     sentence
 }

@@ -2,6 +2,7 @@
 //! `now` is passed in, so every rule is a row of a table test.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod agent_words;
 mod approval;
 mod assignee;
 mod blocked;
@@ -85,6 +86,7 @@ mod work_plan;
 mod workflow_split;
 mod yaml;
 
+pub use agent_words::named_in_words;
 pub use approval::{Ask, Impact, Proposed};
 pub use assignee::AssigneeFilter;
 pub use blocked::{BlockKind, BlockReason, Blocked};

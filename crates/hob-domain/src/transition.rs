@@ -10,10 +10,10 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, CommentId, DraftLog, Ending, Entered,
-    EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, Outage, PassedOn, Pause, Proof, PullNumber,
-    Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget, Sha, Spend,
-    State, Timestamp, Trigger, WorkerId,
+    Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
+    Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, Outage, PassedOn, Pause, Proof,
+    PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget,
+    Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -297,7 +297,8 @@ impl Record {
             Note::Routed(route) => {
                 // Somebody else is chosen: what was handed over is theirs no more, but for what an investigation came to.
                 let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
-                if is_another && !self.handed_on {
+                // Where the router switches, the chain goes on.
+                if is_another && !self.handed_on && route.by != ChosenBy::Router {
                     self.chain = HandOverLog::default();
                 }
                 self.route = Some(route);
@@ -398,6 +399,8 @@ impl Transition {
             Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
             Self::RecordSpend(_) => working.then_some(state),
+            // Hob switches before anybody works.
+            Self::HandOver(passed) if passed.received.switched => (state == Assigned).then_some(state),
             Self::HandOver(_) => (state == InProgress && !record.chain.is_full()).then_some(state),
             Self::Publish { .. } => (state == InProgress).then_some(InReview),
             Self::Block(_) => working.then_some(Blocked),
@@ -472,9 +475,14 @@ mod tests {
 
     fn passed_on(from: &str, to: &str) -> PassedOn {
         let hand_over = HandOver { reason: "needs\na cloud".to_owned(), ..HandOver::default() };
-        let received = Received { from: from.parse().unwrap(), to: to.parse().unwrap(), hand_over };
+        let received = Received { from: from.parse().unwrap(), to: to.parse().unwrap(), hand_over, switched: false };
         let (head, session) = (Sha("h".to_owned()), RunId("s2".to_owned()));
         PassedOn { received, percent: Some(80), spend: Spend::default(), head, session }
+    }
+
+    fn switched(from: &str, to: &str) -> PassedOn {
+        let passed = passed_on(from, to);
+        PassedOn { received: Received { switched: true, ..passed.received }, ..passed }
     }
 
     fn pause() -> Pause {
@@ -518,6 +526,7 @@ mod tests {
             ),
             (Transition::RecordSpend(Spend::default()), same(&working)),
             (Transition::HandOver(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
+            (Transition::HandOver(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
             (Transition::AddSpend(Spend::default()), same(&State::ALL)),
             (
                 Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None },
@@ -830,6 +839,23 @@ mod tests {
             chosen.note(Note::Routed(RouteChoice { profile, ..RouteChoice::of_agent(crate::ChosenBy::Label) }));
             assert_eq!(!chosen.chain.is_empty(), is_kept, "{chosen:?}");
         }
+    }
+
+    /// Requirement M2: where the router switches, the ledger tells it, and the chain goes on.
+    #[test]
+    fn a_switch_is_told_and_stands_in_the_chain() {
+        let mut record =
+            apply(&record_at(State::InProgress), Transition::HandOver(Box::new(passed_on("a", "b"))), now());
+        let (record, _) = record.as_mut().unwrap();
+        let route =
+            |profile: &str| RouteChoice { profile: profile.parse().ok(), ..RouteChoice::of_agent(ChosenBy::Router) };
+        record.note(Note::Routed(route("a")));
+        record.note(Note::Routed(route("c")));
+        record.state = State::Assigned;
+        let (next, sentence) = apply(record, Transition::HandOver(Box::new(switched("b", "c"))), now()).unwrap();
+        assert_eq!(sentence, "switched from `b` to `c`: needs a cloud");
+        let links: Vec<_> = next.chain.links().iter().map(|link| (link.from.as_str(), link.switched)).collect();
+        assert_eq!((links, next.chain.chain().len(), next.handed_on), (vec![("a", false), ("b", true)], 0, false));
     }
 
     #[test]

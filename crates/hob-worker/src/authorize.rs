@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use hob_domain::{Actor, ChosenAgent, LabelEvent, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger};
-use hob_forge::Issue;
+use hob_forge::{Comment, Issue};
 
 use crate::{WorkError, Worker};
 
@@ -104,17 +104,23 @@ pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(
     Ok(rules.judge(actor, permission))
 }
 
+/// A comment of somebody who is authorized.
+pub(super) struct AuthorizedComment {
+    pub(super) author: Login,
+    pub(super) comment: Comment,
+}
+
 /// Comments of authorized people; nobody else's reach the agent.
-pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Result<Vec<(Login, String)>, WorkError> {
+pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Result<Vec<AuthorizedComment>, WorkError> {
     let mut authorized = Vec::new();
     if issue.comments == 0 {
         return Ok(authorized);
     }
     for comment in worker.forge.comments().of(issue.number).await? {
-        let Some(author) = comment.author else { continue };
+        let Some(author) = &comment.author else { continue };
         // The status comment is all that Hob writes; whoever else sets its mark is left out too.
-        if !comment.body.starts_with(OWN_MARK) && authorize(worker, &author).await?.is_ok() {
-            authorized.push((author.login, comment.body));
+        if !comment.body.starts_with(OWN_MARK) && authorize(worker, author).await?.is_ok() {
+            authorized.push(AuthorizedComment { author: author.login.clone(), comment });
         }
     }
     Ok(authorized)

@@ -95,6 +95,46 @@ async fn a_command_chooses_a_profile_wherever_it_comes_from() {
     world.finish().await;
 }
 
+/// Requirement M4: "Load X agent" in an answer or a review chooses as `/hob agent` does, where there is an X. The newest word counts.
+#[tokio::test]
+async fn plain_words_of_authorized_people_choose_a_profile() {
+    let script = r#"case $n in
+        0) echo '{"outcome":"question","question":"Which zone?"}' ;;
+        *) echo "$n" > done.txt; echo '{"outcome":"done","summary":"Set it up."}' ;;
+    esac"#;
+    let world = World::with_agent(script).file(".github/agents/dns.md", DNS).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.comments("out", issue, "Switch to writer").await;
+    world.comments("ann", issue, "The internal one.\n\nLoad the DNS agent, please.\nUse the sales profile.").await;
+    world.run().await;
+    assert_eq!(worked(&world, issue).await, ["fixer"; 2], "there is no `sales`: {:?}", world.failures());
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    let review = async |words: &str| {
+        world.forge.advance(Duration::from_secs(2));
+        let review = serde_json::json!({"event": "REQUEST_CHANGES", "body": words});
+        world.call("ann", http::Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+        world.run().await;
+    };
+    review("Load the DNS agent.\n\nCount the zones, too.").await;
+    let choice = route(&world, issue).await.unwrap();
+    assert_eq!((choice.by, choice.profile.unwrap().as_str()), (ChosenBy::Command, "dns"));
+    let history = world.history(issue).await;
+    assert!(history.iter().any(|line| line == "ann chose the agent `dns`"), "{history:?}");
+    review("Switch to writer").await;
+    let brief = world.briefs(issue).pop().unwrap();
+    assert!(
+        brief.contains("The profile `dns` worked on this before you") && brief.contains("Done: Set it up."),
+        "{brief}"
+    );
+    world.forge.advance(Duration::from_secs(2));
+    world.comments("ann", pull, "/hob agent fixer").await;
+    world.run().await;
+    review("Count them once more.").await;
+    assert_eq!(worked(&world, issue).await, ["fixer", "fixer", "dns", "writer", "fixer"], "{:?}", world.failures());
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn the_forge_is_asked_for_profiles_only_where_a_command_names_an_unknown_one() {
     let world = world().start().await;

@@ -201,7 +201,7 @@ async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
     world.finish().await;
 }
 
-/// Scenario 3: a message in the middle changes the domain.
+/// Requirement M2, scenario 3: a message in the middle changes the domain, and the next profile gets what the former found.
 #[tokio::test]
 async fn a_review_about_something_else_changes_the_profile() {
     let script = r#"mkdir -p db docs; echo "$n" > docs/orders.md; [ "$n" != 0 ] || { rm docs/orders.md; echo "$n" > db/fix.sql; }
@@ -217,10 +217,24 @@ echo '{"outcome":"done","summary":"Did it."}'"#;
     world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let record = world.record(issue).await.unwrap();
+    let links: Vec<_> = record.chain.links().iter().map(|link| (link.from.to_string(), link.switched)).collect();
+    assert_eq!(links, [("database".to_owned(), true)]);
     let (profile, state) = (record.route.unwrap().profile.unwrap(), record.state);
     // The ready profile for texts and the repository's own both fit.
     assert!(["docs", "writer"].contains(&profile.as_str()) && state == State::InReview, "{profile} {state:?}");
-    assert!(world.briefs(issue)[1].contains(&format!("You work here as `{profile}`")));
+    let brief = world.briefs(issue)[1].clone();
+    for part in [
+        &format!("You work here as `{profile}`"),
+        "The profile `database` worked on this before you, and Hob switched to you.",
+        "Why: the newest message fits it, ",
+        "Done: Did it.",
+    ] {
+        assert!(brief.contains(part), "{part}: {brief}");
+    }
+    assert!(!brief.contains("Read the query plan first"), "instructions are its own: {brief}");
+    let told = format!("switched from `database` to `{profile}`: the newest message fits it, ");
+    let history = world.history(issue).await;
+    assert!(history.iter().any(|line| line.starts_with(&told)), "{history:?}");
     world.finish().await;
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{HandOver, ProfileName, RunId, Sha, Spend, inert_line, markup::code_span};
+use crate::{HandOver, Nonce, ProfileName, RunId, Sha, Spend, inert_line, markup::code_span};
 
 /// Hand-overs in one attempt, what is tried again included.
 pub const CHAIN_MAX: usize = 5;
@@ -29,6 +29,9 @@ pub struct ChainLink {
     pub spend: Spend,
     /// The branch's tip.
     pub head: Sha,
+    /// Whether Hob switched, because of what was said, and nobody handed over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub switched: bool,
     /// Pieces of evidence that were known then.
     #[serde(default)]
     evidence: usize,
@@ -43,6 +46,37 @@ pub struct Received {
     pub to: ProfileName,
     /// What it says.
     pub hand_over: HandOver,
+    /// Whether Hob switched, because of what was said, and nobody handed over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub switched: bool,
+}
+
+impl Received {
+    /// Who got the work from whom and why, in a line of the ledger.
+    pub(crate) fn sentence(&self) -> String {
+        let Self { from, to, hand_over, switched } = self;
+        let reason = hand_over.short_reason();
+        match switched {
+            true => format!("switched from `{from}` to `{to}`: {reason}"),
+            false => format!("`{from}` handed over to `{to}`: {reason}"),
+        }
+    }
+
+    /// Adds it to a brief.
+    pub(crate) fn write(&self, text: &mut String, fence: &Nonce) {
+        let from = &self.from;
+        text.push_str(&match self.switched {
+            true => format!(
+                "\nThe profile `{from}` worked on this before you, and Hob switched to you. What it changed is committed in the \
+                 folder. Look at the work before you rely on what is said of it.\n"
+            ),
+            false => format!(
+                "\nThe profile `{from}` worked on this before you and handed it over to you. What it did is committed in the \
+                 folder. Do what is left, and look at the work before you rely on what is said of it.\n"
+            ),
+        });
+        self.hand_over.write(text, fence, from);
+    }
 }
 
 /// A hand-over that is taken.
@@ -148,12 +182,17 @@ impl HandOverLog {
         }
         let (from, to) = (received.from.clone(), received.to.clone());
         let (reason, evidence) = (received.hand_over.short_reason(), self.evidence.len());
-        self.links.push(ChainLink { from, to, reason, percent, spend, head, evidence });
+        let switched = received.switched;
+        self.links.push(ChainLink { from, to, reason, percent, spend, head, switched, evidence });
         if self.links.len() > LINKS_KEPT {
             self.links.remove(0);
             self.before = self.before.saturating_sub(1);
         }
         (self.received, self.billed) = (Some(received), Some(bill));
+        if switched {
+            // Nobody handed over: whoever works now may, as often as at first.
+            self.before = self.links.len();
+        }
     }
 
     /// Something new was said: whoever has the work keeps it, and may hand it over as often as at first.
@@ -167,13 +206,12 @@ impl ChainLink {
     /// One line for a pull request: who, to whom, why, how sure, what it cost.
     pub(crate) fn line(&self) -> String {
         let sure = self.percent.map_or_else(String::new, |percent| format!(", {percent}% likely"));
-        format!(
-            "{} handed over to {}{sure}, after {}: {}",
-            code_span(self.from.as_str()),
-            code_span(self.to.as_str()),
-            self.spend,
-            inert_line(&self.reason)
-        )
+        let (from, to) = (code_span(self.from.as_str()), code_span(self.to.as_str()));
+        let who = match self.switched {
+            true => format!("switched from {from} to {to}"),
+            false => format!("{from} handed over to {to}"),
+        };
+        format!("{who}{sure}, after {}: {}", self.spend, inert_line(&self.reason))
     }
 }
 
@@ -202,7 +240,7 @@ mod tests {
     fn pass(log: &mut HandOverLog, (from, to): (&str, &str), head: u8, evidence: &[&str]) -> Result<(), ChainEnd> {
         let (hand_over, head) = (given(to, evidence), Sha(head.to_string()));
         log.may_go_on(&hand_over, &name(to), &head)?;
-        let received = Received { from: name(from), to: name(to), hand_over };
+        let received = Received { from: name(from), to: name(to), hand_over, switched: false };
         let passed = PassedOn { received, percent: None, spend: Spend::default(), head, session: RunId("s".into()) };
         log.take(passed, Spend::default());
         Ok(())
@@ -244,8 +282,25 @@ mod tests {
         let spend = Spend { usd_micros: 250_000, wall_seconds: 61, ..Spend::default() };
         let reason = "ask @all\n- [x](http://x) <img>".to_owned();
         let (from, to, head) = (name("dns"), name("cloud"), Sha("h".to_owned()));
-        let link = ChainLink { from, to, reason, percent: Some(80), spend, head, evidence: 0 };
+        let link = ChainLink { from, to, reason, percent: Some(80), spend, head, switched: false, evidence: 0 };
+        let switched = ChainLink { switched: true, ..link.clone() }.line();
+        assert!(switched.starts_with("switched from `dns` to `cloud`, 80% likely, after $0.25"), "{switched}");
         insta::assert_snapshot!(link.line().replace('\u{200b}', "<zwsp>"), @"`dns` handed over to `cloud`, 80% likely, after $0.25, 1 min 1 s: ask @<zwsp>all - [x](http://x) &lt;img>");
+    }
+
+    /// Requirement M2: a switch is in the chain, and takes nothing from what the next may hand over.
+    #[test]
+    fn a_switch_is_a_link_and_begins_a_chain() {
+        let mut log = HandOverLog::default();
+        pass(&mut log, ("a", "b"), 1, &[]).unwrap();
+        let hand_over = given("c", &[]);
+        let received = Received { from: name("b"), to: name("c"), hand_over, switched: true };
+        assert_eq!(received.sentence(), "switched from `b` to `c`: why");
+        let (head, session) = (Sha("1".to_owned()), RunId("s".into()));
+        log.take(PassedOn { received, percent: None, spend: Spend::default(), head, session }, Spend::default());
+        assert_eq!((log.links().len(), log.chain().len()), (2, 0));
+        assert_eq!(log.links().iter().map(|link| link.switched).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(pass(&mut log, ("c", "b"), 1, &[]), Ok(()), "it is the first of its own");
     }
 
     proptest! {

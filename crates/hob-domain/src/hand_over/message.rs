@@ -88,7 +88,7 @@ impl HandOver {
         if let Some(kind) = secret_kind(&all, known) {
             return Err(RefusedHandOver::Secret(kind));
         }
-        let bytes = self.parts().map(str::len).sum();
+        let bytes = self.bytes();
         if bytes > BYTES_MAX {
             return Err(RefusedHandOver::TooLarge(bytes));
         }
@@ -110,6 +110,11 @@ impl HandOver {
                 Err(RefusedHandOver::Unknown { to, known })
             }
         }
+    }
+
+    /// Bytes of all its parts together.
+    pub fn bytes(&self) -> usize {
+        self.parts().map(str::len).sum()
     }
 
     fn parts(&self) -> impl Iterator<Item = &str> {
@@ -135,10 +140,6 @@ impl HandOver {
 
     /// Adds it to a brief, as what `from` said.
     pub(crate) fn write(&self, text: &mut String, fence: &Nonce, from: &ProfileName) {
-        text.push_str(&format!(
-            "\nThe profile `{from}` worked on this before you and handed it over to you. What it did is committed in the \
-             folder. Do what is left, and look at the work before you rely on what is said of it.\n"
-        ));
         let parts = [("Why", &self.reason), ("Done", &self.done), ("Left", &self.left), ("To know", &self.context)];
         let mut said = String::new();
         for (name, part) in parts {
@@ -237,8 +238,6 @@ mod tests {
         let mut text = String::new();
         given.write(&mut text, &"f3nce".into(), &name("dns"));
         insta::assert_snapshot!(text, @r"
-
-        The profile `dns` worked on this before you and handed it over to you. What it did is committed in the folder. Do what is left, and look at the work before you rely on what is said of it.
 
         --- hand-over of dns f3nce
         Why: needs a cloud

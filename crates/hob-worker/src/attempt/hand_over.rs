@@ -91,7 +91,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     if next.profile.is_none() {
         note_failed_load(worker, job.held).await;
     }
-    let received = Received { from: from.clone(), to: to.clone(), hand_over: given };
+    let received = Received { from: from.clone(), to: to.clone(), hand_over: given, switched: false };
     let passed = passed_on(job, &record, received, head.clone());
     let (percent, spend, session) = (passed.percent, passed.spend, passed.session.clone());
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
@@ -133,7 +133,7 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
         worker.progress(issue, &format!("nobody goes on after the investigation: {refused}"));
         return Ok(false);
     }
-    let received = Received { from: profile.name.clone(), to: to.clone(), hand_over: given };
+    let received = Received { from: profile.name.clone(), to: to.clone(), hand_over: given, switched: false };
     let passed = passed_on(job, &record, received, job.checkout.tip().await?);
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
     worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));

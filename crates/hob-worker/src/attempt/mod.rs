@@ -14,6 +14,7 @@ mod attempt;
 mod base;
 mod branch;
 mod breaker;
+mod by_words;
 mod case;
 mod commanded;
 mod end;
@@ -47,6 +48,7 @@ mod sign;
 mod specialist;
 mod split;
 mod statement;
+mod switch;
 mod weather;
 
 pub(super) use attempt::attempt;

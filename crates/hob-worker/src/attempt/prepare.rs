@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     attempt::{
+        by_words::choose_by_words,
         case::case_of,
         images::images,
         job::{AttemptLimits, Job},
@@ -50,9 +51,11 @@ pub(super) async fn prepare<'a>(
     if !investigates {
         has_room(worker, &remote).await?;
     }
+    let comments = authorized_comments(worker, issue).await?;
+    Box::pin(choose_by_words(worker, held, (&rules, &base_sha), (&comments, &review))).await?;
+    let comments: Vec<_> = comments.into_iter().map(|said| (said.author, said.comment.body)).collect();
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
-    let comments = authorized_comments(worker, issue).await?;
     let images = match specialist.agent.sees() {
         true => Box::pin(images(worker, issue, &comments)).await,
         false => Vec::new(),

@@ -20,6 +20,7 @@ use crate::{
     attempt::{
         breaker::{note_failed_load, routing_off_until},
         route::{Asked, Place, route},
+        switch::{former, switch},
     },
     counters::{Degraded, LoadFault, decided, degraded, load_failed},
     profiles::base_catalog,
@@ -185,7 +186,8 @@ async fn work_by(
     };
     let record = held.lease.record();
     let is_chosen_again = record.route.as_ref().is_some_and(|before| before.profile == choice.profile);
-    if let Some(received) = record.chain.received().filter(|_| is_chosen_again && !place.investigates) {
+    if let Some(received) = record.chain.received().filter(|of| is_chosen_again && !of.switched && !place.investigates)
+    {
         // Who was chosen has handed it over since.
         held.lease.note(Note::Routed(choice)).await;
         return handed_to(worker, issue, (catalog, rules), &received.to).await;
@@ -205,7 +207,12 @@ async fn work_by(
             if by == ChosenBy::Router {
                 worker.progress(issue, &format!("routed to `{name}`: {percent}% sure, complexity {complexity} of 10"));
             }
+            let from = former(&record, name).filter(|_| specialist.brings == Brings::Change);
+            let (name, chosen) = (name.clone(), choice.clone());
             held.lease.note(Note::Routed(choice)).await;
+            if let Some(from) = from {
+                switch(worker, held, (from, name), (&chosen, place.base)).await?;
+            }
             Ok(specialist)
         }
         Err(NotLoaded { says, .. }) => unmet(worker, held, place, choice, says).await,

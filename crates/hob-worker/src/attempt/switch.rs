@@ -1,0 +1,96 @@
+//! Switches: the newest message, or a person, gives the work of one profile to another. The next one gets what the former found.
+
+use hob_domain::{
+    Answer, ChosenBy, HandOver, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition, clip,
+};
+
+use crate::{WorkError, Worker, transition::HeldIssue};
+
+/// Bytes of what the former found, and of what it had received, that go on: a hand-over has room for the rest.
+const FOUND_MAX: usize = 7 * 1024;
+const RECEIVED_MAX: usize = 7 * 1024;
+
+/// Whose work `to` gets by the choice; none: nobody's, or its own.
+pub(super) fn former(record: &Record, to: &ProfileName) -> Option<ProfileName> {
+    record.session.as_ref()?;
+    let routed = || record.route.as_ref().and_then(|route| route.profile.as_ref());
+    let worked = record.chain.received().map(|received| &received.to).or_else(routed)?;
+    (worked != to).then(|| worked.clone())
+}
+
+/// Hands the work of `from` over to the profile of `choice`, in the ledger and in the brief: what its last run said, and why Hob
+/// switches. Of what was private to it nothing goes over.
+pub(super) async fn switch(
+    worker: &Worker,
+    held: &HeldIssue,
+    (from, to): (ProfileName, ProfileName),
+    (choice, base): (&RouteChoice, &Sha),
+) -> Result<(), WorkError> {
+    let (record, issue) = (held.lease.record(), held.issue.number);
+    let Some(session) = record.session.clone() else { return Ok(()) };
+    let last = worker.executor.last_outcome(&session, from.as_str(), (worker.forge.repo(), issue)).await;
+    let whole = HandOver {
+        to: to.to_string(),
+        reason: why(choice),
+        done: found(&record, last),
+        left: "What was said last.".to_owned(),
+        // What an investigation came to is for everybody after it.
+        context: record.chain.received().map_or_else(String::new, |of| clip(&of.hand_over.context, RECEIVED_MAX)),
+        evidence: Vec::new(),
+    };
+    let secrets = worker.forge.connection().secrets().redaction();
+    // No word that holds a secret goes on.
+    let hand_over = match whole.check(Some(&from), std::slice::from_ref(&to), &secrets) {
+        Ok(_) => whole,
+        Err(_refused) => {
+            let reason = "somebody else is chosen".to_owned();
+            HandOver { done: String::new(), context: String::new(), reason, ..whole }
+        }
+    };
+    let links = record.chain.links().iter();
+    let spend = links.fold(record.spend, |left, link| left.since(link.spend));
+    let passed = PassedOn {
+        received: Received { from: from.clone(), to: to.clone(), hand_over, switched: true },
+        percent: Some(choice.percent),
+        spend,
+        head: record.head_sha.clone().unwrap_or_else(|| base.clone()),
+        session,
+    };
+    tracing::info!(issue = issue.0, %from, %to, "switched from `{from}` to `{to}`");
+    worker.progress(issue, &format!("switched from `{from}` to `{to}`"));
+    worker.forge.ledger().transition(&held.lease, Transition::HandOver(Box::new(passed))).await?;
+    Ok(())
+}
+
+/// Why Hob switches.
+fn why(choice: &RouteChoice) -> String {
+    let reasons = choice.reasons.join("; ");
+    match choice.by {
+        ChosenBy::Router => format!("the newest message fits it, {}% sure: {reasons}", choice.percent),
+        ChosenBy::Command | ChosenBy::Label | ChosenBy::Repository | ChosenBy::Base => reasons,
+    }
+}
+
+/// What the former found: the end of its last run, where this machine has its session, else what the ledger says of it.
+fn found(record: &Record, last: Option<Outcome>) -> String {
+    let said = match last {
+        Some(Outcome::Done { summary, .. }) => summary,
+        Some(Outcome::NothingToDo { reason }) => format!("It found that nothing has to change: {reason}"),
+        Some(Outcome::Question { question }) => format!("It asked: {question}"),
+        Some(Outcome::Failed { reason, .. }) => format!("Its last run failed: {reason}"),
+        Some(Outcome::HandOver(given)) => given.done,
+        Some(Outcome::ApprovalNeeded { .. }) | None => of_ledger(record),
+    };
+    clip(&said, FOUND_MAX)
+}
+
+fn of_ledger(record: &Record) -> String {
+    let question = record.answer.as_ref().and_then(|Answer { question, .. }| question.as_ref());
+    let parts = [
+        record.chain.received().map(|received| received.hand_over.done.clone()).filter(|done| !done.is_empty()),
+        question.map(|question| format!("It asked: {question}")),
+        record.last_failure.as_ref().map(|failure| format!("Its last attempt failed: {failure}")),
+        record.pull_request.map(|pull| format!("Its work is the pull request {pull}.")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
