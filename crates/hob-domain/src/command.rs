@@ -219,7 +219,7 @@ fn own_lines<'a>(comment: &'a str) -> Vec<OwnLine<'a>> {
 }
 
 /// The lines that are wanted and are the author's own words, each with what follows it.
-pub(crate) fn author_lines<'a>(comment: &'a str, is_wanted: impl Fn(&str) -> bool) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn author_lines(comment: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(&str, &str)> {
     // Most comments have no such line, and need not be read as Markdown.
     if comment.len() > COMMENT_MAX || !comment.lines().any(&is_wanted) {
         return Vec::new();

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::{
     ActBox, DASHBOARD_MARK, DaySpend, Decision, IssueNumber, Permission, Planned, Record, RefusedTick,
-    RepositoryRecord, Spend, State, Timestamp, WaitReason, boxes, count, inert_line, spend_by_day, title,
+    RepositoryRecord, Spend, State, Timestamp, WaitReason, boxes, count, dashboard_profiles::profiles, inert_line,
+    spend_by_day, title,
 };
 
 /// Characters that the text may have; GitHub allows 65,536.
@@ -148,6 +149,7 @@ fn with(board: &Board<'_>, shown: usize) -> String {
     if !any {
         text.push_str("\nNo issue asks for work.\n");
     }
+    text.push_str(&profiles(board.planned.iter().filter_map(|planned| planned.issue.record.as_ref())));
     text.push_str(&days(&spend_by_day(board.repository, board.now)));
     text
 }

@@ -18,6 +18,7 @@ mod commit_identity;
 mod commit_message;
 mod conflict;
 mod dashboard;
+mod dashboard_profiles;
 mod dashboard_text;
 mod day_share;
 mod denied;

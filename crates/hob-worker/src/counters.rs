@@ -299,3 +299,79 @@ pub(crate) fn happened(event: &WorkEvent) {
     };
     counter.inc();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METRICS: &str = r#"# TYPE hob_profile_reads counter
+hob_profile_reads_total{result="ok"} 1
+# TYPE hob_profile_loads counter
+hob_profile_loads_total{agent="dns",result="failed"} 1
+# TYPE hob_profile_load_errors counter
+hob_profile_load_errors_total{agent="dns",reason="damaged"} 1
+# TYPE hob_profile_load_seconds histogram
+# UNIT hob_profile_load_seconds seconds
+hob_profile_load_seconds_sum 0.8
+hob_profile_load_seconds_count 1
+hob_profile_load_seconds_bucket{le="0.005"} 0
+hob_profile_load_seconds_bucket{le="0.02"} 0
+hob_profile_load_seconds_bucket{le="0.1"} 0
+hob_profile_load_seconds_bucket{le="0.25"} 0
+hob_profile_load_seconds_bucket{le="0.5"} 0
+hob_profile_load_seconds_bucket{le="0.75"} 0
+hob_profile_load_seconds_bucket{le="1.0"} 1
+hob_profile_load_seconds_bucket{le="1.5"} 1
+hob_profile_load_seconds_bucket{le="2.0"} 1
+hob_profile_load_seconds_bucket{le="10.0"} 1
+hob_profile_load_seconds_bucket{le="+Inf"} 1
+# TYPE hob_profile_switches counter
+hob_profile_switches_total{from="dns",to="cloud"} 1
+# TYPE hob_hand_overs counter
+hob_hand_overs_total{from="dns",to="cloud"} 1
+# TYPE hob_chain_ends counter
+hob_chain_ends_total 0
+# TYPE hob_hand_over_seconds histogram
+# UNIT hob_hand_over_seconds seconds
+hob_hand_over_seconds_sum{from="dns",to="cloud"} 0.07
+hob_hand_over_seconds_count{from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="0.01",from="dns",to="cloud"} 0
+hob_hand_over_seconds_bucket{le="0.025",from="dns",to="cloud"} 0
+hob_hand_over_seconds_bucket{le="0.05",from="dns",to="cloud"} 0
+hob_hand_over_seconds_bucket{le="0.1",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="0.2",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="0.5",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="1.0",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="2.0",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="10.0",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="60.0",from="dns",to="cloud"} 1
+hob_hand_over_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
+
+    /// Requirement M9: loads by agent, result and reason with their time, switches and hand-overs from one to another. Every metric
+    /// is in the document.
+    #[test]
+    fn the_metrics_are_those_of_the_document() {
+        let counters = Counters::new();
+        let agent = || counters.name("dns");
+        counters.reads.get_or_create(&ByResult { result: "ok" }).inc();
+        counters.loads.get_or_create(&Load { agent: agent(), result: "failed" }).inc();
+        counters.load_errors.get_or_create(&LoadError { agent: agent(), reason: LoadFault::Damaged.reason() }).inc();
+        counters.load_seconds.observe(0.8);
+        let pair = counters.pair("dns", "cloud");
+        counters.switches.get_or_create(&pair).inc();
+        counters.hand_overs.get_or_create(&pair).inc();
+        counters.hand_over_seconds.get_or_create(&pair).observe(0.07);
+        let mut text = String::new();
+        encode(&mut text, &counters.registry).unwrap();
+        let of_profiles = ["hob_profile_", "hob_hand_over", "hob_chain_"];
+        let lines = text.lines().filter(|line| of_profiles.iter().any(|name| line.contains(name)));
+        let lines: Vec<&str> = lines.filter(|line| !line.starts_with("# HELP")).collect();
+        assert_eq!(lines.join("\n"), METRICS);
+        let document = include_str!("../../../docs/operations.md");
+        for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+            let (name, kind) = line.split_once(' ').unwrap();
+            let name = if kind == "counter" { format!("`{name}_total`") } else { format!("`{name}`") };
+            assert!(document.contains(&format!("| {name} |")), "docs/operations.md lacks {name}");
+        }
+    }
+}

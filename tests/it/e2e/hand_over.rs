@@ -127,7 +127,7 @@ async fn three_profiles_work_in_one_chain() {
     world.finish().await;
 }
 
-/// Row M9, scenario 9: decisions, loads and chains can be seen in the logs, the counters and the ledger.
+/// Requirement M9, scenario 9: decisions, loads and chains can be seen in the logs, the counters and the ledger.
 #[tokio::test]
 async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
@@ -144,6 +144,8 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
         "hob_hand_overs_total{from=\"dns\",to=\"cloud\"} 1",
         "hob_hand_overs_total{from=\"cloud\",to=\"gone\"} 1",
         "hob_hand_over_seconds_count{from=\"dns\",to=\"cloud\"} 1",
+        "hob_profile_loads_total{agent=\"dns\",result=\"ok\"} 1",
+        "hob_profile_load_seconds_count 3",
         "hob_profile_load_errors_total{agent=\"gone\",reason=\"missing\"} 1",
         "hob_profile_loads_total{agent=\"gone\",result=\"failed\"} 1",
         "hob_degradations_total{reason=\"profile\"} 1",
@@ -161,7 +163,20 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
         (&json!("dns"), &json!("cloud"), &json!(1))
     );
     assert_eq!(link["spans"][0]["name"], "attempt");
+    assert!(link["span"]["bytes"].as_u64().is_some_and(|bytes| (50..500).contains(&bytes)), "{link}");
     assert!(events.iter().any(|event| event["fields"]["message"] == "`dns` is chosen"), "{}", ended.stderr);
+    let loads: Vec<&Value> =
+        events.iter().map(|event| &event["fields"]).filter(|fields| fields["event"] == "agent_loaded").collect();
+    let agents: Vec<&Value> = loads.iter().map(|load| &load["agent"]).collect();
+    assert_eq!(agents, ["dns", "cloud", "fixer"], "{}", ended.stderr);
+    for load in &loads {
+        let known = load["repo"] == "acme/site" && load["issue"] == issue && load["load_ms"].is_u64();
+        assert!(known && load["session"].as_str().is_some_and(|session| !session.is_empty()), "{load}");
+    }
+    assert!(
+        loads[0]["domain"] == "dns" && loads[0]["confidence"].as_f64().is_some_and(|sure| sure <= 1.0),
+        "{loads:?}"
+    );
     assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "gone")]));
     let shown = world.hob(&["show", &issue.to_string()]).await.stdout;
     for link in ["chain    dns → cloud, after $0.25", "|        cloud → gone, after $0.25"] {
@@ -236,7 +251,7 @@ async fn a_hand_over_that_is_refused_ends_the_chain_with_the_work_so_far() {
     }
 }
 
-/// Row M5: a target that is gone, or that cannot work, leaves the base agent, with a warning.
+/// Requirement M5: a target that is gone, or that cannot work, leaves the base agent, with a warning.
 #[tokio::test]
 async fn a_target_that_is_gone_leaves_the_base_agent() {
     let damaged = "---\nname: cloud\nhob: { approve: everything }\n---\nMind.\n";
@@ -256,6 +271,15 @@ async fn a_target_that_is_gone_leaves_the_base_agent() {
         world.run().await;
         assert_eq!(world.changes().await, ["base.txt", "zone.txt"], "{why}");
         assert!(world.told().iter().any(|line| line.contains(why)), "{why}: {:?}", world.told());
+        let status = world.status(issue).await;
+        assert_eq!(status.matches("**Warning**: the base agent works: ").count(), 1, "{status}");
+        if file == Some(damaged) {
+            let lost = format!("`dns` cannot hand over to all that it names: {why}");
+            assert!(world.told().iter().any(|line| line.starts_with(&lost)), "{:?}", world.told());
+            let explained = world.hob(&["explain", &issue.to_string()]).await.stdout;
+            let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(explained.contains(&format!("profile {why}")), "{explained}");
+        }
         let briefs = world.briefs(issue);
         assert!(!briefs[1].contains("You work here as") && briefs[1].contains("hand-over of dns"), "{}", briefs[1]);
         world.finish().await;

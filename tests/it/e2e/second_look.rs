@@ -131,7 +131,7 @@ async fn a_reviewer_that_is_of_no_use_blocks_nothing() {
 async fn a_reviewer_that_is_not_there_blocks_nothing() {
     let world = World::fixing().set("review.before_pull", "nobody").start().await;
     let (_, body) = world.opened().await;
-    assert!(body.contains("`nobody`: there is no usable profile `nobody`."), "{body}");
+    assert!(body.contains("`nobody`: there is no profile `nobody`."), "{body}");
     world.finish().await;
 }
 

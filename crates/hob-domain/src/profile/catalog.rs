@@ -169,6 +169,14 @@ impl Catalog {
         )
     }
 
+    /// To whom a profile cannot hand over although it names them, because their files are damaged. None: there is no such.
+    pub fn damaged_targets(&self, profile: &Profile) -> Option<String> {
+        let gone = profile.hand_off_to.iter().filter(|name| self.get(name).is_none());
+        let faults: Vec<String> = gone.filter_map(|name| self.damaged(name)?.fault()).collect();
+        let who = &profile.name;
+        (!faults.is_empty()).then(|| format!("`{who}` cannot hand over to all that it names: {}", faults.join("; ")))
+    }
+
     /// The profiles that count, by name.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         self.in_use.values().filter_map(|at| self.entries.get(*at)?.profile())
@@ -261,6 +269,11 @@ mod tests {
         ];
         let catalog = Catalog::of([place(files), ready_profiles()], 100);
         let fault = |name: &str| catalog.damaged(&name.parse().unwrap()).and_then(CatalogEntry::fault);
+        let hands_over = "---\nname: a\ndescription: x\nhob: {hand_off_to: [code, cloud, gone]}\n---\nx";
+        let gives = parse("a.md", hands_over.as_bytes()).profile.unwrap();
+        let said = catalog.damaged_targets(&gives).unwrap();
+        assert!(said.starts_with("`a` cannot hand over to all that it names: .github/agents/Cloud.agent.md"), "{said}");
+        assert!(!said.contains("code.md"), "{said}");
         let zones = fault("dns").unwrap();
         assert!(zones.starts_with(".github/agents/zones.md cannot be used: line 4: `limits` is no map"), "{zones}");
         assert!(fault("cloud").unwrap().contains("Cloud.agent.md cannot be used: there is no front matter"));

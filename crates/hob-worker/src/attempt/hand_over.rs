@@ -46,7 +46,7 @@ pub(super) enum Passed {
 pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
     let (from, number) = (job.shifts.now().specialist.name.clone(), number(&job.held.lease.record()));
     // What an agent says may be anything: its target is a field once it is known to be a name.
-    let span = tracing::error_span!("hand_over", from, number, to = tracing::field::Empty);
+    let span = tracing::error_span!("hand_over", from, number, bytes = given.bytes(), to = tracing::field::Empty);
     pass_on(worker, job, given).instrument(span).await
 }
 
@@ -87,7 +87,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         return Ok(ended(worker, job, "nothing is left of the budget or the time", said(&given)));
     }
     worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
-    let next = Box::pin(handed_to(worker, job.number(), (&job.catalog, &job.rules), &to)).await?;
+    let next = Box::pin(handed_to(worker, job.held, (&job.catalog, &job.rules), &to)).await?;
     if next.profile.is_none() {
         note_failed_load(worker, job.held).await;
     }

@@ -157,7 +157,9 @@ pub(crate) async fn profile_warning(
     }
     let catalog = forge_catalog(worker, &base).await?;
     let claims = asked.claims();
-    if let Some(name) = claims.command.or(claims.label).or(claims.repository)
+    // Whoever was handed the work has it.
+    let handed_to = record.and_then(|record| record.chain.received()).map(|received| &received.to);
+    if let Some(name) = handed_to.or(claims.command).or(claims.label).or(claims.repository)
         && catalog.get(name).is_none()
     {
         return Ok(catalog.damaged(name).and_then(CatalogEntry::fault));
@@ -170,7 +172,10 @@ pub(crate) async fn profile_warning(
     let rules = worker.settings.routing.rules();
     let choice = decide_agent(claims, &Router::new(&candidates).route(text), present, rules);
     let is_candidate = |profile: &Profile| is_candidate(worker, profile, investigates);
-    Ok(missed(&catalog, is_candidate, text, (&choice, present, rules)).map(|missed| missed.warning))
+    let missed = missed(&catalog, is_candidate, text, (&choice, present, rules));
+    let chosen = choice.profile.as_ref().and_then(|name| catalog.get(name));
+    let lost = || catalog.damaged_targets(chosen?.0);
+    Ok(missed.map(|missed| missed.warning).or_else(lost))
 }
 
 /// What the router says of the newest message, after what people and the repository say.

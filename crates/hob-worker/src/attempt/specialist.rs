@@ -190,7 +190,7 @@ async fn work_by(
     {
         // Who was chosen has handed it over since.
         held.lease.note(Note::Routed(choice)).await;
-        return handed_to(worker, issue, (catalog, rules), &received.to).await;
+        return handed_to(worker, held, (catalog, rules), &received.to).await;
     }
     let asks = catalog.get(name).is_some_and(|(profile, _)| !profile.case.questions.is_empty());
     let wanted = match record.pull_request {
@@ -208,7 +208,14 @@ async fn work_by(
                 worker.progress(issue, &format!("routed to `{name}`: {percent}% sure, complexity {complexity} of 10"));
             }
             let from = former(&record, name).filter(|_| specialist.brings == Brings::Change);
-            let (name, chosen) = (name.clone(), choice.clone());
+            let lost = specialist.profile.as_ref().and_then(|profile| catalog.damaged_targets(profile));
+            if let Some(lost) = &lost {
+                tracing::warn!(issue = issue.0, "{lost}");
+                worker.progress(issue, lost);
+            }
+            let name = name.clone();
+            let choice = RouteChoice { warning: choice.warning.clone().or(lost), ..choice };
+            let chosen = choice.clone();
             held.lease.note(Note::Routed(choice)).await;
             if let Some(from) = from {
                 switch(worker, held, (from, name), (&chosen, place.base)).await?;
@@ -222,14 +229,20 @@ async fn work_by(
 /// The specialist for a profile that was handed the work; the base agent, where it cannot be one.
 pub(super) async fn handed_to(
     worker: &Worker,
-    issue: IssueNumber,
+    held: &HeldIssue,
     (catalog, rules): (&Catalog, &RepositorySettings),
     name: &ProfileName,
 ) -> Result<Specialist, WorkError> {
-    match by_profile(worker, issue, (catalog, rules), (name, Wanted::Change)).await {
-        Ok(specialist) => Ok(specialist),
-        Err(NotLoaded { says, .. }) => base_instead(worker, issue, rules, &says).await,
+    let issue = held.issue.number;
+    let says = match by_profile(worker, issue, (catalog, rules), (name, Wanted::Change)).await {
+        Ok(specialist) => return Ok(specialist),
+        Err(NotLoaded { says, .. }) => says,
+    };
+    if let Some(route) = held.lease.record().route {
+        let warning = Some(format!("the base agent works: {says}"));
+        held.lease.note(Note::Routed(RouteChoice { warning, ..route })).await;
     }
+    base_instead(worker, issue, rules, &says).await
 }
 
 /// The specialist that works by the profile `name`; why there is none.
@@ -241,9 +254,8 @@ async fn by_profile(
 ) -> Result<Specialist, NotLoaded> {
     let began = Instant::now();
     let loaded = build(worker, issue, (catalog, rules), (name, wanted)).await;
-    if let Err(NotLoaded { fault, says }) = &loaded {
+    if let Err(NotLoaded { fault, .. }) = &loaded {
         load_failed(Some(name.as_str()), *fault);
-        tracing::warn!(issue = issue.0, profile = %name, "the profile `{name}` does not work: {says}");
     }
     loaded.map(|specialist| Specialist { took: began.elapsed(), ..specialist })
 }
@@ -312,6 +324,7 @@ async fn unmet(
     reason: String,
 ) -> Result<Specialist, WorkError> {
     if choice.by.is_person() {
+        tracing::warn!(issue = held.issue.number.0, "who chose the profile is asked: {reason}");
         return Err(AgentError { reason, failure: FailureClass::NeedsHuman }.into());
     }
     let warning = Some(format!("the base agent works: {reason}"));
