@@ -121,6 +121,7 @@ fn switches(messages: &[&Judged], rules: RoutingRules) -> Option<Switches> {
             complexity: 10,
             reasons: Vec::new(),
             overridden: None,
+            warning: None,
         };
         let next = decide_agent(Claims::default(), &message.routing, Some(&present), rules).profile;
         match next == message.expected {

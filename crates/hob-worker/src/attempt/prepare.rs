@@ -68,26 +68,7 @@ pub(super) async fn prepare<'a>(
         None
     };
     let branch = choose_branch(worker, held, &remote).await?;
-    let of = (worker.forge.repo(), issue.number);
-    let earlier = match lease.record().session {
-        Some(session) => worker.executor.resumable(&session, &specialist.name, of).await,
-        None => None,
-    };
-    let leftover = match &earlier {
-        // A session continues in the folder that it left.
-        Some(session) => {
-            worker.executor.end_leftovers(session).await;
-            // What the run that was killed spent after its worker's last heartbeat.
-            lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
-            // What a run that only reads left is no work.
-            match lease.record().head_sha {
-                _ if purpose != RunPurpose::Work => Leftover::Remove,
-                Some(proven) => Leftover::KeepCommit(proven),
-                None => Leftover::Keep,
-            }
-        }
-        None => Leftover::Remove,
-    };
+    let (earlier, leftover) = earlier(worker, held, (&specialist.name, purpose)).await;
     let patience = patience_of(worker);
     let checkout = loop {
         match worker.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover.clone()).await {
@@ -146,6 +127,28 @@ fn proven_work(record: &Record, tip: &Sha, earlier: Option<&SessionRecord>) -> O
         Some(Outcome::Done { summary, title }) => ChangeText::said(title.as_deref().map(str::to_owned), summary),
         _ => ChangeText::untitled("The work of an earlier attempt, which could not be published then."),
     })
+}
+
+/// The session of an earlier attempt that `agent` goes on with, where this machine has it, and what becomes of the folder.
+async fn earlier(
+    worker: &Worker,
+    held: &HeldIssue,
+    (agent, purpose): (&str, RunPurpose),
+) -> (Option<SessionRecord>, Leftover) {
+    let (lease, of) = (&held.lease, (worker.forge.repo(), held.issue.number));
+    let Some(session) = lease.record().session else { return (None, Leftover::Remove) };
+    let Some(session) = worker.executor.resumable(&session, agent, of).await else { return (None, Leftover::Remove) };
+    // A session continues in the folder that it left.
+    worker.executor.end_leftovers(&session).await;
+    // What the run that was killed spent after its worker's last heartbeat.
+    lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
+    // What a run that only reads left is no work.
+    let leftover = match lease.record().head_sha {
+        _ if purpose != RunPurpose::Work => Leftover::Remove,
+        Some(proven) => Leftover::KeepCommit(proven),
+        None => Leftover::Keep,
+    };
+    (Some(session), leftover)
 }
 
 /// The tip of the base, after the mirror is brought up to date.
