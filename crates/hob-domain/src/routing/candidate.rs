@@ -1,6 +1,6 @@
 //! What the router reads: a profile, and the text of an issue or of a message.
 
-use crate::{ErrorPattern, PathGlobs, Profile, ProfileName};
+use crate::{Catalog, ErrorPattern, PathGlobs, Profile, ProfileName, ProfileSource};
 
 /// A profile, as far as the router reads it.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,14 @@ impl From<&Profile> for Candidate {
             instructions: profile.instructions.clone(),
             is_ready: false,
         }
+    }
+}
+
+impl Candidate {
+    /// A profile of the catalog, which knows whether Hob brings it.
+    pub fn of(catalog: &Catalog, profile: &Profile) -> Self {
+        let source = catalog.get(&profile.name).filter(|(known, _)| *known == profile).map(|(_, origin)| origin.source);
+        Self { is_ready: source == Some(ProfileSource::Ready), ..profile.into() }
     }
 }
 

@@ -44,8 +44,11 @@ pub fn missed(
             let first = |profile: &&Profile| {
                 catalog.damaged(&profile.name).is_none_or(|entry| entry.remains().is_some_and(|own| own == *profile))
             };
-            let all: Vec<Candidate> =
-                sound.chain(remains.filter(first)).filter(|profile| is_candidate(profile)).map(Into::into).collect();
+            let all: Vec<Candidate> = sound
+                .chain(remains.filter(first))
+                .filter(|profile| is_candidate(profile))
+                .map(|profile| Candidate::of(catalog, profile))
+                .collect();
             decide_agent(Claims::default(), &Router::new(&all).route(text), present, rules).profile
         }
     };

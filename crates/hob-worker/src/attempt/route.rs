@@ -135,7 +135,8 @@ fn is_candidate(worker: &Worker, profile: &Profile, investigates: bool) -> bool 
 }
 
 fn candidates(worker: &Worker, catalog: &Catalog, investigates: bool) -> Vec<Candidate> {
-    catalog.profiles().filter(|profile| is_candidate(worker, profile, investigates)).map(Into::into).collect()
+    let candidates = catalog.profiles().filter(|profile| is_candidate(worker, profile, investigates));
+    candidates.map(|profile| Candidate::of(catalog, profile)).collect()
 }
 
 /// Why a profile that would work on the issue now, or might, cannot be used. It only reads, and asks no model.
