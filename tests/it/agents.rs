@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 mod adapters;
 mod command;
 mod egress;
+mod engines;
 mod failed_commands;
 mod fetch;
 mod investigation;

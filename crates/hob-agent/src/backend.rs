@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hob_domain::{Checklist, FailureClass, Progress, RunReport, RunRequest, Spend, investigation::Iteration};
+use hob_egress::Asked;
 use hob_process::Environment;
 use hob_sandbox::Sandbox;
 use tokio::{sync::mpsc, time::Instant};
@@ -57,6 +58,8 @@ pub struct RunContext {
     pub approval: Approval,
     /// Where the run is written down.
     pub session: Session,
+    /// Who answers the calls of an investigation's tools; none: the run has none of Hob's.
+    pub(super) tools: Option<mpsc::Sender<Asked>>,
     /// What was spent before, where the run is tried again.
     before: Spend,
     alive: Arc<Mutex<Instant>>,
@@ -74,7 +77,7 @@ impl RunContext {
         let alive = Arc::new(Mutex::new(Instant::now()));
         let (approval, session, before) = (Approval::Nobody, Session::default(), Spend::default());
         let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
-        Self { cancel, progress, environment, sandbox, approval, session, before, alive, lines }
+        Self { cancel, progress, environment, sandbox, approval, session, tools: None, before, alive, lines }
     }
 
     /// The same, with somebody who approves actions with more impact than run by themselves.
@@ -93,6 +96,11 @@ impl RunContext {
     pub(super) fn again(&self, cancel: CancellationToken, before: Spend) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
         Self { cancel, before, alive, ..self.clone() }
+    }
+
+    /// The same for one run of a program that investigates: `cancel` ends it, and it calls Hob's tools through `tools`.
+    pub(super) fn with_tools(&self, cancel: CancellationToken, tools: Option<mpsc::Sender<Asked>>) -> Self {
+        Self { cancel, tools, ..self.clone() }
     }
 
     /// Tells whoever watches what happens now, and writes it down. Of a flood of lines only the beginning is told, and how

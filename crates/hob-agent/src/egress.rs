@@ -10,11 +10,12 @@ use std::{collections::BTreeSet, ffi::OsStr, future::Future, sync::Arc};
 
 use hob_config::{AgentSettings, ModelSettings, PriceSettings, may_pass};
 use hob_domain::{FailureClass, Outcome, RunRequest, Spend};
-use hob_egress::{Api, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, Metered, Route, Usage};
+use hob_egress::{Api, Asked, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, Metered, Route, Usage};
 use hob_process::Environment;
 use hob_sandbox::{Network, Plan, Sandbox, Tier, probe};
 use secrecy::SecretString;
 use tempfile::TempDir;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -228,7 +229,7 @@ impl EgressRules {
     /// [`AgentError`] when the machine lacks what it needs.
     pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
         let limits = Limits { usd_micros: request.usd_micros, tokens: request.tokens };
-        self.open_in(&context.sandbox, &context.cancel, limits).await
+        self.open_answering(context.tools.clone(), (&context.sandbox, &context.cancel), limits).await
     }
 
     /// Opens it for programs in `sandbox`, until `cancel`.
@@ -239,15 +240,33 @@ impl EgressRules {
         &self,
         sandbox: &Sandbox,
         cancel: &CancellationToken,
+        limits: Limits,
+    ) -> Result<RunEgress, AgentError> {
+        self.open_answering(None, (sandbox, cancel), limits).await
+    }
+
+    /// The same with Hob's own tools behind the same door: whatever holds the program, it reaches them where it reaches its
+    /// model. A program of Hob's inside the sandbox, with a socket back to the run, would be one more thing to bind into each tier.
+    async fn open_answering(
+        &self,
+        tools: Option<mpsc::Sender<Asked>>,
+        (sandbox, cancel): (&Sandbox, &CancellationToken),
         Limits { usd_micros, tokens }: Limits,
     ) -> Result<RunEgress, AgentError> {
         let (is_closed, routes) = (is_closed(sandbox), self.routes());
         let mut variables = self.variables.clone();
         let reaches = !is_closed || self.lists_hosts();
         variables.retain(|name, _| !has_route(name) && (reaches || !WITHOUT_ROUTE.iter().any(|key| name == *key)));
-        if routes.is_empty() && (!is_closed || !self.lists_hosts()) {
+        if routes.is_empty() && tools.is_none() && (!is_closed || !self.lists_hosts()) {
             let network = sandbox.network().clone();
-            return Ok(RunEgress { open: None, variables, services: Services::default(), network, tokens });
+            return Ok(RunEgress {
+                open: None,
+                variables,
+                services: Services::default(),
+                tools: None,
+                network,
+                tokens,
+            });
         }
         let prices = Prices::of(&self.models, &routes);
         let budget = usd_micros.map(|micros| {
@@ -267,6 +286,7 @@ impl EgressRules {
             private_hosts: self.private_hosts.clone(),
             routes: routes.iter().map(|(_, route)| route.clone()).collect(),
             budget,
+            asked: tools,
             ..EgressConfig::default()
         };
         let egress = Egress::start(config, listen, cancel.clone()).await.map_err(broken)?;
@@ -292,8 +312,9 @@ impl EgressRules {
             variables.insert(key.into(), PLACEHOLDER.into());
             services.set(service, address);
         }
+        let tools = egress.own_path().map(|path| format!("{base}{path}"));
         let open = Some(Open { egress, prices, _socket: socket.map(|(folder, _)| folder) });
-        Ok(RunEgress { open, variables, services, network, tokens })
+        Ok(RunEgress { open, variables, services, tools, network, tokens })
     }
 }
 
@@ -362,6 +383,8 @@ pub struct RunEgress {
     pub(crate) variables: Environment,
     /// Where models are for the programs.
     pub(crate) services: Services,
+    /// Where Hob's own tools are for them, as an MCP server; none: they have none.
+    pub(crate) tools: Option<String>,
     /// The network of the programs.
     pub(crate) network: Network,
     /// Tokens that the run may use; none: not limited.
@@ -478,8 +501,6 @@ fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
 mod tests {
     use std::time::Duration;
 
-    use tokio::sync::mpsc;
-
     use super::*;
 
     /// Attack corpus F74: the proxy ends and nothing else does, as where it fails. The work would go on for ever.
@@ -492,7 +513,7 @@ mod tests {
         let proxy = egress.ended();
         let open = Some(Open { egress, prices: Prices::of(&None, &[]), _socket: None });
         let (variables, services) = (Environment::new(), Services::default());
-        let run = RunEgress { open, variables, services, network: Network::None, tokens: None };
+        let run = RunEgress { open, variables, services, tools: None, network: Network::None, tokens: None };
         let end = context.cancel.child_token();
         let work = async {
             proxy.cancel();

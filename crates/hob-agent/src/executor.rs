@@ -94,7 +94,7 @@ impl Executor {
         context: &RunContext,
     ) -> Result<RunReport, AgentError> {
         if request.investigation.is_some() && !agent.investigates() {
-            let reason = format!("the agent `{name}` cannot investigate: only a native one can");
+            let reason = format!("the agent `{name}` cannot investigate: it only applies what its recipe says");
             return Err(AgentError { reason, failure: FailureClass::Misconfigured });
         }
         let context = context.clone().in_session(self.session(name, request).await);

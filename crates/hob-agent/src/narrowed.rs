@@ -48,7 +48,8 @@ impl Registry {
                 }
                 let takes_model = matches!(settings.backend, BackendKind::Adapter(_));
                 let model = narrowed.model.take().filter(|_| takes_model).or(settings.model.clone());
-                self.build_of(&name, &AgentSettings { model, ..settings })?
+                // Of these an investigation's limits and approvals count.
+                self.build_of(&name, &AgentSettings { model, ..limited(settings, &narrowed) })?
             }
         };
         let Narrowed { limits, approve, notes, .. } = narrowed;
@@ -80,9 +81,6 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
 
 /// The settings of a native agent, narrowed; `own` are its models without the profile.
 fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> AgentSettings {
-    let limits = &narrowed.limits;
-    let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
-    let failed = |limit: Option<u64>| limit.map_or(0, |limit| limit.try_into().unwrap_or(u32::MAX));
     let mut tools: Vec<String> = narrowed.tools.iter().cloned().collect();
     if tools.is_empty() {
         // An empty list would stand for all. This one every agent has.
@@ -93,10 +91,15 @@ fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> Age
         Some(model) => (Some(model.clone()), own.into_iter().filter(|other| other != model).collect()),
         None => (settings.model.clone(), settings.fallback.clone()),
     };
+    AgentSettings { tools, model, fallback, ..limited(settings, narrowed) }
+}
+
+/// The settings with the limits and approvals that are narrowed.
+fn limited(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
+    let limits = &narrowed.limits;
+    let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
+    let failed = |limit: Option<u64>| limit.map_or(0, |limit| limit.try_into().unwrap_or(u32::MAX));
     AgentSettings {
-        tools,
-        model,
-        fallback,
         approve: narrowed.approve,
         ask: narrowed.ask,
         denied: narrowed.denied.clone(),

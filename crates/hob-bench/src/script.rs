@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Input tokens that each reply reports.
 pub const INPUT_TOKENS: u64 = 100;
@@ -14,7 +15,9 @@ pub const OUTPUT_TOKENS: u64 = 10;
 pub struct Script {
     /// Shell commands, one a step.
     pub commands: Vec<String>,
-    /// The last reply, after all commands.
+    /// Calls of other tools, one a step, in the place of commands: how the tool's name ends, and the arguments.
+    pub calls: Vec<(String, Value)>,
+    /// The last reply, after all commands or calls.
     pub ending: String,
     /// What a client gets that has no tools and takes edits as text.
     pub edit: Option<Edit>,
@@ -26,7 +29,7 @@ impl Script {
     /// A script of `commands` that ends with "The work is done." and has no faults.
     pub fn new(commands: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let commands = commands.into_iter().map(Into::into).collect();
-        Self { commands, ending: "The work is done.".to_owned(), edit: None, faults: Vec::new() }
+        Self { commands, calls: Vec::new(), ending: "The work is done.".to_owned(), edit: None, faults: Vec::new() }
     }
 
     /// Plays `fault` at the step `step`, counted from 0.
@@ -34,6 +37,12 @@ impl Script {
     pub fn fault(mut self, step: usize, fault: Fault, times: Times) -> Self {
         self.faults.push(FaultAt { step, fault, times });
         self
+    }
+
+    /// A script of calls of tools that are no shell.
+    pub fn of_calls(calls: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        let calls = calls.into_iter().map(|(tool, arguments)| (tool.to_owned(), arguments)).collect();
+        Self { calls, ..Self::new([""; 0]) }
     }
 
     /// Gives this edit to a client that takes edits as text.

@@ -20,7 +20,7 @@ use crate::{
     Fault, Script, Times,
     answer::{Form, answer},
     connection::{Breaker, Door},
-    tool::{Turn, call, edit_as_text, ending, shell},
+    tool::{Offer, Turn, call, edit_as_text, ending, shell},
     wire::{Protocol, Reply},
 };
 
@@ -136,6 +136,9 @@ impl Play {
     /// What comes next for a client with this body, and the fault that spoils it.
     fn next(&self, protocol: Protocol, body: &Value, text: &str) -> (Turn, Kind, Option<Fault>) {
         let offers = protocol.offers(body);
+        if !self.script.calls.is_empty() {
+            return self.next_call(&offers);
+        }
         let shell = shell(&offers);
         let edit = self.script.edit.as_ref().and_then(|edit| edit_as_text(text, edit));
         if shell.is_none() && edit.is_none() {
@@ -152,6 +155,24 @@ impl Play {
             (Some(offer), Some(command), _) => (call(offer, command), Kind::Step(step), fault),
             (None, _, Some(edit)) if step == 0 => (edit, Kind::Step(0), fault),
             (Some(_) | None, _, _) => (ending(), Kind::Ending, fault),
+        }
+    }
+
+    /// The next call of a script that calls tools by their names.
+    fn next_call(&self, offers: &[Offer]) -> (Turn, Kind, Option<Fault>) {
+        let offered = |tool: &str| offers.iter().find(|offer| offer.name.ends_with(tool));
+        if !self.script.calls.iter().any(|(tool, _)| offered(tool).is_some()) {
+            return (Turn::Text(ASIDE.to_owned()), Kind::Aside, None);
+        }
+        let mut stage = self.stage();
+        let step = stage.step;
+        stage.step += 1;
+        match self.script.calls.get(step) {
+            Some((tool, arguments)) => {
+                let name = offered(tool).map_or(tool, |offer| &offer.name).clone();
+                (Turn::Call { name, arguments: arguments.to_string() }, Kind::Step(step), None)
+            }
+            None => (Turn::Text(self.script.ending.clone()), Kind::Ending, None),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The only way out of a sandboxed agent: one HTTP/1.1 server a run, inside Hob.
 //!
 //! - **Flow**: a `CONNECT` or a request for an absolute `http://` address goes to a listed host or nowhere; a request
-//!   for `/NONCE/ROUTE/…` goes to the model service of that route, with Hob's key.
+//!   for `/NONCE/ROUTE/…` goes to the model service of that route, with Hob's key; one for `/NONCE/mcp` is answered by Hob.
 //! - **Guarantees**: only listed hosts and ports are connected to, at an address that was checked, resolved once; a TLS
 //!   tunnel names its host in the clear; no key reaches the agent; each connection ends in one [`Line`]; the end of the
 //!   run ends every connection, and after it nothing listens.
@@ -16,6 +16,7 @@ mod headers;
 mod hello;
 mod host;
 mod meter;
+mod own;
 mod paths;
 mod redact;
 mod relay;
@@ -30,6 +31,7 @@ mod vendor;
 
 pub use host::{Host, InvalidHost};
 pub use meter::{Budget, Meter, Metered, ModelUsage, Usage};
+pub use own::Asked;
 pub use report::{Line, OnLine, Verdict};
 pub use resolve::Resolver;
 pub use route::{Auth, Route};

@@ -14,11 +14,15 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use serde::Deserialize;
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::{Semaphore, mpsc},
+    time::timeout,
+};
 
 use crate::{
     headers::{strip_auth, strip_hop},
     meter::{Estimated, Meter, Stop, Usage},
+    own::{self, Asked},
     paths::{Call, call, query_without_keys},
     redact::Redactor,
     report::{Entry, Log, Way},
@@ -39,14 +43,20 @@ const MODEL_MAX: usize = 200;
 pub(crate) struct Relay {
     nonce: String,
     routes: Vec<(Route, reqwest::Client)>,
+    own: Option<mpsc::Sender<Asked>>,
     meter: Meter,
     slots: Semaphore,
     idle: Duration,
 }
 
 impl Relay {
-    /// The routes below `nonce`.
-    pub(crate) fn new(nonce: String, routes: Vec<Route>, meter: Meter, limits: &EgressLimits) -> io::Result<Self> {
+    /// The routes below `nonce`, and who answers for Hob there.
+    pub(crate) fn new(
+        nonce: String,
+        (routes, own): (Vec<Route>, Option<mpsc::Sender<Asked>>),
+        meter: Meter,
+        limits: &EgressLimits,
+    ) -> io::Result<Self> {
         // Twice is fine: the one that came first stays.
         rustls::crypto::ring::default_provider().install_default().ok();
         let with_client = |route: Route| {
@@ -55,7 +65,7 @@ impl Relay {
             Ok::<_, io::Error>((route, client))
         };
         let routes = routes.into_iter().map(with_client).collect::<Result<_, _>>()?;
-        Ok(Self { nonce, routes, meter, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
+        Ok(Self { nonce, routes, own, meter, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
     }
 
     /// The path of a route.
@@ -64,11 +74,19 @@ impl Relay {
         known.then(|| format!("/{}/{name}", self.nonce))
     }
 
+    /// The path of what Hob answers itself; none where nothing is.
+    pub(crate) fn own_path(&self) -> Option<String> {
+        self.own.as_ref().map(|_| format!("/{}/{}", self.nonce, own::NAME))
+    }
+
     /// Answers a request for a path.
     pub(crate) async fn answer(&self, log: &Arc<Log>, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let mut parts = path.splitn(4, '/').skip(1);
         let (nonce, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        if let (true, own::NAME, Some(listener)) = (is_same(nonce, &self.nonce), name, &self.own) {
+            return own::answer(listener, request).await;
+        }
         let found = self.routes.iter().find(|(route, _)| route.name == name);
         let (true, Some((route, client))) = (is_same(nonce, &self.nonce), found) else {
             Entry::new(log, "route ?").deny("no route has this path");
@@ -112,7 +130,7 @@ impl Relay {
             Call::Free => return Ok(None),
             Call::Ask(Some(model)) => model,
             // A name that stands there twice is an error: services differ in which one counts.
-            Call::Ask(None) => serde_json::from_slice::<Asked>(body).map_err(|_| Denial::NO_MODEL)?.model,
+            Call::Ask(None) => serde_json::from_slice::<NamedModel>(body).map_err(|_| Denial::NO_MODEL)?.model,
         };
         if model.len() > MODEL_MAX {
             return Err(Denial::NO_MODEL);
@@ -129,7 +147,7 @@ impl Relay {
 
 /// What Hob reads of a request.
 #[derive(Deserialize)]
-struct Asked {
+struct NamedModel {
     model: String,
 }
 

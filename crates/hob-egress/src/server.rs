@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, UnixListener},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     time::{sleep, timeout},
 };
 use tokio_util::{
@@ -28,6 +28,7 @@ use crate::{
     gate::Gate,
     host::Host,
     meter::{Budget, Meter},
+    own::Asked,
     relay::Relay,
     report::{Log, OnLine},
     resolve::Resolver,
@@ -58,6 +59,8 @@ pub struct EgressConfig {
     pub resolver: Resolver,
     /// Gets one line a connection.
     pub on_line: Option<OnLine>,
+    /// Gets the messages that Hob answers itself; none: there is nothing to be asked.
+    pub asked: Option<mpsc::Sender<Asked>>,
 }
 
 /// Where to listen.
@@ -112,11 +115,11 @@ impl Drop for RemovedAtEnd {
 impl Egress {
     /// Starts a server that ends with `cancel`.
     pub async fn start(config: EgressConfig, listen: Listen, cancel: CancellationToken) -> io::Result<Self> {
-        let EgressConfig { hosts, private_hosts, routes, budget, limits, resolver, on_line } = config;
+        let EgressConfig { hosts, private_hosts, routes, budget, limits, resolver, on_line, asked } = config;
         let cancel = cancel.child_token();
         let meter = Meter::new(budget);
         let nonce = format!("{:032x}", rand::random::<u128>());
-        let relay = Relay::new(nonce, routes, meter.clone(), &limits)?;
+        let relay = Relay::new(nonce, (routes, asked), meter.clone(), &limits)?;
         let (listener, address) = match listen {
             Listen::Loopback => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -159,6 +162,11 @@ impl Egress {
     /// The path of a model route, with its nonce: what follows the address of a bridge.
     pub fn route_path(&self, name: &str) -> Option<String> {
         self.server.relay.path(name)
+    }
+
+    /// The path of what Hob answers itself; none where nothing is.
+    pub fn own_path(&self) -> Option<String> {
+        self.server.relay.own_path()
     }
 
     /// The base address of a model route for the agent; none where no route has the name, or on a Unix socket.

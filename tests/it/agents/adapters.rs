@@ -21,12 +21,12 @@ struct Real {
 }
 
 /// Says that a test had nothing to run. Not by a macro: the output of a test that passes is not shown.
-fn skipped(what: &str) {
+pub(super) fn skipped(what: &str) {
     std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes()).unwrap();
 }
 
 /// Where `scripts/agents.sh` put the program, where it did.
-fn installed(name: AdapterName) -> Option<PathBuf> {
+pub(super) fn installed(name: AdapterName) -> Option<PathBuf> {
     let (_, agents) = std::env::vars_os().find(|(name, _)| name == "HOB_AGENTS_DIR")?;
     let folder = PathBuf::from(agents).join(name.as_str());
     let program = hob_agent::adapter_program(name);
@@ -35,7 +35,7 @@ fn installed(name: AdapterName) -> Option<PathBuf> {
 }
 
 /// A model's name as the program takes it, so that it asks the server here.
-fn model(name: AdapterName) -> &'static str {
+pub(super) fn model(name: AdapterName) -> &'static str {
     match name {
         AdapterName::Claude => "claude-sonnet-4-5",
         AdapterName::Gemini => "gemini-2.5-pro",
@@ -88,7 +88,7 @@ impl Real {
     }
 }
 
-fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
+pub(super) fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
     let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name.into(), KEY.into()));
     let mut variables = Environment::from(variables);
     variables.insert("GOOGLE_GEMINI_BASE_URL".into(), server.address().into());
@@ -178,7 +178,7 @@ fn programs_that_are_not_installed_are_counted() {
 }
 
 /// What opens the models' services in these tests.
-const KEY: &str = "key-of-a-test";
+pub(super) const KEY: &str = "key-of-a-test";
 
 /// A stand-in for `claude`: it says the version, and does what `script` says.
 fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {

@@ -17,13 +17,13 @@ use super::{
 };
 
 /// A case, the folder that the agent looks into, and where its sessions are.
-struct Desk {
-    bench: Bench,
+pub(super) struct Desk {
+    pub(super) bench: Bench,
     folder: tempfile::TempDir,
 }
 
 impl Desk {
-    fn new(case: Case) -> Self {
+    pub(super) fn new(case: Case) -> Self {
         let files = [("deploy/job.yml", "image: shop:1.4.2\nkey: DEPLOY_KEY_2024\n")];
         let mut bench = Bench::new(&files);
         bench.request.brief = String::new();
@@ -36,28 +36,28 @@ impl Desk {
         Sessions::new(self.folder.path().to_owned(), keep)
     }
 
-    async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
+    pub(super) async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
         let executor = Executor::new(self.sessions(), settings.agent);
         executor.run("native", agent, &self.bench.request, &self.bench.context).await.unwrap()
     }
 
-    fn record(&self) -> Investigation {
+    pub(super) fn record(&self) -> Investigation {
         self.sessions().investigation(&self.bench.request.session).unwrap().unwrap()
     }
 
-    fn iterations(&mut self) -> Vec<Iteration> {
+    pub(super) fn iterations(&mut self) -> Vec<Iteration> {
         std::iter::from_fn(|| self.bench.progress.try_recv().ok()).filter_map(|progress| progress.iteration).collect()
     }
 
-    fn brings(&mut self, kind: EvidenceKind, source: &str, text: &str) {
+    pub(super) fn brings(&mut self, kind: EvidenceKind, source: &str, text: &str) {
         let case = self.bench.request.investigation.as_mut().unwrap();
         case.evidence.push(Given { kind, source: source.to_owned(), text: text.to_owned() });
     }
 }
 
 /// The deployment failure of the design: six questions, three hypotheses, two files.
-fn deployment() -> Case {
+pub(super) fn deployment() -> Case {
     let ask = |text: &str| QuestionTemplate { text: text.to_owned(), required: true };
     let template = CaseTemplate {
         questions: [
@@ -85,26 +85,26 @@ fn deployment() -> Case {
     }
 }
 
-fn grounds(refs: &[&str], mut own: Value) -> Value {
+pub(super) fn grounds(refs: &[&str], mut own: Value) -> Value {
     own["thought"] = "The evidence says so.".into();
     own["confidence"] = "HIGH".into();
     own["evidence_refs"] = json!(refs);
     own
 }
 
-fn act(name: &str, refs: &[&str], own: Value) -> Value {
+pub(super) fn act(name: &str, refs: &[&str], own: Value) -> Value {
     json!({ "name": name, "arguments": grounds(refs, own) })
 }
 
-fn answer(question: &str, refs: &[&str], text: &str) -> Value {
+pub(super) fn answer(question: &str, refs: &[&str], text: &str) -> Value {
     act("answer_question", refs, json!({ "question": question, "answer": text }))
 }
 
-fn judge(hypothesis: &str, refs: &[&str], verdict: &str) -> Value {
+pub(super) fn judge(hypothesis: &str, refs: &[&str], verdict: &str) -> Value {
     act("test_hypothesis", refs, json!({ "hypothesis": hypothesis, "verdict": verdict }))
 }
 
-fn to(state: &str) -> Value {
+pub(super) fn to(state: &str) -> Value {
     act("transition_state", &[], json!({ "to": state }))
 }
 
@@ -140,7 +140,7 @@ fn replies() -> Value {
 }
 
 /// Approves what it is asked, and is asked about all in `asked`; at the one that goes back it never answers.
-fn person(bench: &mut Bench) -> mpsc::UnboundedReceiver<String> {
+pub(super) fn person(bench: &mut Bench) -> mpsc::UnboundedReceiver<String> {
     let (sender, mut proposals) = mpsc::channel::<Proposal>(1);
     bench.context.approval = Approval::Asked(sender);
     let (seen, asked) = mpsc::unbounded_channel();
@@ -302,7 +302,8 @@ async fn an_investigation_ends_at_its_limit_and_keeps_what_it_found() {
 #[tokio::test]
 async fn an_agent_that_cannot_investigate_says_so() {
     let desk = Desk::new(deployment());
-    let agent = super::registry("[agents.x]\nbackend = 'command'\ncommand = ['true']").get("x").unwrap();
+    let recipe = "[agents.x]\nbackend = 'recipe'\nrecipe = 'y'\n[recipes.y]\nsteps = [{ run = 'true' }]";
+    let agent = super::registry(recipe).get("x").unwrap();
     let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
     let executor = Executor::new(desk.sessions(), settings.agent);
     let error = executor.run("x", agent.as_ref(), &desk.bench.request, &desk.bench.context).await.unwrap_err();

@@ -352,15 +352,38 @@ async fn a_strangers_label_asks_for_nothing() {
     world.finish().await;
 }
 
+/// Requirement P3: the default agent is a program, and the actions are the last lines that it prints.
+#[tokio::test]
+async fn a_program_investigates_an_issue() {
+    let says = [
+        act("answer_question", &["E1"], &[("question", "Q1"), ("answer", "web1")]),
+        to("told"),
+        act("conclude", &["E1"], &[("conclusion", "web1 is full.")]),
+    ];
+    let says = says.iter().enumerate().map(|(at, call)| {
+        let line = json!({ "tool": call["name"], "arguments": call["arguments"] });
+        format!("{at}) echo '{line}';;\n")
+    });
+    let script = format!("case $n in\n{}esac", says.collect::<String>());
+    let world = World::with_agent(&script).file(".github/agents/oncall.md", ONCALL).start().await;
+    let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
+    world.run().await;
+    world.is_concluded(issue).await;
+    assert!(world.reports(issue).await[0].contains("web1 is full."));
+    let briefs = world.briefs(issue);
+    assert!(briefs[1].contains("Q1, required: Which host? [high] web1 (E1)"), "{briefs:#?}");
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
-    let world = World::fixing().start().await;
+    let rules = "agent = 'chore'\n[agents.chore]\nbackend = 'recipe'\nrecipe = 'chore'\n[recipes.chore]\nsteps = [{ run = 'true' }]\n";
+    let world = World::fixing().file(".github/hob.toml", rules).start().await;
     let issue = world.opens("ann", "Why?", "", &["code", "investigate"]).await;
     world.run().await;
     assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
-    assert!(status.contains("The agent `fixer` cannot investigate: only a native one can"), "{status}");
-    assert!(world.briefs(issue).is_empty());
+    assert!(status.contains("The agent `chore` cannot investigate: it only applies what its recipe says"), "{status}");
     world.has_no_change().await;
     world.finish().await;
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hob_process::Environment;
 use hob_sandbox::Tier;
 
-use crate::{adapters::parsed_output::ParsedOutput, egress::Services};
+use crate::{adapters::parsed_output::ParsedOutput, egress::Services, native::Speaks};
 
 /// A version's three numbers.
 pub(super) type Version = (u32, u32, u32);
@@ -30,6 +30,8 @@ pub(super) struct Adapter {
     pub(super) litter: &'static [&'static str],
     /// Files and folders of a repository that it takes for its own settings, programs to start and servers to ask among them.
     pub(super) controls: &'static [&'static str],
+    /// How it calls the tools of an investigation.
+    pub(super) speaks: Speaks,
     /// Plans a run.
     pub(super) plan: fn(&Situation<'_>) -> Plan,
     /// Reads one line of its output; what it returns is shown as progress.
@@ -52,10 +54,15 @@ pub(super) enum Prompt {
 /// Stands for the prompt among a plan's arguments.
 pub(super) const PROMPT: &str = "{prompt}";
 
+/// Milliseconds that a call of Hob's tools may take: a person may be asked, and the run has a limit of its own.
+pub(super) const CALL_MS: u64 = 24 * 60 * 60 * 1_000;
+
 /// What a run is planned from.
 pub(super) struct Situation<'a> {
     /// The model as the program calls it.
     pub(super) model: Option<&'a str>,
+    /// Where Hob's tools are as an MCP server, for a run that investigates. Its name is `hob`.
+    pub(super) tools: Option<&'a str>,
     /// Where models are.
     pub(super) services: &'a Services,
     /// The variables that reach the program.

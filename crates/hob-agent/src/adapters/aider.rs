@@ -11,6 +11,7 @@ use crate::{
         parsed_output::ParsedOutput,
     },
     model::Usage,
+    native::Speaks,
 };
 
 pub(super) const AIDER: Adapter = Adapter {
@@ -23,6 +24,7 @@ pub(super) const AIDER: Adapter = Adapter {
     prices: "",
     litter: &[".aider."],
     controls: &[".aider.conf.yml", ".aider.model.metadata.json", ".aider.model.settings.yml", ".env"],
+    speaks: Speaks::LastLine,
     plan,
     read,
     after: None,

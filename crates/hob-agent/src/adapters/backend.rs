@@ -34,6 +34,7 @@ use crate::{
     egress::{EgressRules, RunEgress},
     environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, of_child},
     home::Home,
+    native::investigate,
     report::{cancelled, report},
 };
 
@@ -78,7 +79,8 @@ pub(crate) struct AdapterAgent {
     egress: EgressRules,
     price: Option<PriceSettings>,
     homes: Option<PathBuf>,
-    output_cap: usize,
+    /// The limits and approvals of its investigations, and what is kept of its output.
+    settings: AgentSettings,
 }
 
 impl AdapterAgent {
@@ -97,7 +99,7 @@ impl AdapterAgent {
             egress: made.egress.passing(adapter.variables.iter().copied(), made.variables),
             price: made.price,
             homes: made.homes,
-            output_cap: settings.output_cap,
+            settings: settings.clone(),
         }
     }
 
@@ -124,6 +126,7 @@ impl AdapterAgent {
         let prompt_file = home.path().join("prompt.md");
         let situation = Situation {
             model: self.model.as_deref(),
+            tools: egress.tools.as_deref(),
             services: &egress.services,
             variables: &egress.variables,
             tier,
@@ -172,7 +175,7 @@ impl AdapterAgent {
             .env(RUN_VARIABLE, request.run.as_str())
             .tag(RUN_TAG, &run.home.path().display().to_string())
             .deadline(request.time)
-            .output_cap(self.output_cap)
+            .output_cap(self.settings.output_cap)
             .watch_data(move |line| {
                 watcher.alive();
                 let mut parsed = parsed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,6 +234,9 @@ struct Run {
 #[async_trait::async_trait]
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        if let Some(case) = &request.investigation {
+            return investigate((self, self.adapter.speaks), &self.settings, (request, case), context).await;
+        }
         let egress = self.egress.open(context, request).await?;
         let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
         let mut environment = of_child(context, &egress);
@@ -247,7 +253,9 @@ impl AgentBackend for AdapterAgent {
         context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
         // No argument can hold a zero byte.
         let closing = match request.purpose {
-            RunPurpose::Work | RunPurpose::Investigate => CLOSING,
+            RunPurpose::Work => CLOSING,
+            // How it ends is what its brief is about.
+            RunPurpose::Investigate => "",
             RunPurpose::Plan => CLOSING_OF_PLAN,
             RunPurpose::Report => CLOSING_OF_REPORT,
             RunPurpose::Review => CLOSING_OF_REVIEW,
@@ -287,6 +295,10 @@ impl AgentBackend for AdapterAgent {
     fn service(&self) -> Option<String> {
         let model = self.model.as_ref().map(|model| format!(" with `{model}`")).unwrap_or_default();
         Some(format!("the service of `{}`{model}", self.adapter.program))
+    }
+
+    fn investigates(&self) -> bool {
+        true
     }
 }
 

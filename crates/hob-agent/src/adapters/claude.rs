@@ -3,16 +3,22 @@
 use std::time::Duration;
 
 use hob_domain::{Checklist, StepState};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     adapters::{
-        adapter::{Adapter, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::{step_state, steps},
     model::Usage,
+    native::Speaks,
 };
+
+/// Tools of its own that it does without where it investigates: what they show is no evidence.
+const OWN_TOOLS: &str = "Bash,Edit,Write,NotebookEdit,Read,Grep,Glob,Task,WebFetch,WebSearch";
+/// The file of its servers, in its home.
+const SERVERS: &str = ".mcp-servers.json";
 
 /// A wait that it announces and that is not worth holding a claim for.
 const LONG_WAIT: Duration = Duration::from_secs(300);
@@ -27,6 +33,7 @@ pub(super) const CLAUDE: Adapter = Adapter {
     prices: "anthropic/",
     litter: &[],
     controls: &[".claude", ".mcp.json"],
+    speaks: Speaks::Mcp,
     plan,
     read,
     after: None,
@@ -34,9 +41,20 @@ pub(super) const CLAUDE: Adapter = Adapter {
 
 fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments = words(&["--print", "--output-format", "stream-json", "--verbose"]);
-    // Named tools rather than no checks at all: the latter is refused to root.
-    arguments.extend(words(&["--permission-mode", "acceptEdits"]));
-    arguments.extend(words(&["--allowedTools", "Bash,Edit,MultiEdit,Write,NotebookEdit"]));
+    let mut files = Vec::new();
+    match situation.tools {
+        // Named tools rather than no checks at all: the latter is refused to root.
+        None => {
+            arguments.extend(words(&["--permission-mode", "acceptEdits"]));
+            arguments.extend(words(&["--allowedTools", "Bash,Edit,MultiEdit,Write,NotebookEdit"]));
+        }
+        Some(address) => {
+            arguments.extend(words(&["--allowedTools", "mcp__hob", "--disallowedTools", OWN_TOOLS, "--mcp-config"]));
+            arguments.push(situation.home.join(SERVERS).display().to_string());
+            let servers = json!({ "mcpServers": { "hob": { "type": "http", "url": address } } });
+            files.push((SERVERS.into(), servers.to_string()));
+        }
+    }
     // Servers that the repository names are programs that nobody here approved.
     arguments.push("--strict-mcp-config".to_owned());
     arguments.extend(situation.model_flag("--model"));
@@ -45,8 +63,9 @@ fn plan(situation: &Situation<'_>) -> Plan {
     }
     let mut environment =
         vec![("DISABLE_AUTOUPDATER", "1".to_owned()), ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned())];
+    environment.extend(situation.tools.map(|_| ("MCP_TOOL_TIMEOUT", CALL_MS.to_string())));
     environment.extend(situation.services.anthropic.clone().map(|base| ("ANTHROPIC_BASE_URL", base)));
-    Plan { arguments, environment, files: Vec::new() }
+    Plan { arguments, environment, files }
 }
 
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {

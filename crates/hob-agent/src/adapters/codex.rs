@@ -5,11 +5,12 @@ use serde_json::json;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::steps,
     model::Usage,
+    native::Speaks,
 };
 
 /// OpenAI's own interface.
@@ -25,6 +26,7 @@ pub(super) const CODEX: Adapter = Adapter {
     prices: "openai/",
     litter: &[],
     controls: &[".codex"],
+    speaks: Speaks::Mcp,
     plan,
     read,
     after: None,
@@ -32,7 +34,11 @@ pub(super) const CODEX: Adapter = Adapter {
 
 fn plan(situation: &Situation<'_>) -> Plan {
     // Its own sandbox needs what Hob's forbids, and adds nothing to it.
-    let sandbox = if situation.tier == Tier::None { "workspace-write" } else { "danger-full-access" };
+    let sandbox = match (situation.tier, situation.tools) {
+        (Tier::None, None) => "workspace-write",
+        (Tier::None, Some(_)) => "read-only",
+        (Tier::Fence | Tier::Box, _) => "danger-full-access",
+    };
     let mut arguments = words(&["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
     // A provider of its own: the built-in one signs in with a browser and opens other connections.
     let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
@@ -40,6 +46,12 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let provider = format!("{{name=\"openai\",base_url={base},env_key=\"OPENAI_API_KEY\",wire_api=\"responses\"}}");
     for setting in ["model_provider=\"hob\"".to_owned(), format!("model_providers.hob={provider}")] {
         arguments.extend(["-c".to_owned(), setting]);
+    }
+    if let Some(address) = situation.tools {
+        // Who approves a call of Hob's tools, Hob asks.
+        let rest = format!("tool_timeout_sec={},default_tools_approval_mode=\"approve\"", CALL_MS / 1_000);
+        let server = format!("{{url={},{rest}}}", json!(address));
+        arguments.extend(["-c".to_owned(), format!("mcp_servers.hob={server}")]);
     }
     arguments.extend(situation.model_flag("--model"));
     arguments.push("-".to_owned());

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::{
     adapters::{
-        adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, PROMPT, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, names_left, read_left, text, tool_line},
     },
     model::Usage,
+    native::Speaks,
 };
 
 /// OpenAI's own interface.
@@ -27,6 +30,7 @@ pub(super) const COPILOT: Adapter = Adapter {
     prices: "openai/",
     litter: &[],
     controls: &[".copilot", ".github/copilot", ".github/hooks", ".mcp.json", ".vscode/mcp.json"],
+    speaks: Speaks::Mcp,
     plan,
     read,
     after: Some(after),
@@ -36,6 +40,11 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments =
         words(&["--prompt", PROMPT, "--allow-all-tools", "--output-format", "json", "--no-auto-update"]);
     arguments.extend(words(&["--no-color", "--no-ask-user"]));
+    if let Some(address) = situation.tools {
+        let server = json!({ "type": "http", "url": address, "tools": ["*"], "timeout": CALL_MS });
+        arguments
+            .extend(["--additional-mcp-config".to_owned(), json!({ "mcpServers": { "hob": server } }).to_string()]);
+    }
     arguments.extend(situation.model_flag("--model"));
     let mut environment = Vec::new();
     // With a token of GitHub's the models are GitHub's; else they are those of the key.

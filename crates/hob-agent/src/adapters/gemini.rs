@@ -4,11 +4,12 @@ use serde_json::json;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::steps,
     model::Usage,
+    native::Speaks,
 };
 
 pub(super) const GEMINI: Adapter = Adapter {
@@ -21,6 +22,7 @@ pub(super) const GEMINI: Adapter = Adapter {
     prices: "gemini/",
     litter: &[],
     controls: &[".gemini", ".env"],
+    speaks: Speaks::Mcp,
     plan,
     read,
     after: None,
@@ -29,7 +31,7 @@ pub(super) const GEMINI: Adapter = Adapter {
 fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments = words(&["--approval-mode", "yolo", "--skip-trust", "--output-format", "stream-json"]);
     arguments.extend(situation.model_flag("--model"));
-    let settings = json!({
+    let mut settings = json!({
         "security": { "auth": { "selectedType": "gemini-api-key" } },
         "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
         // From turn 30 on it would ask a model whether it goes in circles. A run of Hob's has limits of its own.
@@ -37,6 +39,9 @@ fn plan(situation: &Situation<'_>) -> Plan {
         "privacy": { "usageStatisticsEnabled": false },
         "telemetry": { "enabled": false },
     });
+    if let Some(address) = situation.tools {
+        settings["mcpServers"] = json!({ "hob": { "httpUrl": address, "trust": true, "timeout": CALL_MS } });
+    }
     let files = vec![(".gemini/settings.json".into(), settings.to_string())];
     Plan { arguments, environment: Vec::new(), files }
 }

@@ -1,8 +1,11 @@
 //! goose: `goose run`. Written from its documentation; it is on no package registry, and was not run.
 
-use crate::adapters::{
-    adapter::{Adapter, Plan, Prompt, Situation, words},
-    parsed_output::ParsedOutput,
+use crate::{
+    adapters::{
+        adapter::{Adapter, Plan, Prompt, Situation, words},
+        parsed_output::ParsedOutput,
+    },
+    native::Speaks,
 };
 
 pub(super) const GOOSE: Adapter = Adapter {
@@ -15,6 +18,7 @@ pub(super) const GOOSE: Adapter = Adapter {
     prices: "",
     litter: &[],
     controls: &[".goose"],
+    speaks: Speaks::Mcp,
     plan,
     read,
     after: None,
@@ -23,6 +27,9 @@ pub(super) const GOOSE: Adapter = Adapter {
 fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments = words(&["run", "--no-session", "--quiet", "--with-builtin", "developer"]);
     arguments.extend(["--instructions".to_owned(), situation.prompt_file.display().to_string()]);
+    if let Some(address) = situation.tools {
+        arguments.extend(["--with-streamable-http-extension".to_owned(), address.to_owned()]);
+    }
     // No keyring: there is none in a job, and a prompt for one would wait for ever.
     let mut environment = vec![("GOOSE_MODE", "auto".to_owned()), ("GOOSE_DISABLE_KEYRING", "1".to_owned())];
     if let Some((provider, model)) = situation.model.and_then(|model| model.split_once('/')) {

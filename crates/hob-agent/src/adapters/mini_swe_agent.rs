@@ -11,6 +11,7 @@ use crate::{
         parsed_output::{ParsedOutput, count, read_left, text},
     },
     model::Usage,
+    native::Speaks,
 };
 
 /// Where it writes what it did, in its home.
@@ -28,6 +29,7 @@ pub(super) const MINI_SWE_AGENT: Adapter = Adapter {
     prices: "",
     litter: &[],
     controls: &[".env"],
+    speaks: Speaks::LastLine,
     plan,
     read,
     after: Some(after),

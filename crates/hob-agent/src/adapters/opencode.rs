@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::{
     adapters::{
-        adapter::{Adapter, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::steps,
     model::Usage,
+    native::Speaks,
 };
 
 pub(super) const OPENCODE: Adapter = Adapter {
@@ -21,6 +22,7 @@ pub(super) const OPENCODE: Adapter = Adapter {
     prices: "",
     litter: &[],
     controls: &[".opencode", "opencode.json", "opencode.jsonc"],
+    speaks: Speaks::Mcp,
     plan,
     read,
     after: None,
@@ -49,6 +51,10 @@ fn plan(situation: &Situation<'_>) -> Plan {
             }
             arguments.extend(situation.model_flag("--model"));
         }
+    }
+    if let Some(address) = situation.tools {
+        let server = json!({ "type": "remote", "url": address, "enabled": true, "oauth": false, "timeout": CALL_MS });
+        settings["mcp"] = json!({ "hob": server });
     }
     let environment = vec![("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned())];
     let files = vec![(".config/opencode/opencode.json".into(), settings.to_string())];

@@ -8,6 +8,7 @@ use crate::{
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
+    native::Speaks,
 };
 
 pub(super) const PI: Adapter = Adapter {
@@ -20,6 +21,7 @@ pub(super) const PI: Adapter = Adapter {
     prices: "",
     litter: &[],
     controls: &[".pi"],
+    speaks: Speaks::LastLine,
     plan,
     read,
     after: None,

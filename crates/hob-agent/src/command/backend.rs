@@ -14,6 +14,7 @@ use crate::{
     confined::Confined,
     egress::EgressRules,
     environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program},
+    native::{Speaks, investigate},
     report::{cancelled, permanent, report, tail, unfinished},
 };
 
@@ -34,7 +35,8 @@ pub struct CommandAgent {
     arguments: Vec<String>,
     prompt: PromptVia,
     egress: EgressRules,
-    output_cap: usize,
+    /// The limits and approvals of its investigations, and what is kept of its output.
+    settings: AgentSettings,
 }
 
 impl CommandAgent {
@@ -59,13 +61,7 @@ impl CommandAgent {
                 )));
             }
         }
-        Ok(Self {
-            program: program.clone(),
-            arguments: arguments.to_vec(),
-            prompt,
-            egress,
-            output_cap: settings.output_cap,
-        })
+        Ok(Self { program: program.clone(), arguments: arguments.to_vec(), prompt, egress, settings: settings.clone() })
     }
 
     fn program(&self, request: &RunRequest, context: &RunContext, confined: &Confined) -> Result<Program, AgentError> {
@@ -90,7 +86,7 @@ impl CommandAgent {
             .env("HOB_PURPOSE", purpose(request.purpose))
             .tag_uniquely(RUN_TAG)
             .deadline(request.time)
-            .output_cap(self.output_cap);
+            .output_cap(self.settings.output_cap);
         Ok(match self.prompt {
             PromptVia::Stdin => program.args(&self.arguments).stdin(request.brief.as_bytes()),
             PromptVia::Argument => program.args(self.with_prompt(&request.brief)?),
@@ -120,6 +116,9 @@ impl CommandAgent {
 #[async_trait::async_trait]
 impl AgentBackend for CommandAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        if let Some(case) = &request.investigation {
+            return investigate((self, Speaks::LastLine), &self.settings, (request, case), context).await;
+        }
         let started = Instant::now();
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
         context.say(format!("{name} works on issue {}", request.issue));
@@ -137,6 +136,10 @@ impl AgentBackend for CommandAgent {
         let told = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
         let spend = measured.map_or(told, |measured| measured.spend(Some(told.usd_micros)));
         Ok(report(ended.unwrap_or_else(|| outcome(&name, &finished, said, request)), spend, started))
+    }
+
+    fn investigates(&self) -> bool {
+        true
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
@@ -192,8 +195,10 @@ fn purpose(purpose: RunPurpose) -> &'static str {
 /// The last lines that a program printed which exited well and named no outcome.
 fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (bytes, most) = match purpose {
-        RunPurpose::Work | RunPurpose::Investigate => (QUOTED, CLOSING_LINES),
-        RunPurpose::Plan | RunPurpose::Report | RunPurpose::Review => (PLAN_BYTES, PLAN_LINES),
+        RunPurpose::Work => (QUOTED, CLOSING_LINES),
+        RunPurpose::Plan | RunPurpose::Investigate | RunPurpose::Report | RunPurpose::Review => {
+            (PLAN_BYTES, PLAN_LINES)
+        }
     };
     let text = finished.stdout.text();
     let (text, words) = (text.trim(), tail(&text, bytes));

@@ -189,7 +189,7 @@ impl NativeAgent {
     }
 }
 
-async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
+pub(super) async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
     Folder::open_async(&request.folder)
         .await
         .map_err(|error| AgentError { reason: format!("open the folder: {error}"), failure: FailureClass::Unfinished })

@@ -201,7 +201,7 @@ impl<'a> Rebuild<'a> {
 }
 
 /// Whether the agent itself ended the run.
-fn is_own_end(outcome: &Outcome) -> bool {
+pub(super) fn is_own_end(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Done { .. }
         | Outcome::NothingToDo { .. }

@@ -11,12 +11,24 @@ use crate::{
     },
 };
 
+/// What stands between the name of a server and that of its tool.
+const SPACE: char = '/';
+
 pub(super) fn offers(body: &Value) -> Vec<Offer> {
-    let tools = body["tools"].as_array().into_iter().flatten();
-    let functions = tools.filter(|tool| tool["type"] == "function");
-    let offer =
-        |tool: &Value| Some(Offer { name: tool["name"].as_str()?.to_owned(), schema: tool["parameters"].clone() });
-    functions.filter_map(offer).collect()
+    let list = |value: &Value| value["tools"].as_array().cloned().unwrap_or_default();
+    let offer = |space: &str, tool: &Value| {
+        let name = format!("{space}{}", tool["name"].as_str()?);
+        (tool["type"] == "function").then(|| Offer { name, schema: tool["parameters"].clone() })
+    };
+    let mut offers = Vec::new();
+    for tool in list(body) {
+        offers.extend(offer("", &tool));
+        // Those of a server have a name in front, which the call names by itself.
+        if let (true, Some(space)) = (tool["type"] == "namespace", tool["name"].as_str()) {
+            offers.extend(list(&tool).iter().filter_map(|inner| offer(&format!("{space}{SPACE}"), inner)));
+        }
+    }
+    offers
 }
 
 pub(super) fn events(reply: &Reply) -> Vec<Event> {
@@ -90,10 +102,18 @@ fn item(reply: &Reply) -> Value {
             "type": "message", "id": format!("msg_{}", reply.number), "status": "completed", "role": "assistant",
             "content": [{ "type": "output_text", "text": text, "annotations": [] }],
         }),
-        Turn::Call { name, arguments } => json!({
-            "type": "function_call", "id": format!("fc_{}", reply.number), "status": "completed",
-            "call_id": format!("call_{}", reply.number), "name": name, "arguments": arguments,
-        }),
+        Turn::Call { name, arguments } => {
+            let (space, name) =
+                name.split_once(SPACE).map_or((None, name.as_str()), |(space, name)| (Some(space), name));
+            let mut item = json!({
+                "type": "function_call", "id": format!("fc_{}", reply.number), "status": "completed",
+                "call_id": format!("call_{}", reply.number), "name": name, "arguments": arguments,
+            });
+            if let Some(space) = space {
+                item["namespace"] = space.into();
+            }
+            item
+        }
     }
 }
 

@@ -43,7 +43,7 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEn
     let shift = job.shifts.now();
     if job.case.is_some() && !shift.specialist.agent.investigates() {
         let failure = format!(
-            "the agent `{}` cannot investigate: only a native one can. Choose one with `/hob agent NAME`",
+            "the agent `{}` cannot investigate: it only applies what its recipe says. Choose another with `/hob agent NAME`",
             shift.specialist.name
         );
         return Ok(Err(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));

@@ -32,7 +32,7 @@ pub(super) fn tools(targets: &[ProfileName]) -> Vec<Tool> {
     if !targets.is_empty() {
         let names: Vec<&str> = targets.iter().map(ProfileName::as_str).collect();
         let why = "who goes on with a change of the repository; left out where none is to be made";
-        end.push(("hand_off_to", json!({ "enum": names, "description": why })));
+        end.push(("hand_off_to", json!({ "type": "string", "enum": names, "description": why })));
         end.push((
             "left",
             json!({ "type": "string", "description": "what it has to change, and how one sees that it is right" }),
@@ -66,7 +66,7 @@ pub(super) fn tools(targets: &[ProfileName]) -> Vec<Tool> {
             &[
                 ("hypothesis", hypothesis),
                 ("statement", json!({ "type": "string" })),
-                ("verdict", json!({ "enum": ["validated", "disproved"] })),
+                ("verdict", json!({ "type": "string", "enum": ["validated", "disproved"] })),
             ],
             &["verdict"],
         ),
@@ -102,7 +102,7 @@ fn action(name: &'static str, description: &'static str, own: &[(&str, Value)], 
         "type": "object",
         "properties": {
             "thought": { "type": "string" },
-            "confidence": { "enum": ["HIGH", "MEDIUM", "LOW"] },
+            "confidence": { "type": "string", "enum": ["HIGH", "MEDIUM", "LOW"] },
             "evidence_refs": { "type": "array", "items": { "type": "string" }, "description": "such as [\"E1\"]" },
         },
         "required": ["thought", "confidence", "evidence_refs"],
