@@ -36,8 +36,12 @@ pub enum Verdict {
 pub enum CaseStep {
     /// Answers a question, or answers it anew.
     AnswerQuestion {
-        /// Which.
-        question: QuestionId,
+        /// Which; none: a new one, whose text is `statement`.
+        #[serde(default)]
+        question: Option<QuestionId>,
+        /// What is asked, where it is new.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        statement: String,
         /// The answer.
         answer: String,
     },
@@ -133,7 +137,8 @@ impl CaseAction {
     /// What it is about, in a few words.
     pub fn object(&self) -> String {
         match &self.step {
-            CaseStep::AnswerQuestion { question, .. } => question.to_string(),
+            CaseStep::AnswerQuestion { question: Some(id), .. } => id.to_string(),
+            CaseStep::AnswerQuestion { question: None, statement, .. } => statement.clone(),
             CaseStep::TestHypothesis { hypothesis: Some(id), verdict, .. } => format!("{id}: {verdict}"),
             CaseStep::TestHypothesis { hypothesis: None, statement, verdict } => format!("{verdict}: {statement}"),
             CaseStep::RequestEvidence { request } => request.clone(),

@@ -4,7 +4,8 @@ use crate::{
     Timestamp, clip, count,
     investigation::{
         Answered, CaseAction, CaseStep, Conclusion, Confidence, EvidenceId, EvidenceRequest, Grounds, Hypothesis,
-        HypothesisId, Investigation, NextWork, QuestionId, Standing, Verdict, ids::list, missing::lacks,
+        HypothesisId, Investigation, NextWork, Question, QuestionId, Standing, Verdict, ids::list, missing::lacks,
+        same::is_same,
     },
 };
 
@@ -14,6 +15,8 @@ const TEXT_MAX: usize = 8 * 1024;
 const REFS_MAX: usize = 32;
 /// Hypotheses that a case can have.
 const HYPOTHESES_MAX: usize = 40;
+/// Questions that a case can have.
+const QUESTIONS_MAX: usize = 80;
 /// Times that people are asked for evidence.
 const REQUESTS_MAX: usize = 10;
 /// Things that would settle what is open.
@@ -96,8 +99,13 @@ pub fn apply(record: &Investigation, action: &CaseAction, now: Timestamp) -> Res
     let refs = refs(record, &action.grounds)?;
     let mut next = record.clone();
     let sentence = match &action.step {
-        CaseStep::AnswerQuestion { question, answer } => {
-            answer_question(&mut next, *question, rests_on(answer, "answer", *confidence, refs)?)?
+        CaseStep::AnswerQuestion { question, statement, answer } => {
+            let answer = rests_on(answer, "answer", *confidence, refs)?;
+            let question = match question {
+                Some(id) => *id,
+                None => asked(&mut next, statement)?,
+            };
+            answer_question(&mut next, question, answer)?
         }
         CaseStep::TestHypothesis { hypothesis, statement, verdict } => {
             let why = rests_on(thought, "thought", *confidence, refs)?;
@@ -146,6 +154,20 @@ fn rests_on(
     if evidence_refs.is_empty() { Err(Refused::Ungrounded) } else { Ok(Answered { text, confidence, evidence_refs }) }
 }
 
+/// The question that a statement is: one that is there, or a new one, which nobody requires.
+fn asked(record: &mut Investigation, statement: &str) -> Result<QuestionId, Refused> {
+    let text = text("statement", statement)?;
+    if let Some(known) = record.questions.iter().find(|question| is_same(&question.text, &text)) {
+        return Ok(known.id);
+    }
+    if record.questions.len() >= QUESTIONS_MAX {
+        return Err(Refused::TooMany("questions"));
+    }
+    let id = QuestionId::at(record.questions.len());
+    record.questions.push(Question { id, text, required: false, answered: None });
+    Ok(id)
+}
+
 fn answer_question(record: &mut Investigation, id: QuestionId, answer: Answered) -> Result<String, Refused> {
     let question = record.questions.iter_mut().find(|question| question.id == id);
     let question = question.ok_or(Refused::NoQuestion(id))?;
@@ -153,6 +175,20 @@ fn answer_question(record: &mut Investigation, id: QuestionId, answer: Answered)
     let again = if question.answered.replace(answer).is_some() { "anew " } else { "" };
     let (answered, all) = (record.answered(), record.questions.len());
     Ok(format!("{id} is answered {again}with {confidence} confidence: {answered} of {all} have an answer"))
+}
+
+/// The hypothesis that a statement is: one that is there, or a new one.
+fn supposed(record: &mut Investigation, statement: &str) -> Result<HypothesisId, Refused> {
+    let text = text("statement", statement)?;
+    if let Some(known) = record.hypotheses.iter().find(|hypothesis| is_same(&hypothesis.text, &text)) {
+        return Ok(known.id);
+    }
+    if record.hypotheses.len() >= HYPOTHESES_MAX {
+        return Err(Refused::TooMany("hypotheses"));
+    }
+    let id = HypothesisId::at(record.hypotheses.len());
+    record.hypotheses.push(Hypothesis { id, text, standing: Standing::Open, verdict: None });
+    Ok(id)
 }
 
 fn judge(
@@ -168,12 +204,7 @@ fn judge(
             known.ok_or(Refused::NoHypothesis(id))?
         }
         None => {
-            let text = text("statement", statement)?;
-            if record.hypotheses.len() >= HYPOTHESES_MAX {
-                return Err(Refused::TooMany("hypotheses"));
-            }
-            let id = HypothesisId::at(record.hypotheses.len());
-            record.hypotheses.push(Hypothesis { id, text, standing: Standing::Open, verdict: None });
+            let id = supposed(record, statement)?;
             return judge(record, Some(id), "", verdict, why);
         }
     };

@@ -20,6 +20,7 @@ mod open;
 mod progress;
 mod record;
 mod report;
+mod same;
 mod template;
 
 pub use action::{CaseAction, CaseStep, Grounds, UnreadableAction, Verdict};

@@ -38,7 +38,7 @@ pub(super) fn tools(targets: &[ProfileName]) -> Vec<Tool> {
             json!({ "type": "string", "description": "what it has to change, and how one sees that it is right" }),
         ));
     }
-    let question = json!({ "type": "string", "description": "such as Q1" });
+    let question = json!({ "type": "string", "description": "such as Q1; left out for a new one" });
     let hypothesis = json!({ "type": "string", "description": "such as H1; left out for a new one" });
     vec![
         Tool {
@@ -56,9 +56,13 @@ pub(super) fn tools(targets: &[ProfileName]) -> Vec<Tool> {
         },
         action(
             "answer_question",
-            "Answers a question of the case, or answers it anew.",
-            &[("question", question), ("answer", json!({ "type": "string" }))],
-            &["question", "answer"],
+            "Answers a question of the case, or answers it anew. One that you found you need is asked in `statement`.",
+            &[
+                ("question", question),
+                ("statement", json!({ "type": "string" })),
+                ("answer", json!({ "type": "string" })),
+            ],
+            &["answer"],
         ),
         action(
             "test_hypothesis",

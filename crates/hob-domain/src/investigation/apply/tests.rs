@@ -43,7 +43,12 @@ fn action(refs: &[usize], step: CaseStep) -> CaseAction {
 }
 
 fn answer() -> CaseAction {
-    action(&[0], CaseStep::AnswerQuestion { question: QuestionId::at(0), answer: "No space.".into() })
+    action(&[0], answers(Some(0), "", "No space."))
+}
+
+fn answers(question: Option<usize>, statement: &str, answer: &str) -> CaseStep {
+    let question = question.map(QuestionId::at);
+    CaseStep::AnswerQuestion { question, statement: statement.into(), answer: answer.into() }
 }
 
 fn test(verdict: Verdict) -> CaseAction {
@@ -164,7 +169,7 @@ fn an_action_without_grounds_is_refused() {
         action.grounds.evidence_refs = vec![EvidenceId::at(0); 100];
         assert!(apply(&record, &action, now()).is_ok());
     }
-    let unknown = action(&[0], CaseStep::AnswerQuestion { question: QuestionId::at(8), answer: "x".into() });
+    let unknown = action(&[0], answers(Some(8), "", "x"));
     assert_eq!(said(&record, &unknown), "refused: there is no question Q9");
     let unknown = Some(HypothesisId::at(3));
     let step = CaseStep::TestHypothesis { hypothesis: unknown, statement: String::new(), verdict: Verdict::Validated };
@@ -183,6 +188,39 @@ fn a_new_hypothesis_is_tested_in_the_same_step() {
     assert_eq!(sentence, "H2 is disproved with high confidence: 1 of 2 hypotheses are tested");
     assert_eq!(record.hypotheses[1].verdict.as_ref().unwrap().text, "so it is");
     assert_eq!(said(&begun(), &action(&[0], step(" "))), "refused: `statement` is empty");
+}
+
+/// Requirement P8: "Generating new questions or hypotheses as needed", each once.
+#[test]
+fn what_is_asked_or_supposed_again_is_the_same_one() {
+    let mut record = begun();
+    for (statement, id, all) in
+        [("Who renews the key?", "Q3", 3), ("who renews  the key", "Q3", 3), ("WHY", "Q1", 3), ("Where?", "Q4", 4)]
+    {
+        let (next, sentence) = apply(&record, &action(&[0], answers(None, statement, "x")), now()).unwrap();
+        assert!(sentence.starts_with(&format!("{id} is answered")), "{sentence}");
+        assert_eq!(next.questions.len(), all, "{statement}");
+        record = next;
+    }
+    assert_eq!((record.questions[2].required, record.questions[2].text.as_str()), (false, "Who renews the key?"));
+    assert_eq!(said(&record, &action(&[0], answers(None, " ", "x"))), "refused: `statement` is empty");
+    assert_eq!(apply(&record, &action(&[], answers(None, "New?", "x")), now()), Err(Refused::Ungrounded));
+    for (statement, id) in [("The key expired", "H2"), ("the key EXPIRED.", "H2"), ("The disk is full!", "H1")] {
+        let step =
+            CaseStep::TestHypothesis { hypothesis: None, statement: statement.into(), verdict: Verdict::Disproved };
+        let (next, sentence) = apply(&record, &action(&[0], step), now()).unwrap();
+        assert!(sentence.starts_with(id), "{sentence}");
+        record = next;
+    }
+    assert_eq!(record.hypotheses.len(), 2);
+    for at in 0..80 {
+        let next = apply(&record, &action(&[0], answers(None, &format!("Number {at}?"), "x")), now());
+        match next {
+            Ok((next, _)) => record = next,
+            Err(refused) => assert_eq!(refused, Refused::TooMany("questions")),
+        }
+    }
+    assert_eq!(record.questions.len(), 80);
 }
 
 #[test]
@@ -206,7 +244,7 @@ fn any_action() -> impl Strategy<Value = CaseAction> {
     let state = prop::sample::select(vec!["intake", "normalize", "investigate", "conclude", "nowhere"]);
     let verdict = prop::sample::select(vec![Verdict::Validated, Verdict::Disproved]);
     let step = prop_oneof![
-        (0..3_usize).prop_map(|at| CaseStep::AnswerQuestion { question: QuestionId::at(at), answer: "x".into() }),
+        prop::option::of(0..3_usize).prop_map(|at| answers(at, "Where?", "x")),
         (prop::option::of(0..3_usize), verdict).prop_map(|(at, verdict)| CaseStep::TestHypothesis {
             hypothesis: at.map(HypothesisId::at),
             statement: "y".into(),
