@@ -344,10 +344,10 @@ pub(super) struct InvestigateArgs {
     /// Answer what the investigation asked for. It becomes evidence.
     #[arg(short, long, value_name = "TEXT", requires = "resume")]
     pub(super) message: Option<String>,
-    /// Use this native agent [default: the setting `agent.default`].
+    /// Use this agent [default: the setting `agent.default`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
-    /// End after this many iterations, over all runs of the session [default: the agent's `max_iterations`].
+    /// End after this many iterations, over all runs of the session [default: the agent's `max_iterations`, else 50].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) iterations: Option<u32>,
     /// End after this time [default: the setting `limits.attempt_time`].
@@ -608,9 +608,9 @@ mod tests {
               --resume <SESSION>  Go on with the investigation of this session: an id or a unique prefix of
                                   it
           -m, --message <TEXT>    Answer what the investigation asked for. It becomes evidence
-              --agent <NAME>      Use this native agent [default: the setting `agent.default`]
+              --agent <NAME>      Use this agent [default: the setting `agent.default`]
               --iterations <N>    End after this many iterations, over all runs of the session [default: the
-                                  agent's `max_iterations`]
+                                  agent's `max_iterations`, else 50]
               --time <DURATION>   End after this time [default: the setting `limits.attempt_time`]
               --auto-approve      Approve every action that is not denied, without asking
               --out <FILE>        Write the report as Markdown to this file, too

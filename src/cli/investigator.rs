@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
+use hob_config::AgentSettings;
 use hob_domain::{
     CatalogEntry, Profile, ProfileLimits, ProfileName, ProfileSource, investigation::CaseTemplate, profile_brief,
 };
@@ -37,13 +38,15 @@ pub(super) async fn investigator(
     of_case: Option<String>,
 ) -> anyhow::Result<Investigator> {
     let settings = &setup.settings;
+    let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
     let mut parts =
         AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
+    let mut registry = Registry::new(parts.clone()).map_err(unhealthy)?;
     if let Some(iterations) = args.iterations {
-        parts.agents.entry(agent.to_owned()).or_default().max_iterations = iterations;
+        let own = registry.settings(agent).map_err(unhealthy)?.into_owned();
+        parts.agents.insert(agent.to_owned(), AgentSettings { max_iterations: Some(iterations), ..own });
+        registry = Registry::new(parts).map_err(unhealthy)?;
     }
-    let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
-    let registry = Registry::new(parts).map_err(unhealthy)?;
     let profile = match (&args.profile, of_case) {
         (None, None) => None,
         (Some(name), _) => {

@@ -173,7 +173,7 @@ async fn a_run_on_a_real_server_falls_over_from_a_refused_key_and_ends_plainly()
         ..settings(1_000)
     };
     let tools = ["read", "list", "search"].map(str::to_owned).into();
-    let agent = AgentSettings { tools, max_iterations: 6, ..AgentSettings::default() };
+    let agent = AgentSettings { tools, max_iterations: Some(6), ..AgentSettings::default() };
     let parts = AgentParts {
         agents: [("looker".into(), agent)].into(),
         model,
@@ -206,7 +206,7 @@ async fn a_run_on_a_real_server_falls_over_from_a_refused_key_and_ends_plainly()
 async fn a_small_real_model_ends_honestly_and_within_its_limits() {
     const TURNS: u32 = 6;
     let Some(server) = Server::start_with(8_192, &["--small"]).await else { return };
-    let agent = AgentSettings { max_iterations: TURNS, speech: Speech::Json, ..AgentSettings::default() };
+    let agent = AgentSettings { max_iterations: Some(TURNS), speech: Speech::Json, ..AgentSettings::default() };
     let model = ModelSettings { default: Some(BOTH[0].into()), ..settings(200) };
     let parts = AgentParts {
         agents: [("small".into(), agent)].into(),

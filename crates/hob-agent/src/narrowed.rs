@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use hob_config::{AgentSettings, BackendKind, FailedCommands};
 use hob_domain::{Bounds, Impact, Narrowed, Profile, ProfileLimits, ProfileSource};
 
-use crate::{AgentBackend, AgentError, Registry, native::built_in_tools};
+use crate::{
+    AgentBackend, AgentError, Registry,
+    native::{TURNS, built_in_tools},
+};
 
 /// An agent that works by a profile.
 pub struct NarrowedAgent {
@@ -65,7 +68,7 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
     };
     let counted = |limit: u32| (limit > 0).then(|| limit.into());
     let limits = ProfileLimits {
-        max_iterations: Some(settings.max_iterations.into()),
+        max_iterations: settings.max_iterations.map(u64::from),
         max_time: settings.max_time,
         max_tokens: Some(settings.max_tokens),
         max_output: Some(settings.max_output),
@@ -97,13 +100,15 @@ fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> Age
 /// The settings with the limits and approvals that are narrowed.
 fn limited(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
     let limits = &narrowed.limits;
+    // A profile is not to raise what no setting names.
+    let most = settings.max_iterations.unwrap_or(TURNS);
     let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
     let failed = |limit: Option<u64>| limit.map_or(0, |limit| limit.try_into().unwrap_or(u32::MAX));
     AgentSettings {
         approve: narrowed.approve,
         ask: narrowed.ask,
         denied: narrowed.denied.clone(),
-        max_iterations: count(limits.max_iterations, settings.max_iterations),
+        max_iterations: limits.max_iterations.map(|asked| count(Some(asked), most).min(most)),
         consecutive_errors: count(limits.consecutive_errors, settings.consecutive_errors),
         recent_errors: count(limits.recent_errors, settings.recent_errors),
         failed_commands: FailedCommands {

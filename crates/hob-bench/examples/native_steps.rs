@@ -48,7 +48,7 @@ async fn main() {
     tokio::spawn(serve(listener, steps, Arc::clone(&seen)));
 
     let folder = tempfile::tempdir().unwrap();
-    let settings = AgentSettings { max_iterations: steps + 1, max_tokens: u64::MAX, ..AgentSettings::default() };
+    let settings = AgentSettings { max_iterations: Some(steps + 1), max_tokens: u64::MAX, ..AgentSettings::default() };
     let model = ModelSettings { default: Some("openai/scripted".into()), ..ModelSettings::default() };
     let access = ModelAccess { openai_base_url: Some(base), ..ModelAccess::default() };
     let agents = [("bench".to_owned(), settings)].into();

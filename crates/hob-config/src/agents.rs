@@ -66,8 +66,9 @@ pub struct AgentSettings {
     pub fetch_hosts: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
-    /// `native` only: turns of the model before the run is stopped.
-    pub max_iterations: u32,
+    /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is stopped.
+    /// None: 250, and 50 of an investigation.
+    pub max_iterations: Option<u32>,
     /// `native` only: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,
     /// `native` only: of the last 20 replies, those with a failed action that stop the run.
@@ -121,7 +122,7 @@ impl Default for AgentSettings {
             hosts: Vec::new(),
             fetch_hosts: Vec::new(),
             recipe: None,
-            max_iterations: 250,
+            max_iterations: None,
             consecutive_errors: 5,
             recent_errors: 12,
             failed_commands: FailedCommands::default(),
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn an_agent_needs_no_more_than_its_command() {
         let agent: AgentSettings = toml::from_str("backend = 'command'\ncommand = ['aider', '{prompt}']").unwrap();
-        assert_eq!((agent.backend, agent.prompt, agent.max_iterations), (BackendKind::Command, PromptVia::Stdin, 250));
+        assert_eq!((agent.backend, agent.prompt, agent.max_iterations), (BackendKind::Command, PromptVia::Stdin, None));
         assert!(toml::from_str::<AgentSettings>("comand = ['x']").is_err());
     }
 }

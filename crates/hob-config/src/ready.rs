@@ -97,7 +97,7 @@ mod tests {
 
     fn bounded(agent: &AgentSettings, turns: u32) {
         assert_eq!(agent.tools, ["ls", "cat", "head", "grep", "find"]);
-        assert_eq!((agent.max_iterations, agent.max_time), (turns, Some(Duration::from_secs(60))));
+        assert_eq!((agent.max_iterations, agent.max_time), (Some(turns), Some(Duration::from_secs(60))));
         assert_eq!(agent.approve, Impact::Low);
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let settings = load("", &[]);
         assert_eq!(settings.agents.keys().collect::<Vec<_>>(), ["docker", "file", "git", "github", "http", "npm"]);
         for (name, agent) in &settings.agents {
-            assert_eq!((agent.max_iterations, agent.max_time), (15, Some(Duration::from_secs(60))), "{name}");
+            assert_eq!((agent.max_iterations, agent.max_time), (Some(15), Some(Duration::from_secs(60))), "{name}");
             assert_eq!((agent.failed_commands.in_row, agent.failed_commands.total), (3, 5), "{name}");
             assert!(agent.approve == Impact::Low || name == "http", "{name}");
             assert!(!agent.tools.is_empty(), "{name}");

@@ -185,7 +185,7 @@ async fn a_program_that_speaks_mcp_investigates_over_a_kill_to_its_report() {
     assert!(heard[5].starts_with("failed: refused: the gate of `conclude` does not hold"), "{heard:#?}");
     assert!(heard[6].starts_with("[evidence E4, 39 bytes]\nimage: shop:1.4.2"), "{heard:#?}");
     assert!(
-        heard[6].ends_with("[turn 7 of 250]\n[case: investigate: 2 of 6 questions answered, 0 of 3 hypotheses tested]")
+        heard[6].ends_with("[turn 7 of 50]\n[case: investigate: 2 of 6 questions answered, 0 of 3 hypotheses tested]")
     );
     assert!(heard.last().unwrap().contains("The run has ended"), "{heard:#?}");
 }
@@ -228,7 +228,7 @@ async fn what_a_person_has_to_say_ends_the_program() {
 async fn a_program_that_stops_early_is_run_again_and_a_limit_ends_it() {
     let look = |path: &str| json!({ "name": "list", "arguments": { "path": path } });
     let ends = json!("ends");
-    let settings = AgentSettings { max_iterations: 3, ..AgentSettings::default() };
+    let settings = AgentSettings { max_iterations: Some(3), ..AgentSettings::default() };
     let calls = [look("."), ends.clone(), look("deploy"), look("."), look("deploy"), look(".")];
     let (agent, place) = stand_in(&calls, settings);
     let mut desk = Desk::new(deployment());

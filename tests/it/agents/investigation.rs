@@ -178,7 +178,7 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     let shown = desk.iterations();
     let of = |action: &str| shown.iter().find(|iteration| iteration.action == action).unwrap();
     let refused = of("transition_state conclude");
-    assert_eq!((refused.number, refused.max, refused.impact), (4, 250, Impact::High));
+    assert_eq!((refused.number, refused.max, refused.impact), (4, 50, Impact::High));
     assert_eq!(refused.approval, Allowed::Refused);
     assert!(refused.effect.contains("it lacks answers to the required Q3"), "{refused:?}");
     assert_eq!(
@@ -293,7 +293,7 @@ async fn a_case_can_have_states_and_gates_of_its_own() {
 async fn an_investigation_ends_at_its_limit_and_keeps_what_it_found() {
     let desk = Desk::new(deployment());
     let replies = json!([{ "calls": [answer("Q1", &["E2"], "Signing.")] }, call("list", json!({}))]);
-    let settings = AgentSettings { max_iterations: 2, ..AgentSettings::default() };
+    let settings = AgentSettings { max_iterations: Some(2), ..AgentSettings::default() };
     let report = desk.run(&super::native::native_with(replies, settings)).await;
     assert!(failure(&report.outcome).0.contains("not done after 2 turns"), "{report:?}");
     assert_eq!((desk.record().answered(), desk.record().metrics.iterations), (1, 2));

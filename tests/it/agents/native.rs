@@ -212,7 +212,7 @@ async fn each_limit_ends_the_run_inside_the_loop() {
     let mixed = (0..40).map(|n| if n % 3 == 0 { read(n) } else { bad(n) }).collect();
     let report = run(&bench, native(mixed)).await;
     assert!(failure(&report.outcome).0.starts_with("actions of 12 of the last 17 replies failed"), "{report:?}");
-    let settings = AgentSettings { max_iterations: 2, ..AgentSettings::default() };
+    let settings = AgentSettings { max_iterations: Some(2), ..AgentSettings::default() };
     let report = run(&bench, native_with(json!([read(1), read(2), read(3)]), settings)).await;
     assert!(failure(&report.outcome).0.contains("after 2 turns"), "{report:?}");
     bench.request.usd_micros = Some(5);

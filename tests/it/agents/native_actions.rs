@@ -41,7 +41,7 @@ async fn a_plan_is_seen_by_people_and_told_where_the_run_stops_short() {
         call("write", json!({ "path": "a", "text": "x" })),
         { "expect": ["[nearly all of the turns is used"], "calls": [{ "name": "read", "arguments": { "path": "a" } }] },
     ]);
-    let settings = AgentSettings { max_iterations: 3, soft_limit: 60, ..AgentSettings::default() };
+    let settings = AgentSettings { max_iterations: Some(3), soft_limit: 60, ..AgentSettings::default() };
     let report = run(&bench, native_with(replies, settings)).await;
     let said = bench.said();
     assert!(said.contains(&"turn 1/3: plan 1 of 2 done, now: mend [low]".to_owned()), "{said:?}");

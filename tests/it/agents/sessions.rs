@@ -239,7 +239,7 @@ async fn a_failure_that_may_pass_is_tried_again_in_place_and_the_conversation_co
 async fn an_answer_reaches_the_conversation_that_asked_with_turns_of_its_own() {
     let mut sitting = Sitting::new();
     let asks = Model::new([calls("one", "ask", json!({ "question": "Which?" }))]);
-    let settings = AgentSettings { max_iterations: 1, ..AgentSettings::default() };
+    let settings = AgentSettings { max_iterations: Some(1), ..AgentSettings::default() };
     let one_turn = |model: &Arc<Model>| agent_of(model, settings.clone());
     assert_eq!(sitting.run(&one_turn(&asks)).await.outcome, Outcome::Question { question: "Which?".into() });
     sitting.bench.request.brief = "Change the greeting. Answer: the left one.".into();

@@ -54,9 +54,9 @@ async fn files_are_investigated_over_a_question_to_a_report() {
     assert_eq!(asks.code, 8, "{asks:?}");
     for part in [
         "warning: `core.bin` is left out: it is no text",
-        "1 of 250 transition_state conclude (impact high, refused)\n    thinks (medium): The log says so.\n    → refused: \
+        "1 of 50 transition_state conclude (impact high, refused)\n    thinks (medium): The log says so.\n    → refused: \
          `normalize` comes before `conclude`\n",
-        "2 of 250 transition_state normalize (impact high, approved)",
+        "2 of 50 transition_state normalize (impact high, approved)",
         "→ the case moved from `intake` to `normalize`\n",
         "it asks for evidence: Who renews the key?; answer with `hob investigate --resume case-",
     ] {

@@ -6,6 +6,10 @@ use tokio::time::Instant;
 
 use crate::report::unfinished;
 
+/// Turns of a run whose agent's settings name no limit.
+pub(crate) const TURNS: u32 = 250;
+/// The same of an investigation: one that has not concluded by then needs a person.
+const TURNS_OF_INVESTIGATION: u32 = 50;
 /// Replies that the rate of errors is of.
 pub(super) const RECENT: usize = 20;
 
@@ -48,7 +52,10 @@ impl Limits {
         let tokens = request.tokens.filter(|left| *left < settings.max_tokens);
         let own_time = settings.max_time.filter(|time| *time < request.time);
         Self {
-            turns: settings.max_iterations,
+            turns: settings.max_iterations.unwrap_or(match request.investigation {
+                Some(_) => TURNS_OF_INVESTIGATION,
+                None => TURNS,
+            }),
             consecutive_errors: settings.consecutive_errors.max(1),
             recent_errors: settings.recent_errors.max(1),
             failed_commands: settings.failed_commands,

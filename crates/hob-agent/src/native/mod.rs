@@ -43,6 +43,7 @@ mod window;
 
 pub use backend::NativeAgent;
 pub(super) use help::Helps;
+pub(super) use limits::TURNS;
 pub(super) use mcp::McpServers;
 pub use mcp::{ServerLook, look_at_servers};
 pub(super) use needs::{Needs, OpenWays};
