@@ -6,17 +6,21 @@ use std::{
 };
 
 use hob_agent::{AgentError, AgentParts, Registry};
-use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, Outcome, RunId, RunReport, RunRequest, Spend, clip, terminal};
+use hob_domain::{
+    FailureClass, IMAGE_BYTES_MAX, IMAGES_MAX, Image, Outcome, RunId, RunReport, RunRequest, Spend, clip, terminal,
+};
 use serde::Serialize;
 
 use crate::cli::{
     alone::{self, Task},
     args::{AgentRunArgs, Shared},
     exit::{Exit, fatal},
+    investigate::fresh,
     json, output,
     screen::Screen,
     sessions,
     setup::Setup,
+    stopped,
 };
 
 /// Bytes of a task.
@@ -56,12 +60,28 @@ pub(super) async fn run(
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
     let agent = Registry::new(parts).and_then(|registry| registry.get(&name)).map_err(unhealthy)?;
     let time = args.time.map_or((settings.limits.attempt_time, "limits.attempt_time"), |time| (time, "--time"));
-    let request = alone::request(
+    let resumed = args.resume.as_deref().map(|text| resumed(&setup, text, &name)).transpose()?;
+    let mut request = alone::request(
         settings,
         Task { text: &task, checks: &args.check, images: images(&args.image)?, folder, time },
     )?;
+    if let Some(session) = resumed {
+        (request.run, request.session) = (fresh(session.as_str()), session);
+    }
     let report = alone::run((&setup, &shared, args.auto_approve), (&name, agent.as_ref()), &request, &screen).await?;
     tell(&setup, &shared, &name, &request, &report)
+}
+
+/// The session that goes on.
+fn resumed(setup: &Setup, text: &str, agent: &str) -> anyhow::Result<RunId> {
+    let found = sessions::of(setup).find(text, Some(&alone::REPO.parse()?));
+    let found = found.map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
+    stopped::may_go_on(&found)?;
+    if found.agent != agent {
+        let why = format!("the session `{}` is one of the agent `{}`: add `--agent {1}`", found.id, found.agent);
+        return Err(fatal(Exit::Usage, why));
+    }
+    Ok(found.id)
 }
 
 fn folder(folder: &Path) -> anyhow::Result<PathBuf> {
@@ -125,6 +145,10 @@ fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, repor
     }
     match outcome {
         Outcome::Done { .. } | Outcome::NothingToDo { .. } => Ok(()),
+        Outcome::Failed { failure: FailureClass::Cancelled, .. } => {
+            let how = format!("`hob agent run --resume {session}` with the same folder and task goes on");
+            Err(fatal(Exit::Unfinished, format!("stopped before the task is done; {how}")))
+        }
         unfinished => {
             let why = sessions::outcome(unfinished).split_whitespace().collect::<Vec<_>>().join(" ");
             Err(fatal(Exit::Unfinished, format!("the task is not done: {}", clip(&why, 1_000))))

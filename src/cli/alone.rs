@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use hob_agent::{AgentBackend, Executor, RunContext};
+use hob_agent::{AgentBackend, Executor, RunContext, session::Sessions};
 use hob_config::{Settings, child_environment};
 use hob_domain::{
     BriefParts, Image, Outcome, Progress, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, brief,
@@ -20,14 +20,16 @@ use crate::cli::{
     investigated, json,
     output::{self, styled},
     progress::Verbosity,
-    run::stop_on_signal,
+    run::on_signal,
     screen::Screen,
     sessions,
     setup::{Setup, sandbox_of},
 };
 
 /// Stands where sessions of issues have their repository.
-const REPO: &str = "local/task";
+pub(super) const REPO: &str = "local/task";
+/// How often it is looked whether somebody wants the run to stop.
+const LOOKS: Duration = Duration::from_millis(200);
 
 /// A task that stands on no forge.
 pub(super) struct Task<'a> {
@@ -122,12 +124,15 @@ pub(super) async fn run(
 ) -> anyhow::Result<RunReport> {
     let settings = &setup.settings;
     let cancel = CancellationToken::new();
-    stop_on_signal(cancel.clone(), screen.clone());
+    on_signal(cancel.clone(), screen.clone(), "stopping: the session can go on (a second signal exits immediately)");
+    let (sessions, session) = (sessions::of(setup), request.session.clone());
+    sessions.forget_to_stop(&session);
+    let asked_to_stop = tokio::spawn(stop_when_asked(sessions.clone(), session.clone(), cancel.clone()));
     let (sender, progress) = mpsc::channel(256);
     let approval = ask::approval(auto_approve.into(), settings.limits.approval_time, screen);
     let sandbox = sandbox_of(settings, &setup.state_dir).await;
     let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
-    let executor = Executor::new(sessions::of(setup), settings.agent.clone());
+    let executor = Executor::new(sessions.clone(), settings.agent.clone());
     let run = async {
         let report = executor.run(name, agent, request, &context).await;
         drop(context);
@@ -137,8 +142,22 @@ pub(super) async fn run(
     let shows_turns = request.investigation.is_none();
     let (report, shown) = tokio::join!(run, show(progress, shared, (screen, shows_turns), &cancel));
     screen.close();
+    asked_to_stop.abort();
+    sessions.forget_to_stop(&session);
     shown?;
     report.map_err(|error| fatal(Exit::Unhealthy, error.to_string()))
+}
+
+/// Stops the run once `hob pause` or `hob terminate` asks for it.
+async fn stop_when_asked(sessions: Sessions, session: RunId, cancel: CancellationToken) {
+    loop {
+        tokio::time::sleep(LOOKS).await;
+        let (sessions, session) = (sessions.clone(), session.clone());
+        let asked = tokio::task::spawn_blocking(move || sessions.is_asked_to_stop(&session));
+        if asked.await.unwrap_or(false) {
+            return cancel.cancel();
+        }
+    }
 }
 
 /// Shows what happens until the run ends.

@@ -132,12 +132,12 @@ pub(super) enum Command {
     Unblock(UnblockArgs),
     /// Approve the action or the plan that a blocked issue asks for, as the comment `/hob approve` does.
     Approve(ApproveArgs),
-    /// Pause an issue, on whichever machine it is worked on, or with `--all` the repository.
+    /// Pause an issue, on whichever machine it is worked on, a session on this one, or with `--all` the repository.
     Pause(PauseArgs),
-    /// Resume a paused issue, or with `--all` the repository.
+    /// Resume a paused issue, say how a session goes on, or with `--all` resume the repository.
     Resume(ResumeArgs),
-    /// End the work on an issue for good, as the comment `/hob cancel` does.
-    Terminate(IssueArgs),
+    /// End the work on an issue for good, as the comment `/hob cancel` does, or a session.
+    Terminate(TerminateArgs),
     /// List the agent sessions on this machine, latest first.
     Sessions,
     /// Show one session: state, limits, cost, time and outcome.
@@ -208,6 +208,9 @@ pub(super) struct AgentRunArgs {
     /// Read the task from this Markdown file; its first line is the title. `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(super) task: PathBuf,
+    /// Go on with this session of `hob agent run`: an id or a unique prefix of it.
+    #[arg(long, value_name = "SESSION")]
+    pub(super) resume: Option<String>,
     /// Use this agent [default: the setting `agent.default`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
@@ -465,21 +468,46 @@ pub(super) struct PauseArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Paused {
-    /// The number of the issue.
-    #[arg(value_name = "ISSUE")]
-    pub(super) issue: Option<IssueNumber>,
+    /// The number of the issue, or a session on this machine of `hob investigate` or `hob agent run`.
+    #[arg(value_name = "ISSUE|SESSION")]
+    pub(super) target: Option<Target>,
     /// Pause the repository: no worker claims an issue until it is resumed.
     #[arg(long)]
     pub(super) all: bool,
+}
+
+/// `hob terminate`.
+#[derive(Debug, Args)]
+pub(super) struct TerminateArgs {
+    /// The number of the issue, or a session on this machine of `hob investigate` or `hob agent run`.
+    #[arg(value_name = "ISSUE|SESSION")]
+    pub(super) target: Target,
+}
+
+/// What is paused, resumed or ended.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// An issue.
+    Issue(IssueNumber),
+    /// A session: an id, or how one begins.
+    Session(String),
+}
+
+impl std::str::FromStr for Target {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(text.parse().map_or_else(|_| Self::Session(text.to_owned()), Self::Issue))
+    }
 }
 
 /// `hob resume`.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct ResumeArgs {
-    /// The number of the issue.
-    #[arg(value_name = "ISSUE")]
-    pub(super) issue: Option<IssueNumber>,
+    /// The number of the issue, or a session on this machine of `hob investigate` or `hob agent run`.
+    #[arg(value_name = "ISSUE|SESSION")]
+    pub(super) target: Option<Target>,
     /// Resume the repository: workers claim issues again. Issues that were paused by their number stay paused.
     #[arg(long)]
     pub(super) all: bool,
@@ -694,12 +722,14 @@ mod tests {
           -h, --help            Print help
 
         == pause
-        Pause an issue, on whichever machine it is worked on, or with `--all` the repository
+        Pause an issue, on whichever machine it is worked on, a session on this one, or with `--all` the
+        repository
 
-        Usage: hob pause [OPTIONS] <ISSUE|--all>
+        Usage: hob pause [OPTIONS] <ISSUE|SESSION|--all>
 
         Arguments:
-          [ISSUE]  The number of the issue
+          [ISSUE|SESSION]  The number of the issue, or a session on this machine of `hob investigate` or
+                           `hob agent run`
 
         Options:
               --all             Pause the repository: no worker claims an issue until it is resumed
@@ -707,12 +737,13 @@ mod tests {
           -h, --help            Print help
 
         == resume
-        Resume a paused issue, or with `--all` the repository
+        Resume a paused issue, say how a session goes on, or with `--all` resume the repository
 
-        Usage: hob resume <ISSUE|--all>
+        Usage: hob resume <ISSUE|SESSION|--all>
 
         Arguments:
-          [ISSUE]  The number of the issue
+          [ISSUE|SESSION]  The number of the issue, or a session on this machine of `hob investigate` or
+                           `hob agent run`
 
         Options:
               --all   Resume the repository: workers claim issues again. Issues that were paused by their
@@ -720,12 +751,13 @@ mod tests {
           -h, --help  Print help
 
         == terminate
-        End the work on an issue for good, as the comment `/hob cancel` does
+        End the work on an issue for good, as the comment `/hob cancel` does, or a session
 
-        Usage: hob terminate <ISSUE>
+        Usage: hob terminate <ISSUE|SESSION>
 
         Arguments:
-          <ISSUE>  The number of the issue
+          <ISSUE|SESSION>  The number of the issue, or a session on this machine of `hob investigate` or
+                           `hob agent run`
 
         Options:
           -h, --help  Print help

@@ -8,14 +8,20 @@ use hob_worker::{Requested, Worker};
 use serde_json::json;
 
 use crate::cli::{
-    args::{PauseArgs, ResumeArgs, Shared},
+    args::{PauseArgs, ResumeArgs, Shared, Target},
     json, layout,
     setup::{Listen, Setup},
+    stopped::{self, Answer},
 };
 
 pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyhow::Result<()> {
+    let issue = match args.what.target {
+        Some(Target::Session(text)) => return told(&shared, stopped::pause(&setup, &text).await?),
+        Some(Target::Issue(issue)) => Some(issue),
+        None => None,
+    };
     let worker = connect(setup, &shared).await?;
-    let Some(issue) = args.what.issue else {
+    let Some(issue) = issue else {
         hob_worker::kill_switch(&worker, Some(&args.message)).await?;
         let text = "The repository is paused: from its next poll on, no worker claims an issue. Running attempts finish. \
                     `hob resume --all` resumes it.";
@@ -32,9 +38,10 @@ pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyh
 }
 
 pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> anyhow::Result<()> {
-    let worker = connect(setup, &shared).await?;
-    match args.issue {
+    match args.target {
+        Some(Target::Session(text)) => told(&shared, stopped::resume(&setup, &text)?),
         None => {
+            let worker = connect(setup, &shared).await?;
             hob_worker::kill_switch(&worker, None).await?;
             tell(
                 &shared,
@@ -42,7 +49,8 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
                 "The repository is resumed: each worker claims issues again from its next poll on.",
             )
         }
-        Some(issue) => {
+        Some(Target::Issue(issue)) => {
+            let worker = connect(setup, &shared).await?;
             hob_worker::resume(&worker, issue).await?;
             let text = format!("Issue {issue} is resumed: the next free worker claims it.");
             tell(&shared, answer(issue, "resumed", Requested::Done), &text)
@@ -50,7 +58,11 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
     }
 }
 
-pub(super) async fn terminate(setup: Setup, shared: Shared, issue: IssueNumber) -> anyhow::Result<()> {
+pub(super) async fn terminate(setup: Setup, shared: Shared, target: Target) -> anyhow::Result<()> {
+    let issue = match target {
+        Target::Session(text) => return told(&shared, stopped::terminate(&setup, &text).await?),
+        Target::Issue(issue) => issue,
+    };
     let asked = hob_worker::terminate(&*connect(setup, &shared).await?, issue).await?;
     let text = match asked {
         Requested::Done => format!("The work on issue {issue} has ended, and its label was removed."),
@@ -64,11 +76,15 @@ async fn connect(setup: Setup, shared: &Shared) -> anyhow::Result<Arc<Worker>> {
 }
 
 fn everything(what: &str) -> serde_json::Value {
-    json!({ "issue": null, "asked": what, "done": true })
+    json!({ "issue": null, "session": null, "asked": what, "done": true, "command": null })
 }
 
 fn answer(issue: IssueNumber, what: &str, asked: Requested) -> serde_json::Value {
-    json!({ "issue": issue, "asked": what, "done": asked == Requested::Done })
+    json!({ "issue": issue, "session": null, "asked": what, "done": asked == Requested::Done, "command": null })
+}
+
+fn told(shared: &Shared, (answer, text): Answer) -> anyhow::Result<()> {
+    tell(shared, answer, &text)
 }
 
 fn tell(shared: &Shared, answer: serde_json::Value, text: &str) -> anyhow::Result<()> {

@@ -136,7 +136,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
         Command::Resume(args) => control::resume(setup, shared, args).await,
-        Command::Terminate(args) => control::terminate(setup, shared, args.issue).await,
+        Command::Terminate(args) => control::terminate(setup, shared, args.target).await,
         Command::Sessions => sessions::sessions(&setup, &shared),
         Command::Show(args) => sessions::show(&setup, &shared, &args),
         Command::Log(args) => log::log(setup, shared, args).await,

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hob_agent::{Executor, session::SessionState};
+use hob_agent::Executor;
 use hob_domain::{
-    Outcome, RepoName, RunId, RunReport, RunRequest, clip,
+    FailureClass, Outcome, RepoName, RunId, RunReport, RunRequest, clip,
     investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm},
 };
 use hob_worker::worker_id;
@@ -14,16 +14,17 @@ use crate::cli::{
     args::{InvestigateArgs, Shared},
     exit::{Exit, fatal},
     investigated::{self, Ended},
-    investigator::{Investigator, investigator},
+    investigator::{Investigator, OfCase, investigator},
     json, output,
     progress::Verbosity,
     screen::Screen,
     sessions,
     setup::Setup,
+    stopped,
 };
 
 /// Stands where sessions of issues have their repository.
-const REPO: &str = "local/investigation";
+pub(super) const REPO: &str = "local/investigation";
 /// Bytes of one file.
 const FILE_MAX: usize = 2 << 20;
 
@@ -33,8 +34,8 @@ struct Begun {
     run: RunId,
     agent: String,
     case: Case,
-    /// The profile that the case began with.
-    profile: Option<String>,
+    /// The profile that the case began with, and where it was found.
+    by: OfCase,
 }
 
 pub(super) async fn investigate(
@@ -45,7 +46,7 @@ pub(super) async fn investigate(
 ) -> anyhow::Result<()> {
     setup.record = std::mem::take(&mut args.record).folder()?;
     let mut begun = begin(&setup, &args).await?;
-    let who = investigator(&setup, (&shared, &args), &begun.agent, begun.profile.take()).await?;
+    let who = investigator(&setup, (&shared, &args), &begun.agent, std::mem::take(&mut begun.by)).await?;
     if let Some(template) = who.template.clone() {
         begun.case.template = template.with_questions(&begun.case.template.questions);
     }
@@ -91,6 +92,10 @@ fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report:
         Outcome::ApprovalNeeded { proposed } => {
             let how = format!("`hob investigate --resume {id}` on a terminal asks, with `--auto-approve` it does not");
             Err(fatal(Exit::Unfinished, format!("`{}` needs approval: {how}", one_line(&proposed.line))))
+        }
+        Outcome::Failed { failure: FailureClass::Cancelled, .. } => {
+            let how = format!("`hob investigate --resume {id}` goes on");
+            Err(fatal(Exit::Unfinished, format!("stopped before there is a conclusion; {how}")))
         }
         Outcome::Failed { reason, .. } => {
             let how = format!("`hob investigate --resume {id}` goes on");
@@ -146,13 +151,11 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let Some(text) = &args.resume else {
         let id = fresh("case");
         let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.default.clone());
-        return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, profile: None });
+        return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, by: OfCase::default() });
     };
     let store = sessions::of(setup);
     let found = store.find(text, Some(&REPO.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
-    if found.state == SessionState::Running {
-        return Err(fatal(Exit::Failure, format!("another process works on the session `{}`", found.id)));
-    }
+    stopped::may_go_on(&found)?;
     Executor::new(store.clone(), setup.settings.agent.clone()).end_leftovers(&found).await;
     let mut evidence = files(&args.evidence)?;
     if let Some(said) = args.message.as_ref().filter(|said| !said.trim().is_empty()) {
@@ -162,12 +165,15 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let agent = args.agent.clone().unwrap_or(found.agent);
     // One that is damaged is begun anew.
     let kept = store.investigation(&found.id).ok().flatten();
-    let profile = kept.and_then(|record| record.profile);
-    Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case, profile })
+    let by = kept.map_or_else(OfCase::default, |record| OfCase {
+        profile: record.profile,
+        profiles: record.profiles.map(PathBuf::from),
+    });
+    Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case, by })
 }
 
 /// A name that nobody else has: one that is taken would be somebody else's session.
-fn fresh(begin: &str) -> RunId {
+pub(super) fn fresh(begin: &str) -> RunId {
     RunId(worker_id(&worker_id(begin).0).0)
 }
 

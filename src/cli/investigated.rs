@@ -1,7 +1,7 @@
 //! What `hob investigate` shows: each iteration, and the result, within the width of the terminal.
 
 use hob_domain::{
-    RunReport, Spend,
+    RunReport, Spend, count,
     investigation::{
         Answered, CaseProgress, CaseStatus, Confidence, Hypothesis, Investigation, Iteration, Question, Standing,
         report,
@@ -97,16 +97,16 @@ pub(super) fn print_case(record: &Investigation) -> Result<(), Unwritable> {
 pub(super) fn figures(record: &Investigation) -> String {
     let metrics = &record.metrics;
     format!(
-        "{} iterations; {} of {} questions answered, {} of {} hypotheses tested, {} changes of the state, {} refused, \
-         {} errors",
-        metrics.iterations,
+        "{}; {} of {} questions answered, {} of {} hypotheses tested, {} changes of the state, {} refused, \
+         {}",
+        count(metrics.iterations, "iteration"),
         record.answered(),
         record.questions.len(),
         record.tested(),
         record.hypotheses.len(),
         metrics.transitions,
         metrics.refused,
-        metrics.errors
+        count(metrics.errors, "error")
     )
 }
 

@@ -1,6 +1,9 @@
 //! Who investigates without a forge: an agent of the settings, by a profile where one is named.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
 use hob_config::AgentSettings;
@@ -30,12 +33,21 @@ pub(super) struct Investigator {
     pub(super) template: Option<CaseTemplate>,
 }
 
+/// What a case that goes on says of its profile.
+#[derive(Debug, Default)]
+pub(super) struct OfCase {
+    /// The profile that it began with.
+    pub(super) profile: Option<String>,
+    /// The folder of the operator's profiles that was named then.
+    pub(super) profiles: Option<PathBuf>,
+}
+
 /// Builds the agent, by the profile that is named now, or else by the one that the case began with.
 pub(super) async fn investigator(
     setup: &Setup,
     (shared, args): (&Shared, &InvestigateArgs),
     agent: &str,
-    of_case: Option<String>,
+    OfCase { profile: of_case, profiles }: OfCase,
 ) -> anyhow::Result<Investigator> {
     let settings = &setup.settings;
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
@@ -47,14 +59,17 @@ pub(super) async fn investigator(
         parts.agents.insert(agent.to_owned(), AgentSettings { max_iterations: Some(iterations), ..own });
         registry = Registry::new(parts).map_err(unhealthy)?;
     }
+    let folder = args.profiles.clone().or(profiles);
+    let folder = folder.map(|folder| folder.canonicalize().unwrap_or(folder));
+    let folder = folder.as_deref();
     let profile = match (&args.profile, of_case) {
         (None, None) => None,
         (Some(name), _) => {
-            let found = find(setup, (shared, args), name).await?;
+            let found = find(setup, (shared, folder), name).await?;
             Some(found.map_err(|why| fatal(Exit::NotFound, why))?)
         }
         (None, Some(name)) => {
-            let found = find(setup, (shared, args), &name).await?;
+            let found = find(setup, (shared, folder), &name).await?;
             found.map_err(|why| output::warn(&format!("the agent goes on without its profile: {why}"))).ok()
         }
     };
@@ -69,7 +84,8 @@ pub(super) async fn investigator(
     }
     let NarrowedAgent { name, agent, limits, approve, .. } = narrowed;
     let brief = format!("{}\n", profile_brief(&profile.name, &profile.instructions, &fresh_nonce()));
-    let template = Some(CaseTemplate::of_profile(&profile, approve));
+    let profiles = folder.map(|folder| folder.to_string_lossy().into_owned());
+    let template = Some(CaseTemplate { profiles, ..CaseTemplate::of_profile(&profile, approve) });
     Ok(Investigator { name, agent, limits, brief, template })
 }
 
@@ -77,10 +93,10 @@ pub(super) async fn investigator(
 /// own. The inner error says why there is none.
 async fn find(
     setup: &Setup,
-    (shared, args): (&Shared, &InvestigateArgs),
+    (shared, folder): (&Shared, Option<&Path>),
     name: &str,
 ) -> anyhow::Result<Result<(Profile, ProfileSource), String>> {
-    let missing = match &args.profiles {
+    let missing = match folder {
         Some(folder) => {
             let folder = folder.display();
             format!("there is no profile `{name}` in `{folder}`, nor here: `hob agents --profiles {folder}` lists them")
@@ -88,7 +104,7 @@ async fn find(
         None => format!("there is no profile `{name}` here: `hob agents` lists them"),
     };
     let Ok(name) = name.parse::<ProfileName>() else { return Ok(Err(missing)) };
-    let (catalog, _) = catalog_here(setup, shared, args.profiles.as_deref()).await?;
+    let (catalog, _) = catalog_here(setup, shared, folder).await?;
     catalog.warnings.iter().for_each(|warning| output::warn(warning));
     let fault = catalog.damaged(&name).and_then(CatalogEntry::fault);
     Ok(match (catalog.get(&name), fault) {

@@ -51,6 +51,7 @@ mod setup;
 mod shard;
 mod sign_in;
 mod status;
+mod stopped;
 mod summary;
 mod unblock;
 mod work;

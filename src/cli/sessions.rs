@@ -1,7 +1,12 @@
 //! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
 
 use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
-use hob_domain::{LastLines, Outcome, RunId, count, dollars, terminal};
+use hob_domain::{
+    FailureClass, LastLines, Outcome, RunId, count, dollars,
+    investigation::{CaseStatus, Investigation},
+    terminal,
+};
+use serde::Serialize;
 
 use crate::cli::{
     args::{SessionArgs, Shared},
@@ -10,7 +15,81 @@ use crate::cli::{
     layout::{self, Table, width_of, wrapped},
     output,
     setup::Setup,
+    stopped,
 };
+
+/// A session as programs get it.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    record: &'a SessionRecord,
+    /// None: nothing is investigated in it.
+    case: Option<Case>,
+}
+
+/// How far its investigation is.
+#[derive(Debug, Serialize)]
+struct Case {
+    status: CaseStatus,
+    state: String,
+    /// None: no profile investigates.
+    profile: Option<String>,
+    iterations: u32,
+    /// None: a version of Hob began it that did not note it.
+    max_iterations: Option<u32>,
+    answered: usize,
+    questions: usize,
+}
+
+impl Case {
+    fn new(record: &Investigation) -> Self {
+        Self {
+            status: record.status(),
+            state: record.state.clone(),
+            profile: record.profile.clone(),
+            iterations: record.metrics.iterations,
+            max_iterations: record.metrics.max_iterations,
+            answered: record.answered(),
+            questions: record.questions.len(),
+        }
+    }
+}
+
+impl<'a> Shown<'a> {
+    /// A damaged record of an investigation is no reason not to show the rest; the next run says what it does about it.
+    fn new(store: &Sessions, record: &'a SessionRecord) -> Self {
+        let case = store.investigation(&record.id).ok().flatten();
+        Self { record, case: case.as_ref().map(Case::new) }
+    }
+
+    /// Its cells in the list.
+    fn cells(self) -> Vec<String> {
+        let Self { record, case } = self;
+        let turns = match &case {
+            Some(Case { iterations, max_iterations: Some(most), .. }) => format!("{iterations} of {most}"),
+            Some(Case { iterations, max_iterations: None, .. }) => iterations.to_string(),
+            None => record.metrics.turns.to_string(),
+        };
+        let (state, questions, profile) = case.map_or_else(Default::default, |case| {
+            (case.state, format!("{} of {}", case.answered, case.questions), case.profile.unwrap_or_default())
+        });
+        let id = record.id.to_string();
+        let issue = format!("{}#{}", record.repo, record.issue);
+        let (agent, cost) = (record.agent.clone(), record.bill().to_string());
+        vec![
+            id,
+            issue,
+            record.state.to_string(),
+            turns,
+            state,
+            questions,
+            profile,
+            agent,
+            cost,
+            when(record.updated_ms),
+        ]
+    }
+}
 
 /// The sessions of this machine.
 pub(super) fn of(setup: &Setup) -> Sessions {
@@ -28,34 +107,28 @@ pub(super) fn find(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
 
 pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let repo = setup.at_most_one(shared)?;
-    let mut found = of(setup).list();
-    found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo));
+    let store = of(setup);
+    let mut found = store.list();
+    // Those of no issue are of no repository.
+    found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || stopped::is_local(record));
+    let shown: Vec<Shown<'_>> = found.iter().map(|record| Shown::new(&store, record)).collect();
     if shared.json {
-        return json::result(&found);
+        return json::result(&shown);
     }
     if found.is_empty() {
         let place = setup.state_dir.join("sessions");
         return Ok(output::line(format!("There are no sessions in `{}`.", place.display()))?);
     }
-    let mut table = Table::new(&["session", "issue", "state", "turns"], &["agent", "cost", "updated"]);
-    for record in &found {
-        table.row(vec![
-            record.id.to_string(),
-            format!("{}#{}", record.repo, record.issue),
-            record.state.to_string(),
-            record.metrics.turns.to_string(),
-            record.agent.clone(),
-            record.bill().to_string(),
-            when(record.updated_ms),
-        ]);
-    }
+    let about = ["state", "questions", "profile", "agent", "cost", "updated"];
+    let mut table = Table::new(&["session", "issue", "status", "turns"], &about);
+    shown.into_iter().for_each(|session| table.row(session.cells()));
     Ok(table.print()?)
 }
 
 pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<()> {
     let record = find(setup, shared, args)?;
     if shared.json {
-        return json::result(&record);
+        return json::result(&Shown::new(&of(setup), &record));
     }
     // A damaged record is no reason not to show the rest; the next run says what it does about it.
     let case = of(setup).investigation(&record.id).ok().flatten();
@@ -107,10 +180,16 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     let id = &record.id;
     match record.state {
         SessionState::Interrupted => {
-            let died =
-                "Its process has died. The next worker on this machine that claims the issue resumes the session.";
+            let how = match &record.outcome {
+                Some(Outcome::Failed { failure: FailureClass::Cancelled, .. }) => "It was stopped.",
+                Some(_) | None => "Its process has died.",
+            };
+            let next = match stopped::is_local(&record) {
+                true => format!("`{}` goes on.", stopped::command(&record)),
+                false => "The next worker on this machine that claims the issue resumes the session.".to_owned(),
+            };
             output::line("")?;
-            layout::paragraph(died)?;
+            layout::paragraph(&format!("{how} {next}"))?;
         }
         SessionState::Running | SessionState::Pending => output::line(format!("\n`hob log -f {id}` follows it."))?,
         SessionState::Completed | SessionState::Blocked | SessionState::Failed => {}

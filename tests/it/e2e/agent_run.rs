@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::World;
+use rustix::process::Signal;
+
+use crate::harness::{Gate, World};
 
 /// A folder with a file in it, and an agent that says these things; the arguments that name both.
 fn task(world: &World, replies: &Value) -> Vec<String> {
@@ -62,5 +64,34 @@ async fn a_run_that_is_not_done_says_so() {
         assert_eq!(ended.code, code, "{changed}: {ended:?}");
         assert!(ended.stdout.contains(why), "{changed}: {ended:?}");
     }
+    world.finish().await;
+}
+
+/// Requirement P1.
+#[tokio::test]
+async fn a_task_is_paused_and_its_session_goes_on() {
+    let world = World::with_agent(&Gate::before("echo two > a.txt; echo said")).start().await;
+    let mut gate = Gate::of(&world);
+    task(&world, &json!([]));
+    let args = ["agent", "run", "--folder", "work", "--task", "task.md"];
+    let hob = world.starts_hob(&args).await;
+    gate.reached().await;
+    let session = world.hob(&["sessions", "--json"]).await.objects().remove(0)["result"][0].take();
+    let id = session["id"].as_str().unwrap();
+    let paused = world.hob(&["pause", id]).await;
+    assert!(paused.stdout.contains(&format!("`hob agent run --resume {id}` goes on")), "{paused:?}");
+    let ended = hob.ends_by(Signal::CONT).await;
+    assert!(ended.code == 8 && ended.stderr.contains("stopped before the task is done"), "{ended:?}");
+    let other = world.hob(&[&args[..], &["--resume", id, "--agent", "claude"]].concat()).await;
+    assert!(other.code == 2 && other.stderr.contains("add `--agent fixer`"), "{other:?}");
+    let hob = world.starts_hob(&[&args[..], &["--resume", id]].concat()).await;
+    gate.reached().await;
+    gate.open().await;
+    let ended = hob.ends_by(Signal::CONT).await;
+    assert!(ended.code == 0 && ended.stdout.contains(&format!("session {id}")), "{ended:?}");
+    let shown = world.hob(&["show", id, "--json"]).await.objects().remove(0)["result"].take();
+    assert_eq!((shown["state"].as_str(), shown["runs"].as_array().unwrap().len()), (Some("completed"), 2));
+    assert_eq!(shown["case"], Value::Null);
+    assert_eq!(std::fs::read_to_string(world.dir().join("work/a.txt")).unwrap(), "two\n");
     world.finish().await;
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::World;
+use rustix::process::Signal;
+
+use crate::harness::{Gate, World};
 
 fn act(name: &str, refs: &[&str], own: &[(&str, &str)]) -> Value {
     let mut arguments = json!({ "thought": "The log says so.", "confidence": "MEDIUM", "evidence_refs": refs });
@@ -148,8 +150,9 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     assert!(unknown.stderr.contains("there is no profile `oncall` here: `hob agents` lists them"), "{unknown:#?}");
     let other = ["investigate", "--text", "case.md", "--profile", "azure", "--profiles", "profiles"];
     let unknown = world.hob(&[&other[..], &rest[..]].concat()).await.stderr;
-    let names = "there is no profile `azure` in `profiles`, nor here: `hob agents --profiles profiles` lists them";
-    assert!(unknown.contains(names), "{unknown}");
+    let folder = world.dir().join("profiles").canonicalize().unwrap();
+    let names = format!("there is no profile `azure` in `{}`, nor here: `hob agents --profiles", folder.display());
+    assert!(unknown.contains(&names), "{unknown}");
     std::fs::write(
         world.dir().join("profiles/azure.md"),
         profile.replace("approve: high", "approve: all").replace("oncall", "azure"),
@@ -162,10 +165,80 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let asks = world.hob(&[&begin[..], &rest[..], &["--profiles", "profiles"]].concat()).await;
     assert_eq!(asks.code, 8, "{asks:#?}");
     let session = asks.stderr.lines().find_map(|line| line.strip_prefix("The session is ")).unwrap();
+    // The folder of the profile is in the record.
+    let gone = "the agent goes on without its profile: there is no profile `oncall`";
     let resume = ["investigate", "--resume", session.trim_end_matches('.'), "-m", "It is web1."];
     let concludes = world.hob(&[&resume[..], &rest[..]].concat()).await;
     assert_eq!(concludes.code, 0, "{concludes:#?}");
-    let gone = "the agent goes on without its profile: there is no profile `oncall` here";
-    assert!(concludes.stderr.contains(gone) && concludes.stdout.contains("It is web1."), "{concludes:#?}");
+    assert!(!concludes.stderr.contains(gone) && concludes.stdout.contains("It is web1."), "{concludes:#?}");
+    let listed = world.hob(&["sessions"]).await.stdout;
+    assert!(listed.contains("3 of 51  told") && listed.contains("1 of 1") && listed.contains("oncall"), "{listed}");
+    std::fs::remove_dir_all(world.dir().join("profiles")).unwrap();
+    let again = world.hob(&[&resume[..], &rest[..]].concat()).await;
+    assert!(again.code == 0 && again.stderr.contains(gone), "{again:#?}");
+    world.finish().await;
+}
+
+/// Requirement P1: a session is paused, goes on, and is ended for good; being stopped by a person is no failure.
+#[tokio::test]
+async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
+    let call = act("answer_question", &["E1"], &[("statement", "Since when?"), ("answer", "Today.")]);
+    let line = json!({ "tool": call["name"], "arguments": call["arguments"] });
+    let script = format!("[ $n != 0 ] || {{ echo '{line}'; exit; }}\n{}", Gate::before(""));
+    let world = World::with_agent(&script).start().await;
+    files(&world, &json!([]));
+    let mut gate = Gate::of(&world);
+    let hob = world.starts_hob(&["investigate", "--text", "case.md"]).await;
+    gate.reached().await;
+    let session = world.hob(&["sessions", "--json"]).await.objects().remove(0)["result"][0].take();
+    let id = session["id"].as_str().unwrap();
+    assert_eq!((session["state"].as_str(), session["case"]["answered"].as_u64()), (Some("running"), Some(1)));
+    assert_eq!((&session["case"]["iterations"], &session["case"]["max_iterations"]), (&json!(1), &json!(50)));
+    let early = world.hob(&["resume", id]).await;
+    assert!(early.code == 1 && early.stderr.contains("another process works on"), "{early:?}");
+
+    let paused = world.hob(&["pause", &id[..id.len() - 2]]).await;
+    let how = format!("`hob investigate --resume {id}` goes on");
+    assert_eq!(paused.stdout, format!("The session {id} is paused. {how}.\n"), "{paused:?}");
+    // It has ended already: this signal does nothing.
+    let ended = hob.ends_by(Signal::CONT).await;
+    assert!(
+        ended.code == 8 && ended.stderr.contains(&format!("stopped before there is a conclusion; {how}")),
+        "{ended:?}"
+    );
+    let shown = world.hob(&["show", id]).await.stdout;
+    for part in ["state    interrupted", "0 errors", "It was stopped.", &how] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    let resumed = world.hob(&["resume", id, "--json"]).await.objects().remove(0)["result"].take();
+    assert_eq!(resumed["command"], format!("hob investigate --resume {id}"));
+
+    let hob = world.starts_hob(&["investigate", "--resume", id]).await;
+    gate.reached().await;
+    let ended = hob.ends_by(Signal::INT).await;
+    assert!(ended.code == 8 && ended.stderr.contains("stopped before there is a conclusion"), "{ended:?}");
+    let hob = world.starts_hob(&["investigate", "--resume", id]).await;
+    gate.reached().await;
+    let terminated = world.hob(&["terminate", id]).await;
+    assert_eq!(terminated.stdout, format!("The session {id} has ended for good.\n"), "{terminated:?}");
+    assert_eq!(hob.ends_by(Signal::CONT).await.code, 8);
+    for args in [&["investigate", "--resume", id][..], &["resume", id]] {
+        let over = world.hob(args).await;
+        assert!(over.code == 1 && over.stderr.contains("was ended for good: begin a new one"), "{over:?}");
+    }
+    assert_eq!(world.hob(&["pause", "case-none"]).await.code, 4);
+    world.finish().await;
+}
+
+/// The session of an issue is stopped by its number, on whichever machine it is.
+#[tokio::test]
+async fn a_session_of_an_issue_is_paused_by_the_issue() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
+    let sessions = world.hob(&["sessions", "--json"]).await.objects();
+    let paused = world.hob(&["pause", sessions[0]["result"][0]["id"].as_str().unwrap()]).await;
+    let how = format!("is one of issue {issue}: `hob --repo acme/site pause {issue}`");
+    assert!(paused.code == 2 && paused.stderr.contains(&how), "{paused:?}");
     world.finish().await;
 }

@@ -226,6 +226,12 @@ async fn every_command_writes_what_the_document_describes() {
     events.extend(held.takes("run", &world.hob(&["run", "--once", "--json"]).await));
     world.forge.heal();
     events.extend(held.takes("investigate", &investigates(&world).await));
+    let sessions = world.hob(&["sessions", "--json"]).await;
+    let case = sessions.objects()[0]["result"][0]["id"].as_str().unwrap().to_owned();
+    events.extend(held.takes("sessions", &sessions));
+    for command in ["pause", "resume", "terminate"] {
+        events.extend(held.takes(command, &world.hob(&[command, &case, "--json"]).await));
+    }
     events.extend(held.takes("rehearse", &world.hob(&["rehearse", "--json"]).await));
     events.extend(held.takes("none", &world.hob(&["lst", "--json"]).await));
     let issues = folder.path().join("issues.jsonl");

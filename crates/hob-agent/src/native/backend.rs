@@ -234,6 +234,9 @@ impl AgentBackend for NativeAgent {
         let Restored { mut history, mut usage, standing, turns_before } =
             begun((request, context), (&dialect, &toolset), (&folder, &confined), case.as_ref()).await;
         limits.turns = limits.turns.saturating_add(turns_before);
+        if let Some(case) = &case {
+            case.bounded(limits.turns.saturating_sub(usage.turns));
+        }
         history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {
             shell: Mutex::new(confined.shell(folder.path())),

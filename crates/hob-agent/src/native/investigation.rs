@@ -123,6 +123,12 @@ impl CaseFile {
         self.record().progress()
     }
 
+    /// Notes how many iterations a run that begins may still have.
+    pub(super) fn bounded(&self, left: u32) {
+        let metrics = &mut self.record().metrics;
+        metrics.max_iterations = Some(metrics.iterations.saturating_add(left));
+    }
+
     /// Counts an iteration that begins.
     pub(super) async fn iterated(&self) {
         let counted = |metrics: &mut Metrics| metrics.iterations = metrics.iterations.saturating_add(1);

@@ -216,6 +216,10 @@ impl CallRunner<'_> {
         }
         let answers = join_all(runs).await;
         for ((call, line, (command, changes), (warning, step)), (allowed, answer)) in told.into_iter().zip(answers) {
+            // What the end of the run cut off is no error of the agent's.
+            if self.context.cancel.is_cancelled() && answer.is_err() {
+                return Err(cancelled());
+            }
             self.show(step, allowed, &answer);
             let ran = CommandResult::in_answer(&answer);
             let answer = match answer {

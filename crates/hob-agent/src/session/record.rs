@@ -22,7 +22,7 @@ pub enum SessionState {
     Blocked,
     /// The last run failed.
     Failed,
-    /// A run was under way and its process is gone. Nobody writes this: a reader finds it.
+    /// A person stopped the last run; or it was under way and its process is gone, which a reader finds.
     Interrupted,
 }
 
@@ -34,6 +34,7 @@ impl SessionState {
             Outcome::Question { .. }
             | Outcome::ApprovalNeeded { .. }
             | Outcome::Failed { failure: FailureClass::NeedsHuman | FailureClass::Misconfigured, .. } => Self::Blocked,
+            Outcome::Failed { failure: FailureClass::Cancelled, .. } => Self::Interrupted,
             Outcome::Failed { .. } => Self::Failed,
         }
     }
@@ -142,6 +143,16 @@ impl SessionRecord {
     /// Whether a record that was written is up to date: nothing happens in its session.
     pub(super) fn is_settled(&self) -> bool {
         self.session == VERSION && !matches!(self.state, SessionState::Running | SessionState::Pending)
+    }
+
+    /// What ends it for good, as a person wants it.
+    pub fn end_for_good() -> Outcome {
+        Outcome::NothingToDo { reason: "a person ended the session".to_owned() }
+    }
+
+    /// Whether a person ended it for good.
+    pub fn is_ended_for_good(&self) -> bool {
+        self.outcome.as_ref() == Some(&Self::end_for_good())
     }
 
     /// What all of it cost, the run under way included.

@@ -18,6 +18,8 @@ use crate::session::{
     writer::{RECORD, TRANSCRIPT, now_ms, record, save},
 };
 
+/// Stands in a session's folder while somebody wants its run to stop.
+const STOP: &str = "stop";
 /// How often old sessions are looked for: that asks for the age and size of all of them.
 const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 
@@ -85,6 +87,28 @@ impl Sessions {
         }
         record.failed_checks = failed;
         save(&folder, &record, &self.secrets).map_err(|source| SessionError::File { path: RECORD.into(), source })
+    }
+
+    /// Asks whoever runs the session to stop in order.
+    ///
+    /// # Errors
+    /// [`SessionError`] when the disk fails.
+    pub fn ask_to_stop(&self, id: &RunId) -> Result<(), SessionError> {
+        let path = self.place(id)?.join(STOP);
+        fs::write(&path, "").map_err(|source| SessionError::File { path, source })
+    }
+
+    /// Whether somebody asked for that.
+    pub fn is_asked_to_stop(&self, id: &RunId) -> bool {
+        self.place(id).is_ok_and(|folder| folder.join(STOP).exists())
+    }
+
+    /// Forgets it: the run has stopped, or another begins.
+    pub fn forget_to_stop(&self, id: &RunId) {
+        if let Ok(folder) = self.place(id) {
+            // Mostly there is none.
+            fs::remove_file(folder.join(STOP)).ok();
+        }
     }
 
     /// The records of all sessions, the one that changed last first.

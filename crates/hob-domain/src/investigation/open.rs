@@ -93,6 +93,7 @@ fn start(id: &RunId, case: &Case, now: Timestamp, warnings: &mut Vec<String>) ->
         id: id.clone(),
         case: line(&case.title),
         profile: template.profile.clone(),
+        profiles: template.profiles.clone(),
         personality: template.personality.clone(),
         approve: template.approve,
         state: states.first().map(|state| state.name.clone()).unwrap_or_default(),
@@ -102,7 +103,15 @@ fn start(id: &RunId, case: &Case, now: Timestamp, warnings: &mut Vec<String>) ->
         hypotheses: hypotheses.collect(),
         requests: Vec::new(),
         conclusion: None,
-        metrics: Metrics { started: now, iterations: 0, hypotheses_tested: 0, transitions: 0, refused: 0, errors: 0 },
+        metrics: Metrics {
+            started: now,
+            iterations: 0,
+            max_iterations: None,
+            hypotheses_tested: 0,
+            transitions: 0,
+            refused: 0,
+            errors: 0,
+        },
     }
 }
 

@@ -181,6 +181,9 @@ pub struct Metrics {
     pub started: Timestamp,
     /// Iterations of the agent, over all runs.
     pub iterations: u32,
+    /// How many there may be, by the limits of the last run; none: a run of an earlier version of Hob.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
     /// Tests of hypotheses, repeated ones too.
     pub hypotheses_tested: u32,
     /// Changes of the state.
@@ -215,6 +218,9 @@ pub struct Investigation {
     /// The profile; none: the base agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// The folder of the operator's profiles, where one was named for this case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profiles: Option<String>,
     /// Who investigates.
     #[serde(default)]
     pub personality: Personality,

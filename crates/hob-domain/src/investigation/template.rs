@@ -12,6 +12,8 @@ use crate::{
 pub struct CaseTemplate {
     /// The profile it is from; none: the base agent.
     pub profile: Option<String>,
+    /// The folder of the operator's profiles, where one was named.
+    pub profiles: Option<String>,
     /// Who the agent is, and how it writes.
     pub personality: Personality,
     /// What is to be answered.
@@ -27,7 +29,7 @@ pub struct CaseTemplate {
 impl Default for CaseTemplate {
     fn default() -> Self {
         let (personality, questions, hypotheses, states) = Default::default();
-        Self { profile: None, personality, questions, hypotheses, states, approve: Impact::Low }
+        Self { profile: None, profiles: None, personality, questions, hypotheses, states, approve: Impact::Low }
     }
 }
 
@@ -48,6 +50,7 @@ impl CaseTemplate {
         });
         Self {
             profile: Some(profile.name.to_string()),
+            profiles: None,
             personality: Personality {
                 specialisation: profile.description.clone(),
                 keywords: profile.matches.words.clone(),

@@ -99,6 +99,7 @@ impl<'a> Desk<'a> {
         let limits = Limits::new(settings, request, started);
         let mut usage = RunUsage::default();
         usage.turns = cut_off(context).await;
+        case.bounded(limits.turns.saturating_sub(usage.turns));
         let executor = ToolExecutor {
             toolset: &rules.toolset,
             guard: &rules.guard,

@@ -1,0 +1,124 @@
+//! `hob pause`, `hob resume` and `hob terminate` of a session without a forge: those of `hob investigate` and `hob agent run`.
+
+use std::time::Duration;
+
+use hob_agent::session::{Header, SessionError, SessionEvent, SessionRecord, SessionState, Sessions, VERSION};
+use hob_domain::Spend;
+use serde_json::{Value, json};
+
+use crate::cli::{
+    alone,
+    exit::{Exit, fatal},
+    investigate, sessions,
+    setup::Setup,
+};
+
+/// How long a run that is asked to stop is waited for, and how often it is looked whether it has.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOKS: Duration = Duration::from_millis(100);
+
+/// What came of it: for programs, and for people.
+pub(super) type Answer = (Value, String);
+
+/// Ends its run in order. It can go on.
+pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
+    let (store, record) = find(setup, text, "pause")?;
+    let (id, command) = (&record.id, command(&record));
+    let stopped = stop(&store, &record).await?;
+    let text = match stopped {
+        true => format!("The session {id} is paused. `{command}` goes on."),
+        false => format!("The session {id} was asked to stop. Then `{command}` goes on."),
+    };
+    Ok((answer(&record, "paused", stopped), text))
+}
+
+/// Says which command goes on.
+pub(super) fn resume(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
+    let (_, record) = find(setup, text, "resume")?;
+    may_go_on(&record)?;
+    let text = format!("`{}` goes on with the session.", command(&record));
+    Ok((answer(&record, "resumed", false), text))
+}
+
+/// Ends it for good.
+pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
+    let (store, record) = find(setup, text, "terminate")?;
+    let id = &record.id;
+    if !stop(&store, &record).await? {
+        let why = format!("the session `{id}` was asked to stop and has not yet: try again in a minute");
+        return Err(fatal(Exit::Failure, why));
+    }
+    if !record.is_ended_for_good() {
+        let header = Header {
+            transcript: VERSION,
+            session: id.clone(),
+            repo: record.repo.clone(),
+            issue: record.issue,
+            agent: record.agent.clone(),
+        };
+        let session = store.open(&header)?;
+        session.add(SessionEvent::Ended { outcome: SessionRecord::end_for_good(), spend: Spend::default() });
+        session.flush().await;
+    }
+    Ok((answer(&record, "terminated", true), format!("The session {id} has ended for good.")))
+}
+
+/// Whether a session can go on.
+pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
+    let id = &record.id;
+    if record.state == SessionState::Running {
+        return Err(fatal(Exit::Failure, format!("another process works on the session `{id}`")));
+    }
+    if record.is_ended_for_good() {
+        return Err(fatal(Exit::Failure, format!("the session `{id}` was ended for good: begin a new one")));
+    }
+    Ok(())
+}
+
+/// The command that goes on with it.
+pub(super) fn command(record: &SessionRecord) -> String {
+    let id = &record.id;
+    match record.repo.to_string() == investigate::REPO {
+        true => format!("hob investigate --resume {id}"),
+        false => format!("hob agent run --resume {id}"),
+    }
+}
+
+/// Whether a session is of no issue.
+pub(super) fn is_local(record: &SessionRecord) -> bool {
+    [investigate::REPO, alone::REPO].contains(&record.repo.to_string().as_str())
+}
+
+fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, SessionRecord)> {
+    let store = sessions::of(setup);
+    let record = store.find(text, None).map_err(|error| match error {
+        SessionError::NotFound(why) => fatal(Exit::NotFound, why),
+        other => other.into(),
+    })?;
+    if !is_local(&record) {
+        let (id, repo, issue) = (&record.id, &record.repo, record.issue);
+        let why = format!("the session `{id}` is one of issue {issue}: `hob --repo {repo} {verb} {issue}`");
+        return Err(fatal(Exit::Usage, why));
+    }
+    Ok((store, record))
+}
+
+/// Has its run stop, where there is one; false: it takes longer.
+async fn stop(store: &Sessions, record: &SessionRecord) -> anyhow::Result<bool> {
+    let runs = || store.record(&record.id).is_some_and(|record| record.state == SessionState::Running);
+    if !runs() {
+        return Ok(true);
+    }
+    store.ask_to_stop(&record.id)?;
+    let stopped = async {
+        while runs() {
+            tokio::time::sleep(LOOKS).await;
+        }
+    };
+    Ok(tokio::time::timeout(PATIENCE, stopped).await.is_ok())
+}
+
+fn answer(record: &SessionRecord, what: &str, is_done: bool) -> Value {
+    let command = (what != "terminated").then(|| command(record));
+    json!({ "issue": null, "session": record.id, "asked": what, "done": is_done, "command": command })
+}
