@@ -15,12 +15,12 @@ use crate::cli::{
     alone::{self, Task},
     args::{AgentRunArgs, Shared},
     exit::{Exit, fatal},
-    investigate::fresh,
-    json, output,
+    json,
+    local::{TASKS, fresh, may_go_on},
+    output,
     screen::Screen,
     sessions,
     setup::Setup,
-    stopped,
 };
 
 /// Bytes of a task.
@@ -74,9 +74,9 @@ pub(super) async fn run(
 
 /// The session that goes on.
 fn resumed(setup: &Setup, text: &str, agent: &str) -> anyhow::Result<RunId> {
-    let found = sessions::of(setup).find(text, Some(&alone::REPO.parse()?));
+    let found = sessions::of(setup).find(text, Some(&TASKS.parse()?));
     let found = found.map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
-    stopped::may_go_on(&found)?;
+    may_go_on(&found)?;
     if found.agent != agent {
         let why = format!("the session `{}` is one of the agent `{}`: add `--agent {1}`", found.id, found.agent);
         return Err(fatal(Exit::Usage, why));

@@ -18,6 +18,7 @@ use crate::cli::{
     ask,
     exit::{Exit, fatal},
     investigated, json,
+    local::TASKS,
     output::{self, styled},
     progress::Verbosity,
     run::on_signal,
@@ -26,8 +27,6 @@ use crate::cli::{
     setup::{Setup, sandbox_of},
 };
 
-/// Stands where sessions of issues have their repository.
-pub(super) const REPO: &str = "local/task";
 /// How often it is looked whether somebody wants the run to stop.
 const LOOKS: Duration = Duration::from_millis(200);
 
@@ -49,7 +48,7 @@ pub(super) struct Task<'a> {
 pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<RunRequest> {
     let (head, body) = task.text.trim().split_once('\n').unwrap_or((task.text.trim(), ""));
     let head = head.trim_start_matches('#').trim();
-    let repo = REPO.parse()?;
+    let repo = TASKS.parse()?;
     let (review, fence) = (ReviewBrief::default(), fresh_nonce());
     let budgets = settings.limits.budgets();
     let text = brief(&BriefParts {

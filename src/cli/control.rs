@@ -8,7 +8,8 @@ use hob_worker::{Requested, Worker};
 use serde_json::json;
 
 use crate::cli::{
-    args::{PauseArgs, ResumeArgs, Shared, Target},
+    args::Shared,
+    control_args::{PauseArgs, ResumeArgs, Target},
     json, layout,
     setup::{Listen, Setup},
     stopped::{self, Answer},

@@ -7,7 +7,6 @@ use hob_domain::{
     FailureClass, Outcome, RepoName, RunId, RunReport, RunRequest, clip,
     investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm},
 };
-use hob_worker::worker_id;
 
 use crate::cli::{
     alone,
@@ -15,16 +14,15 @@ use crate::cli::{
     exit::{Exit, fatal},
     investigated::{self, Ended},
     investigator::{Investigator, OfCase, investigator},
-    json, output,
+    json,
+    local::{INVESTIGATIONS, fresh, may_go_on},
+    output,
     progress::Verbosity,
     screen::Screen,
     sessions,
     setup::Setup,
-    stopped,
 };
 
-/// Stands where sessions of issues have their repository.
-pub(super) const REPO: &str = "local/investigation";
 /// Bytes of one file.
 const FILE_MAX: usize = 2 << 20;
 
@@ -128,7 +126,7 @@ fn request(
         run: begun.run.clone(),
         purpose: hob_domain::RunPurpose::Investigate,
         session: begun.session.clone(),
-        repo: REPO.parse::<RepoName>()?,
+        repo: INVESTIGATIONS.parse::<RepoName>()?,
         issue: 0.into(),
         title: begun.case.title.clone(),
         body: String::new(),
@@ -154,8 +152,9 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
         return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, by: OfCase::default() });
     };
     let store = sessions::of(setup);
-    let found = store.find(text, Some(&REPO.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
-    stopped::may_go_on(&found)?;
+    let found =
+        store.find(text, Some(&INVESTIGATIONS.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
+    may_go_on(&found)?;
     Executor::new(store.clone(), setup.settings.agent.clone()).end_leftovers(&found).await;
     let mut evidence = files(&args.evidence)?;
     if let Some(said) = args.message.as_ref().filter(|said| !said.trim().is_empty()) {
@@ -170,11 +169,6 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
         profiles: record.profiles.map(PathBuf::from),
     });
     Ok(Begun { run: fresh(found.id.as_str()), session: found.id, agent, case, by })
-}
-
-/// A name that nobody else has: one that is taken would be somebody else's session.
-pub(super) fn fresh(begin: &str) -> RunId {
-    RunId(worker_id(&worker_id(begin).0).0)
 }
 
 fn case(args: &InvestigateArgs) -> anyhow::Result<Case> {

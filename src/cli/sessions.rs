@@ -13,9 +13,9 @@ use crate::cli::{
     exit::{Exit, fatal},
     investigated, json,
     layout::{self, Table, width_of, wrapped},
+    local::{command, is_local},
     output,
     setup::Setup,
-    stopped,
 };
 
 /// A session as programs get it.
@@ -110,7 +110,7 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let store = of(setup);
     let mut found = store.list();
     // Those of no issue are of no repository.
-    found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || stopped::is_local(record));
+    found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || is_local(record));
     let shown: Vec<Shown<'_>> = found.iter().map(|record| Shown::new(&store, record)).collect();
     if shared.json {
         return json::result(&shown);
@@ -184,8 +184,8 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
                 Some(Outcome::Failed { failure: FailureClass::Cancelled, .. }) => "It was stopped.",
                 Some(_) | None => "Its process has died.",
             };
-            let next = match stopped::is_local(&record) {
-                true => format!("`{}` goes on.", stopped::command(&record)),
+            let next = match is_local(&record) {
+                true => format!("`{}` goes on.", command(&record)),
                 false => "The next worker on this machine that claims the issue resumes the session.".to_owned(),
             };
             output::line("")?;

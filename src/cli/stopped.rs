@@ -7,9 +7,9 @@ use hob_domain::Spend;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    alone,
     exit::{Exit, fatal},
-    investigate, sessions,
+    local::{command, is_local, may_go_on},
+    sessions,
     setup::Setup,
 };
 
@@ -61,32 +61,6 @@ pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answe
         session.flush().await;
     }
     Ok((answer(&record, "terminated", true), format!("The session {id} has ended for good.")))
-}
-
-/// Whether a session can go on.
-pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
-    let id = &record.id;
-    if record.state == SessionState::Running {
-        return Err(fatal(Exit::Failure, format!("another process works on the session `{id}`")));
-    }
-    if record.is_ended_for_good() {
-        return Err(fatal(Exit::Failure, format!("the session `{id}` was ended for good: begin a new one")));
-    }
-    Ok(())
-}
-
-/// The command that goes on with it.
-pub(super) fn command(record: &SessionRecord) -> String {
-    let id = &record.id;
-    match record.repo.to_string() == investigate::REPO {
-        true => format!("hob investigate --resume {id}"),
-        false => format!("hob agent run --resume {id}"),
-    }
-}
-
-/// Whether a session is of no issue.
-pub(super) fn is_local(record: &SessionRecord) -> bool {
-    [investigate::REPO, alone::REPO].contains(&record.repo.to_string().as_str())
 }
 
 fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, SessionRecord)> {

@@ -8,9 +8,9 @@
 
 use std::{collections::BTreeSet, ffi::OsStr, future::Future, sync::Arc};
 
-use hob_config::{AgentSettings, ModelSettings, PriceSettings, may_pass};
-use hob_domain::{FailureClass, Outcome, RunRequest, Spend};
-use hob_egress::{Api, Asked, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, Metered, Route, Usage};
+use hob_config::{AgentSettings, ModelSettings, may_pass};
+use hob_domain::{FailureClass, Outcome, RunRequest};
+use hob_egress::{Api, Asked, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, Route};
 use hob_process::Environment;
 use hob_sandbox::{Network, Plan, Sandbox, Tier, probe};
 use secrecy::SecretString;
@@ -21,7 +21,7 @@ use url::Url;
 
 use crate::{
     AgentError, RunContext,
-    model::is_loopback,
+    measured::{Measured, Prices, measured},
     report::{needs_human, unfinished},
 };
 
@@ -268,7 +268,8 @@ impl EgressRules {
                 tokens,
             });
         }
-        let prices = Prices::of(&self.models, &routes);
+        let settings = self.models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
+        let prices = Prices::of(settings, routes.iter().map(|(_, route)| route));
         let budget = usd_micros.map(|micros| {
             let prices = prices.clone();
             Budget::new(micros, move |model| prices.get(model))
@@ -347,27 +348,6 @@ fn broken(error: std::io::Error) -> AgentError {
     AgentError { reason: format!("open the egress of the run: {error}"), failure: FailureClass::Unfinished }
 }
 
-/// What models cost by `ROUTE/MODEL`.
-#[derive(Debug, Clone)]
-struct Prices {
-    settings: Arc<ModelSettings>,
-    /// Routes to this machine, where a model without a price is free.
-    here: Vec<String>,
-}
-
-impl Prices {
-    fn of(models: &Option<(Services, Arc<ModelSettings>)>, routes: &[(&Service, Route)]) -> Self {
-        let settings = models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
-        let here = routes.iter().filter(|(_, route)| is_loopback(&route.upstream));
-        Self { settings, here: here.map(|(_, route)| format!("{}/", route.name)).collect() }
-    }
-
-    fn get(&self, model: &str) -> Option<PriceSettings> {
-        let free = || self.here.iter().any(|route| model.starts_with(route)).then(PriceSettings::default);
-        self.settings.price_of(model).or_else(free)
-    }
-}
-
 /// What a run may use of its models; none: not limited.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Limits {
@@ -396,27 +376,6 @@ struct Open {
     egress: Egress,
     prices: Prices,
     _socket: Option<TempDir>,
-}
-
-/// What models were measured to cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Measured {
-    /// Money; none where a model has no price.
-    pub(crate) usd_micros: Option<u64>,
-    /// Tokens.
-    pub(crate) usage: Usage,
-}
-
-impl Measured {
-    /// As what was spent; `told` is what the program says that it cost.
-    pub(crate) fn spend(self, told: Option<u64>) -> Spend {
-        Spend {
-            usd_micros: self.usd_micros.or(told).unwrap_or(0),
-            input_tokens: self.usage.input,
-            output_tokens: self.usage.output,
-            wall_seconds: 0,
-        }
-    }
 }
 
 impl RunEgress {
@@ -487,16 +446,6 @@ impl RunEgress {
     }
 }
 
-fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
-    let mut sum = Measured { usd_micros: Some(0), usage: Usage::default() };
-    for (model, used) in &counts.models {
-        let cost = prices.get(model).map(|price| used.usage.cost(&price));
-        sum.usd_micros = sum.usd_micros.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
-        sum.usage += used.usage;
-    }
-    (!counts.models.is_empty()).then_some(sum)
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -511,7 +460,7 @@ mod tests {
         let context = RunContext::new(CancellationToken::new(), progress, Environment::new(), Sandbox::none());
         let egress = Egress::start(EgressConfig::default(), Listen::Loopback, context.cancel.clone()).await.unwrap();
         let proxy = egress.ended();
-        let open = Some(Open { egress, prices: Prices::of(&None, &[]), _socket: None });
+        let open = Some(Open { egress, prices: Prices::of(Arc::default(), [].iter()), _socket: None });
         let (variables, services) = (Environment::new(), Services::default());
         let run = RunEgress { open, variables, services, tools: None, network: Network::None, tokens: None };
         let end = context.cancel.child_token();

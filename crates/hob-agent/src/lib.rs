@@ -12,6 +12,7 @@ mod environment;
 mod executor;
 mod folder;
 mod home;
+mod measured;
 pub mod model;
 mod narrowed;
 mod native;

@@ -69,17 +69,17 @@ pub struct AgentSettings {
     /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is stopped.
     /// None: 250, and 50 of an investigation.
     pub max_iterations: Option<u32>,
-    /// `native` only: replies in a row whose actions all failed before the run is stopped.
+    /// `native`, and any agent that investigates: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,
-    /// `native` only: of the last 20 replies, those with a failed action that stop the run.
+    /// `native`, and any agent that investigates: of the last 20 replies, those with a failed action that stop the run.
     pub recent_errors: u32,
     /// `native` only: commands that ran and failed before the run is stopped.
     pub failed_commands: FailedCommands,
-    /// `native` only: identical calls in a row before the run is stopped.
+    /// `native`, and any agent that investigates: identical calls in a row before the run is stopped.
     pub identical_calls: u32,
     /// `native` only: whether the model looks at the task, its change and the checks once more before its `done` counts.
     pub last_look: bool,
-    /// `native` only: wall time of a run; none: what the attempt has left.
+    /// `native`, and any agent that investigates: wall time of a run; none: what the attempt has left.
     #[serde(with = "duration::optional")]
     pub max_time: Option<Duration>,
     /// `native` only: tokens a run may send and get, cached ones included.

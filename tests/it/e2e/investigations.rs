@@ -383,6 +383,7 @@ async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
     world.run().await;
     assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
+    // The profile that Hob brings, by which it would work, is not blamed.
     assert!(status.contains("The agent `chore` cannot investigate: it only applies what its recipe says"), "{status}");
     world.has_no_change().await;
     world.finish().await;

@@ -44,7 +44,7 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEn
     if job.case.is_some() && !shift.specialist.agent.investigates() {
         let failure = format!(
             "the agent `{}` cannot investigate: it only applies what its recipe says. Choose another with `/hob agent NAME`",
-            shift.specialist.name
+            shift.specialist.backend
         );
         return Ok(Err(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
     }

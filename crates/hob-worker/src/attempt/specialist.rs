@@ -39,6 +39,8 @@ pub(super) struct Specialist {
     /// The name under which it works: the profile's, or the agent's.
     pub(super) name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
+    /// The agent of the settings that this is.
+    pub(super) backend: String,
     pub(super) profile: Option<Profile>,
     /// How far a run may go by the profile.
     pub(super) limits: ProfileLimits,
@@ -294,7 +296,7 @@ async fn build(
     }
     let (template, took) = (CaseTemplate::of_profile(profile, approve), Duration::ZERO);
     let (name, profile) = (name.to_string(), Some(profile.clone()));
-    Ok(Specialist { name, agent: backend, profile, limits, template, brings, took })
+    Ok(Specialist { name, agent: backend, backend: agent, profile, limits, template, brings, took })
 }
 
 /// Which agents there are instead of the one that is named, and which files may be its profile.
@@ -362,5 +364,15 @@ async fn of_settings(
         (_, failure) => AgentError { reason: error.reason, failure },
     })?;
     let (limits, template) = Default::default();
-    Ok(Specialist { name, agent, profile: None, limits, template, brings: Brings::Change, took: began.elapsed() })
+    let backend = name.clone();
+    Ok(Specialist {
+        name,
+        agent,
+        backend,
+        profile: None,
+        limits,
+        template,
+        brings: Brings::Change,
+        took: began.elapsed(),
+    })
 }

@@ -1,0 +1,63 @@
+//! What the models of a run cost, by what its egress counted.
+
+use std::sync::Arc;
+
+use hob_config::{ModelSettings, PriceSettings};
+use hob_domain::Spend;
+use hob_egress::{Metered, Route, Usage};
+
+use crate::model::is_loopback;
+
+/// What models cost by `ROUTE/MODEL`.
+#[derive(Debug, Clone)]
+pub(crate) struct Prices {
+    settings: Arc<ModelSettings>,
+    /// Routes to this machine, where a model without a price is free.
+    here: Vec<String>,
+}
+
+impl Prices {
+    /// The prices of the settings, for models behind `routes`.
+    pub(crate) fn of<'a>(settings: Arc<ModelSettings>, routes: impl Iterator<Item = &'a Route>) -> Self {
+        let here = routes.filter(|route| is_loopback(&route.upstream));
+        Self { settings, here: here.map(|route| format!("{}/", route.name)).collect() }
+    }
+
+    /// What a model costs; none: nobody knows.
+    pub(crate) fn get(&self, model: &str) -> Option<PriceSettings> {
+        let free = || self.here.iter().any(|route| model.starts_with(route)).then(PriceSettings::default);
+        self.settings.price_of(model).or_else(free)
+    }
+}
+
+/// What models were measured to cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Measured {
+    /// Money; none where a model has no price.
+    pub(crate) usd_micros: Option<u64>,
+    /// Tokens.
+    pub(crate) usage: Usage,
+}
+
+impl Measured {
+    /// As what was spent; `told` is what the program says that it cost.
+    pub(crate) fn spend(self, told: Option<u64>) -> Spend {
+        Spend {
+            usd_micros: self.usd_micros.or(told).unwrap_or(0),
+            input_tokens: self.usage.input,
+            output_tokens: self.usage.output,
+            wall_seconds: 0,
+        }
+    }
+}
+
+/// What the meter of a run counted; none: nothing.
+pub(crate) fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
+    let mut sum = Measured { usd_micros: Some(0), usage: Usage::default() };
+    for (model, used) in &counts.models {
+        let cost = prices.get(model).map(|price| used.usage.cost(&price));
+        sum.usd_micros = sum.usd_micros.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
+        sum.usage += used.usage;
+    }
+    (!counts.models.is_empty()).then_some(sum)
+}

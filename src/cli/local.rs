@@ -1,0 +1,42 @@
+//! Sessions without an issue: those of `hob investigate` and `hob agent run`.
+
+use hob_agent::session::{SessionRecord, SessionState};
+use hob_domain::RunId;
+use hob_worker::worker_id;
+
+use crate::cli::exit::{Exit, fatal};
+
+/// Stand where sessions of issues have their repository.
+pub(super) const INVESTIGATIONS: &str = "local/investigation";
+pub(super) const TASKS: &str = "local/task";
+
+/// A name that nobody else has: one that is taken would be somebody else's session.
+pub(super) fn fresh(begin: &str) -> RunId {
+    RunId(worker_id(&worker_id(begin).0).0)
+}
+
+/// Whether a session can go on.
+pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
+    let id = &record.id;
+    if record.state == SessionState::Running {
+        return Err(fatal(Exit::Failure, format!("another process works on the session `{id}`")));
+    }
+    if record.is_ended_for_good() {
+        return Err(fatal(Exit::Failure, format!("the session `{id}` was ended for good: begin a new one")));
+    }
+    Ok(())
+}
+
+/// The command that goes on with it.
+pub(super) fn command(record: &SessionRecord) -> String {
+    let id = &record.id;
+    match record.repo.to_string() == INVESTIGATIONS {
+        true => format!("hob investigate --resume {id}"),
+        false => format!("hob agent run --resume {id}"),
+    }
+}
+
+/// Whether a session is of no issue.
+pub(super) fn is_local(record: &SessionRecord) -> bool {
+    [INVESTIGATIONS, TASKS].contains(&record.repo.to_string().as_str())
+}
