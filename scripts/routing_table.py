@@ -46,13 +46,22 @@ def main():
             "other profiles, second set": (ROUTING / "fresh/issues.jsonl", ROUTING / "fresh/profiles"),
         }
         found = {name: result(command(hob, *files)) for name, files in sets.items()}
-    print("| issues | number | accuracy | calibration error | loaded | of them right | p95 |\n|---|---|---|---|---|---|---|")
+        switches = result(command(hob, ROUTING / "switches.jsonl", PROFILES))["switches"]
+    print(
+        "| issues | number | accuracy | calibration error | engaged | loaded | of them right | p95 |"
+        "\n|---|---|---|---|---|---|---|---|"
+    )
     for name, figures in found.items():
         gate = figures["gate"]
         print(
             f"| {name} | {figures['issues']} | {percent(figures['accuracy'])} | {figures['calibration_error']:.3f} "
-            f"| {gate['loaded']} | {percent(gate['precision'])} | {figures['p95_ms']:.2f} ms |"
+            f"| {percent(gate['engagement'])} | {gate['loaded']} | {percent(gate['precision'])} "
+            f"| {figures['p95_ms']:.2f} ms |"
         )
+    print(
+        f"\nOf {switches['messages']} messages the right profile goes on after {switches['right']}; {switches['missed']} "
+        f"did not switch and should have, {switches['wrong']} switched and should not have."
+    )
     confusion(found["test part"]["confusion"])
 
 

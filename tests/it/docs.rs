@@ -204,6 +204,37 @@ fn the_glossary_defines_each_word_once_and_in_order() {
     assert!(unordered.is_empty(), "docs/glossary.md is not in order: {unordered:?}");
 }
 
+/// How many things each of the five designs asks for.
+const ASKED: [(char, usize); 5] = [('A', 13), ('S', 8), ('P', 9), ('M', 10), ('G', 8)];
+
+#[test]
+fn everything_that_was_asked_for_is_answered_and_named_by_a_test() {
+    let page = text("docs/asked-for.md");
+    let rows: Vec<Vec<String>> = rows(&page).into_iter().filter(|cells| cells[0].len() > 1).collect();
+    let is_id = |text: &str| text.chars().next().is_some_and(|c| ASKED.iter().any(|(kind, _)| *kind == c));
+    let answered: Vec<&str> = rows.iter().map(|cells| cells[0].as_str()).filter(|id| is_id(id)).collect();
+    let asked = ASKED.iter().flat_map(|(kind, count)| (1..=*count).map(move |n| format!("{kind}{n}")));
+    assert_eq!(answered, asked.collect::<Vec<_>>(), "each row once, in order");
+    let mut wrong = Vec::new();
+    for cells in rows.iter().filter(|cells| is_id(&cells[0])) {
+        let (id, test) = (&cells[0], &cells[3]);
+        let file = links(test).remove(0);
+        let name = test.split("::").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+        let source = text(file.trim_start_matches("../"));
+        let Some((before, _)) = source.split_once(&format!("fn {name}(")) else {
+            wrong.push(format!("{id}: there is no test `{name}` in {file}"));
+            continue;
+        };
+        // The comment and the attributes right above it; the last line is the beginning of its own.
+        let above = before.lines().rev().skip(1).map(str::trim_start);
+        let doc: String = above.take_while(|line| line.starts_with("///") || line.starts_with("#[")).collect();
+        if !doc.split(|c: char| !c.is_alphanumeric()).any(|word| word == id) {
+            wrong.push(format!("{id}: the comment of `{name}` does not name it"));
+        }
+    }
+    assert!(wrong.is_empty(), "docs/asked-for.md:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_readme_links_every_document() {
     let readme = text("README.md");

@@ -31,6 +31,7 @@ pub fn error_pause(before: u32, interval: Duration, draw: f64) -> Duration {
 mod tests {
     use super::*;
 
+    /// Requirement A2.
     #[test]
     fn idle_polls_double_the_pause_up_to_the_maximum_and_work_brings_it_back() {
         for (idle, seconds) in [(0, 30), (1, 60), (2, 120), (3, 240), (4, 300), (5, 300), (u32::MAX, 300), (0, 30)] {

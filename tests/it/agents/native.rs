@@ -34,6 +34,7 @@ pub(super) async fn run(bench: &Bench, agent: NativeAgent) -> RunReport {
     agent.run(&bench.request, &bench.context).await.unwrap()
 }
 
+/// Requirement S1.
 #[tokio::test]
 async fn the_loop_changes_real_files_and_ends_with_its_summary() {
     let mut bench = Bench::new(&[("src/greet.sh", "echo Hello\n"), ("test.sh", "sh src/greet.sh | grep -q Welcome\n")]);

@@ -116,6 +116,7 @@ fn of(model: &Arc<Model>) -> NativeAgent {
     agent_of(model, AgentSettings::default())
 }
 
+/// Requirement G1.
 #[tokio::test]
 async fn a_run_leaves_a_session_that_tells_it_all_and_only_its_owner_can_read() {
     use std::os::unix::fs::PermissionsExt;

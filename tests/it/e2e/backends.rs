@@ -78,6 +78,7 @@ async fn issues_worked_on_at_once_are_recorded_each_in_a_file_of_its_own() {
     world.finish().await;
 }
 
+/// Requirement S7.
 #[tokio::test]
 async fn a_recipe_of_the_repository_needs_no_model() {
     let settings = r#"

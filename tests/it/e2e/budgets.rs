@@ -232,6 +232,7 @@ async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
     world.finish().await;
 }
 
+/// Requirement A8.
 /// Attack corpus I98.
 #[tokio::test]
 async fn the_hour_has_its_limit_however_many_workers_poll_at_once() {

@@ -49,6 +49,7 @@ async fn just_these_issues_are_worked_on() {
     world.finish().await;
 }
 
+/// Requirement G6.
 #[tokio::test]
 async fn in_turn_it_stops_at_the_first_that_fails() {
     let script = "case $HOB_ISSUE in 2) echo '{\"outcome\":\"question\",\"question\":\"Which colour?\"}' ;; *) echo done > done.txt ;; esac";
@@ -153,6 +154,7 @@ async fn labels_that_stand_in_the_way_are_mended_and_the_work_begins() {
     world.finish().await;
 }
 
+/// Requirement A12.
 #[tokio::test]
 async fn a_dry_run_writes_nothing() {
     let world = World::fixing().start().await;

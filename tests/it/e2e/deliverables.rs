@@ -47,6 +47,7 @@ impl World {
     }
 }
 
+/// Requirement G7.
 #[tokio::test]
 async fn a_profile_that_brings_a_comment_ends_with_one_and_nothing_is_pushed() {
     let world = world(REPORTS).start().await;

@@ -20,6 +20,7 @@ async fn delete_ledger(world: &World, issue: u64) {
     world.call("ann", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), Value::Null).await;
 }
 
+/// Requirement A4.
 #[tokio::test]
 async fn two_state_labels_become_the_one_of_the_ledger() {
     let (world, issue, _) = in_review().await;

@@ -47,6 +47,7 @@ async fn an_attempt_is_a_task_of_its_own() {
     world.finish().await;
 }
 
+/// Requirement G5.
 #[tokio::test]
 async fn an_attempt_that_panics_fails_alone() {
     let world = World::fixing().set("limits.jobs", "2").start().await;

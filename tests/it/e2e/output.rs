@@ -18,6 +18,7 @@ async fn a_full_disk_is_an_error_and_a_reader_that_has_gone_is_none() {
     world.finish().await;
 }
 
+/// Requirement A13.
 #[tokio::test]
 async fn a_run_whose_events_nobody_takes_stops_and_leaves_the_issue_to_the_next() {
     let world = World::fixing().start().await;

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::harness::{Gate, World};
 
+/// Requirement A9.
 #[tokio::test]
 #[expect(clippy::print_stdout, reason = "a test that did not run says so")]
 async fn a_program_that_is_asked_to_end_puts_its_issue_back() {

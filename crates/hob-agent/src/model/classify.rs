@@ -107,6 +107,7 @@ mod tests {
         HeaderMap::from_iter([(http::HeaderName::from_static(name), http::HeaderValue::from_static(value))])
     }
 
+    /// Requirement G3.
     #[test]
     fn each_error_has_its_class() {
         let transient = |retry_after| FailureClass::Transient { retry_after };
