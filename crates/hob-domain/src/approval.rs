@@ -120,7 +120,8 @@ mod tests {
         assert_eq!(record.waiting_action(), None);
         for (kind, waits) in [(BlockKind::Question, false), (BlockKind::ApprovalNeeded, true)] {
             let (text, question, since) = (String::new(), String::new(), Timestamp::UNIX_EPOCH);
-            record.blocked = Some(Blocked { kind, text, question, last: Vec::new(), since, told: false });
+            let blocked = Blocked { kind, text, question, last: Vec::new(), since, told: false, after: None };
+            record.blocked = Some(blocked);
             assert_eq!(record.waiting_action().is_some(), waits);
         }
         record.state = State::Ready;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAdvice, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage, Proposed, PullNumber, RoundKind,
-    Sha, Spend, Timestamp, Violation, WorkPlan, count,
+    BudgetAdvice, CommentId, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage, Proposed, PullNumber,
+    RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, count,
     markup::{code_span, sentence},
     refused_push_advice, title,
 };
@@ -76,9 +76,23 @@ pub struct Blocked {
     /// Whether the question has reached somebody: a comment that mentions them was written, or there is nobody to mention.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
+    /// The newest comment before an approval was asked for: times have whole seconds, and within one the ids tell what came
+    /// first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<CommentId>,
 }
 
 impl Blocked {
+    /// Whether a comment was written after an approval was asked for: one that came before approves something else.
+    pub fn precedes(&self, comment: CommentId, at: Timestamp) -> bool {
+        at > self.since || at == self.since && self.after.is_some_and(|after| after < comment)
+    }
+
+    /// Whether an approval is what it waits for.
+    pub fn asks_for_approval(&self) -> bool {
+        matches!(self.kind, BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
+    }
+
     /// Whether what is in the way has nothing to do with the work, which goes on as it is once that is gone.
     pub(super) fn is_of_no_work(&self) -> bool {
         matches!(self.kind, BlockKind::PushRefused | BlockKind::LimitReached)
@@ -402,7 +416,15 @@ impl BlockReason {
         } else {
             Vec::new()
         };
-        Blocked { kind: self.kind(), text: self.text(), question: self.question(), last, since, told: false }
+        Blocked {
+            kind: self.kind(),
+            text: self.text(),
+            question: self.question(),
+            last,
+            since,
+            told: false,
+            after: None,
+        }
     }
 }
 

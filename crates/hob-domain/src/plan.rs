@@ -874,6 +874,7 @@ mod tests {
                 last: Vec::new(),
                 since: at(1),
                 told: false,
+                after: None,
             };
             let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
             IssueView { pull: Some((pull, status)), ..view(&["code", "blocked"], Some(record)) }
@@ -931,6 +932,7 @@ mod tests {
             last: Vec::new(),
             since: at(1),
             told: false,
+            after: None,
         };
         let record = Record { blocked: Some(blocked), ..record(State::Blocked) };
         assert_eq!(decided(view(&["code"], Some(record))), Decision::Act(Action::SeekAnswer));

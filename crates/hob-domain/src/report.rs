@@ -371,6 +371,7 @@ mod tests {
             last: Vec::new(),
             since: Timestamp::UNIX_EPOCH,
             told: false,
+            after: None,
         });
         insta::assert_snapshot!(status_body(&record, &rules()), @r"
         <!-- hob:status -->
@@ -408,6 +409,7 @@ mod tests {
             last: Vec::new(),
             since: Timestamp::UNIX_EPOCH,
             told: false,
+            after: None,
         });
         insta::assert_snapshot!(status_body(&record, &rules()), @r"
         <!-- hob:status -->

@@ -245,6 +245,8 @@ pub enum Note {
     Outage(Outage),
     /// The question has reached somebody.
     Told,
+    /// An approval is about to be asked for, and this is the newest comment.
+    Asks(CommentId),
     /// How far the agent was by its own checklist when its run ended.
     Checklist(Checklist),
     /// A notification was sent, or given up.
@@ -313,6 +315,11 @@ impl Record {
             Note::Told => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
+                }
+            }
+            Note::Asks(newest) => {
+                if let Some(blocked) = self.blocked.as_mut() {
+                    blocked.after = Some(newest);
                 }
             }
             Note::Notified(NotifyEvent::BudgetWarning) => self.budget_warned = true,

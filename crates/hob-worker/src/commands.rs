@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use hob_domain::{
-    Actor, Asked, AskedInReview, BlockKind, Command, GivenCommand, IssueNumber, Login, OWN_MARK, PullNumber, Record,
-    State, asked_in, asked_in_review,
+    Actor, Asked, AskedInReview, Command, GivenCommand, IssueNumber, Login, OWN_MARK, PullNumber, Record, State,
+    asked_in, asked_in_review,
 };
 use hob_forge::{Comment, Issue};
 
@@ -60,12 +60,7 @@ fn answers(record: &Record, given: &GivenCommand) -> bool {
     let Some(blocked) = record.blocked.as_ref().filter(|_| record.state == State::Blocked) else { return false };
     match &given.asked {
         Asked::Known(Command::Retry | Command::Unblock(_)) => given.at >= blocked.since,
-        // Times have whole seconds: what came in the very second of the question may be about another one.
-        Asked::Known(Command::Approve(_))
-            if matches!(blocked.kind, BlockKind::ApprovalNeeded | BlockKind::PlanProposed) =>
-        {
-            given.at > blocked.since
-        }
+        Asked::Known(Command::Approve(_)) if blocked.asks_for_approval() => blocked.precedes(given.comment, given.at),
         Asked::Known(Command::Approve(_)) => given.at >= blocked.since,
         Asked::Known(
             Command::Cancel

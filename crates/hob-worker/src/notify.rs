@@ -13,7 +13,7 @@
 
 use hob_config::WebhookFormat;
 use hob_domain::{
-    AccountKind, Actor, Blocked, IssueNumber, Login, Note, Notification, Record, code_owners, question_body,
+    AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Notification, Record, code_owners, question_body,
     question_mark, to_notify,
 };
 use hob_forge::{BaseBranch, ForgeError, HeldLease};
@@ -22,6 +22,22 @@ use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 
 /// Where a repository may have its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
+
+/// Notes the newest comment before an approval is asked for, unless that was done: what was written until now, within the
+/// second of the question, too, approves something else.
+pub(super) async fn note_what_came_before(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
+    let record = lease.record();
+    let is_asked = |blocked: &&Blocked| blocked.asks_for_approval() && blocked.after.is_none();
+    let Some(blocked) = record.blocked.as_ref().filter(is_asked) else { return Ok(()) };
+    let mut newest = CommentId(0);
+    let pull = record.pull_request.map(|pull| IssueNumber(pull.0));
+    for conversation in std::iter::once(lease.issue()).chain(pull) {
+        let comments = worker.forge.comments().since(conversation, blocked.since).await?;
+        newest = comments.iter().map(|comment| comment.id).fold(newest, CommentId::max);
+    }
+    lease.note(Note::Asks(newest)).await;
+    Ok(())
+}
 
 /// Tells the person who can answer that the issue is blocked, unless that was done.
 pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &BaseBranch) -> Result<(), WorkError> {

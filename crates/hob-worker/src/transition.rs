@@ -8,7 +8,7 @@ use hob_forge::{BaseBranch, HeldLease, Issue};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    notify::{notify, tell_of_question},
+    notify::{note_what_came_before, notify, tell_of_question},
     observe::{Observed, own_comment},
     receipts::give_receipts,
     settlement::settle_what_is_left,
@@ -128,6 +128,9 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     // Boxed: each attempt holds this future, and mostly for nothing.
     if !held.lease.record().commands.receipts.is_empty() {
         Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await?;
+    }
+    if state == State::Blocked {
+        Box::pin(note_what_came_before(worker, &held.lease)).await?;
     }
     let commented = comment(worker, &held.lease).await;
     let passes = |told: &Result<(), WorkError>| {

@@ -104,6 +104,31 @@ async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_
     world.finish().await;
 }
 
+/// The forge's times have whole seconds, and a program answers within the second of the question. What was written within that
+/// second and before it is told so.
+#[tokio::test]
+async fn an_approval_within_the_second_of_the_question_counts_and_one_before_it_is_told_that_it_does_not() {
+    let (world, replies, issue) = waiting().await;
+    world.comments("ann", issue, "/hob approve").await;
+    world.comments_at_once("wil", issue, "/hob approve").await;
+    replies.then(&json!([{ "calls": shell("rm x y") }]));
+    world.run().await;
+    world.run().await;
+    assert!(world.status(issue).await.contains("| rm x y\n"), "{}", world.status(issue).await);
+    let too_early =
+        |said: &str| said.contains("That came before the question") || said.contains("Nothing waits for approval");
+    let said = world.said(issue).await;
+    assert!(said.iter().any(|said| too_early(&said.text)), "{said:?}");
+    assert_eq!(world.record(issue).await.unwrap().approved.len(), 1);
+
+    world.comments_at_once("wil", issue, "/hob approve").await;
+    replies.then(&json!([{ "calls": shell("rm -f x") }]));
+    world.run().await;
+    assert!(world.status(issue).await.contains("| rm -f x\n"), "{:?}", world.history(issue).await);
+    assert_eq!(world.record(issue).await.unwrap().approved.len(), 2);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
     for answer in ["/hob unblock Empty it instead.", "Empty it instead."] {

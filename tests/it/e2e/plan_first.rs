@@ -123,6 +123,16 @@ async fn a_reply_is_a_correction_and_the_next_plan_needs_an_approval_of_its_own(
     world.finish().await;
 }
 
+/// The forge's times have whole seconds, and a program approves within the second of the question.
+#[tokio::test]
+async fn an_approval_within_the_second_of_the_plan_counts() {
+    let (world, issue) = waiting(planning()).await;
+    world.comments_at_once("wil", issue, "/hob approve").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.history(issue).await);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn without_the_command_nothing_is_approved() {
     let (world, issue) = waiting(planning()).await;

@@ -72,6 +72,11 @@ impl World {
     /// Somebody comments.
     pub(crate) async fn comments(&self, login: &str, issue: u64, text: &str) {
         self.later();
+        self.comments_at_once(login, issue, text).await;
+    }
+
+    /// Somebody comments within the second of what happened last.
+    pub(crate) async fn comments_at_once(&self, login: &str, issue: u64, text: &str) {
         self.call(login, Method::POST, &format!("/issues/{issue}/comments"), json!({"body": text})).await;
     }
 

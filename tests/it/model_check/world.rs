@@ -126,6 +126,7 @@ impl Rec {
             last: Vec::new(),
             since: at(LONG_AGO),
             told: true,
+            after: None,
         };
         let answer = |id: u8| Answer {
             actor: "ada".into(),

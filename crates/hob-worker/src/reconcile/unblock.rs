@@ -384,17 +384,17 @@ enum Meaning {
 /// question, so that two programs do not answer each other for ever.
 fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>, blocked: &Blocked) -> Option<Meaning> {
     let reply = || Meaning::Words(comment.body.trim().to_owned());
+    let is_newer = blocked.precedes(comment.id, comment.created_at);
     match (command, blocked.kind) {
         (Some(Command::Cancel), _) => Some(Meaning::Cancel),
         (Some(Command::Retry), _) => Some(Meaning::Words(String::new())),
         (Some(Command::Unblock(text)), _) => Some(Meaning::Words(text)),
-        // Times have whole seconds: what came in the very second of the question may be about another one.
         (Some(Command::Approve(words)), BlockKind::ApprovalNeeded) => {
-            let waiting = record.and_then(Record::waiting_action).filter(|_| comment.created_at > blocked.since);
+            let waiting = record.and_then(Record::waiting_action).filter(|_| is_newer);
             waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
         }
         (Some(Command::Approve(words)), BlockKind::PlanProposed) => {
-            let waiting = record.and_then(Record::waiting_plan).filter(|_| comment.created_at > blocked.since);
+            let waiting = record.and_then(Record::waiting_plan).filter(|_| is_newer);
             waiting.map(|_plan| Meaning::PlanApproval(plan_approval_text(&words)))
         }
         // They answer nothing, and were followed before anybody looks for an answer.
@@ -447,7 +447,7 @@ pub(super) fn approval_text(action: &Proposed, words: &str) -> String {
 mod tests {
     use super::*;
     use hob_domain::{
-        Actor, BlockReason, Claimant, CostLimit, Impact, Nonce, Timestamp, WorkerId, acquire as acquired, apply,
+        Actor, BlockReason, Claimant, CostLimit, Impact, Nonce, Note, Timestamp, WorkerId, acquire as acquired, apply,
     };
     use hob_forge::Edited;
 
@@ -524,6 +524,11 @@ mod tests {
         let failed = blocked(BlockReason::NoProgress { failure: "no".to_owned() });
         let approved = |said: &str| Some(Meaning::Approval(approval_text(&action(), said)));
         let planned = blocked(BlockReason::PlanProposed { plan: Box::new(plan()), cost: CostLimit::default() });
+        let after = |comment| {
+            let mut record = approval.clone();
+            record.note(Note::Asks(CommentId(comment)));
+            record
+        };
         let plan_approved = |said: &str| Some(Meaning::PlanApproval(plan_approval_text(said)));
         for (name, record, body, seconds, expected) in [
             ("a reply answers a question", &question, " UTC. ", 101, words("UTC.")),
@@ -532,9 +537,12 @@ mod tests {
             ("a reply to anything else does too", &failed, "Use UTC.", 101, words("Use UTC.")),
             ("but not one to somebody else", &failed, "@bob, what do you think?", 101, None),
             ("a proposal is approved", &approval, "/hob approve now", 101, approved("now")),
-            ("but not in the second of the question", &approval, "/hob approve", 100, None),
+            ("but not by what came before the question", &approval, "/hob approve", 99, None),
+            ("nor within its second, where nobody knows the order", &approval, "/hob approve", 100, None),
+            ("nor by what came first within its second", &after(1), "/hob approve", 100, None),
+            ("what came later in that second counts", &after(0), "/hob approve", 100, approved("")),
             ("a plan is approved", &planned, "/hob approve now", 101, plan_approved("now")),
-            ("but not in the second of the question either", &planned, "/hob approve", 100, None),
+            ("but not where nobody knows the order either", &planned, "/hob approve", 100, None),
             ("a reply corrects it", &planned, "Fewer files.", 101, words("Fewer files.")),
             ("a retry has no words", &failed, "/hob retry please", 101, words("")),
             ("an unblocking has", &failed, "/hob unblock use UTC", 101, words("use UTC")),
