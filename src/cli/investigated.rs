@@ -56,9 +56,9 @@ pub(super) fn lines(iteration: &Iteration, progress: Option<&CaseProgress>) -> S
 }
 
 fn shown(iteration: &Iteration, progress: Option<&CaseProgress>, width: Option<usize>) -> String {
-    let Iteration { number, max, thought, confidence, action, impact, approval, effect, .. } = iteration;
+    let Iteration { thought, confidence, action, impact, approval, effect, .. } = iteration;
     let plain = |text: &str| terminal(text).replace('\n', " ");
-    let head = styled(BOLD, &format!("{number} of {max}"));
+    let head = styled(BOLD, &iteration.place());
     let how = styled(DIM, &format!("(impact {impact}, {approval})"));
     let mut lines = vec![wrapped(&format!("{head} {} {how}", plain(action)), width, HANG)];
     let mut below = |text: String| lines.push(wrapped(&format!("{}{text}", " ".repeat(HANG)), width, HANG));
@@ -97,14 +97,16 @@ pub(super) fn print_case(record: &Investigation) -> Result<(), Unwritable> {
 pub(super) fn figures(record: &Investigation) -> String {
     let metrics = &record.metrics;
     format!(
-        "{}; {} of {} questions answered, {} of {} hypotheses tested, {} changes of the state, {} refused, \
-         {}",
+        "{}; {} of {} answered, {} of {} tested, {} of the state, {} refused, {}",
         count(metrics.iterations, "iteration"),
         record.answered(),
-        record.questions.len(),
+        count(record.questions.len(), "question"),
         record.tested(),
-        record.hypotheses.len(),
-        metrics.transitions,
+        match record.hypotheses.len() {
+            1 => "1 hypothesis".to_owned(),
+            many => format!("{many} hypotheses"),
+        },
+        count(metrics.transitions, "change"),
         metrics.refused,
         count(metrics.errors, "error")
     )

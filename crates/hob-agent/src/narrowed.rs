@@ -66,14 +66,16 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
         [] => built_in_tools(settings).into_iter().collect(),
         named => named.iter().cloned().collect(),
     };
-    let counted = |limit: u32| (limit > 0).then(|| limit.into());
+    // 0 is no limit, and so not the lower one of two.
+    let number = |limit: u64| (limit > 0).then_some(limit);
+    let counted = |limit: u32| number(limit.into());
     let limits = ProfileLimits {
-        max_iterations: settings.max_iterations.map(u64::from),
-        max_time: settings.max_time,
-        max_tokens: Some(settings.max_tokens),
-        max_output: Some(settings.max_output),
-        consecutive_errors: Some(settings.consecutive_errors.into()),
-        recent_errors: Some(settings.recent_errors.into()),
+        max_iterations: settings.max_iterations.and_then(counted),
+        max_time: settings.max_time.filter(|time| !time.is_zero()),
+        max_tokens: number(settings.max_tokens),
+        max_output: number(settings.max_output),
+        consecutive_errors: counted(settings.consecutive_errors),
+        recent_errors: counted(settings.recent_errors),
         failed_commands_in_row: counted(settings.failed_commands.in_row),
         failed_commands_total: counted(settings.failed_commands.total),
         usd_micros: None,
@@ -101,14 +103,21 @@ fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> Age
 fn limited(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
     let limits = &narrowed.limits;
     // A profile is not to raise what no setting names.
-    let most = settings.max_iterations.unwrap_or(TURNS);
+    let most = match settings.max_iterations {
+        Some(0) => u32::MAX,
+        Some(most) => most,
+        None => TURNS,
+    };
     let count = |limit: Option<u64>, own: u32| limit.and_then(|limit| limit.try_into().ok()).unwrap_or(own);
     let failed = |limit: Option<u64>| limit.map_or(0, |limit| limit.try_into().unwrap_or(u32::MAX));
     AgentSettings {
         approve: narrowed.approve,
         ask: narrowed.ask,
         denied: narrowed.denied.clone(),
-        max_iterations: limits.max_iterations.map(|asked| count(Some(asked), most).min(most)),
+        max_iterations: limits
+            .max_iterations
+            .map(|asked| count(Some(asked), most).min(most))
+            .or(settings.max_iterations),
         consecutive_errors: count(limits.consecutive_errors, settings.consecutive_errors),
         recent_errors: count(limits.recent_errors, settings.recent_errors),
         failed_commands: FailedCommands {

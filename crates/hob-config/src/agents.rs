@@ -66,8 +66,8 @@ pub struct AgentSettings {
     pub fetch_hosts: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
-    /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is stopped.
-    /// None: 250, and 50 of an investigation.
+    /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is stopped; 0, here and
+    /// below: not limited. None: 250, and 50 of an investigation.
     pub max_iterations: Option<u32>,
     /// `native`, and any agent that investigates: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,

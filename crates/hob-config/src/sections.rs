@@ -119,7 +119,7 @@ pub struct Limits {
     /// Wall time of an attempt.
     #[serde(with = "duration")]
     pub attempt_time: Duration,
-    /// Issues claimed within an hour.
+    /// Issues claimed within an hour; 0: not limited.
     pub issues_per_hour: usize,
     /// Attempts before a person is asked.
     pub attempts: u32,
@@ -171,11 +171,16 @@ pub struct Limits {
     /// How long an approval prompt on the terminal waits.
     #[serde(with = "duration")]
     pub approval_time: Duration,
-    /// Bytes of a body that are passed to the agent.
+    /// Bytes of a body that are passed to the agent; 0: not limited.
     pub body_bytes: usize,
 }
 
 impl Limits {
+    /// Bytes of a body that are passed to the agent.
+    pub fn text_bytes(&self) -> usize {
+        if self.body_bytes == 0 { usize::MAX } else { self.body_bytes }
+    }
+
     /// The budgets, with 0 as not limited.
     pub fn budgets(&self) -> Budgets {
         let number = |limit: u64| (limit > 0).then_some(limit);

@@ -14,7 +14,12 @@ use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, set
 /// [`SettingsError::Senseless`] for the first one.
 pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let (limits, lease, forge) = (&settings.limits, &settings.lease, &settings.forge);
-    for (key, count) in [("limits.jobs", limits.jobs), ("limits.attempts", limits.attempts as usize)] {
+    for (key, count) in [
+        ("limits.jobs", limits.jobs),
+        ("limits.attempts", limits.attempts as usize),
+        ("workspace.max_files", settings.workspace.max_files),
+        ("workspace.max_file_mib", usize::try_from(settings.workspace.max_file_mib).unwrap_or(usize::MAX)),
+    ] {
         hold(count > 0, key, count, "write at least 1")?;
     }
     for (key, usd) in [
@@ -89,6 +94,10 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let reviewer = &settings.review.before_pull;
     let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
     hold(is_name, "review.before_pull", reviewer, "write the name of a profile, such as `reviewer`")?;
+    for (name, agent) in &settings.agents {
+        let time = agent.shell_time;
+        hold(!time.is_zero(), &format!("agents.{name}.shell_time"), shown(time), "write more than 0s")?;
+    }
     check_what_is_worked_on(settings)?;
     check_servers(settings)?;
     check_labels(settings)
@@ -158,14 +167,21 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
             | (Value::Boolean(_), Value::Boolean(_))
             | (Value::Array(_), Value::Array(_))
             | (Value::Datetime(_), _) => continue,
-            (Value::Table(_), _) => "write a section",
-            (Value::String(_), _) => "write a text in quotes",
-            (Value::Integer(_), _) => "write a whole number",
-            (Value::Float(_), _) => "write a number",
-            (Value::Boolean(_), _) => "write `true` or `false`",
-            (Value::Array(_), _) => "write a list",
+            (default, _) => kind(default),
         };
         return Err(SettingsError::Senseless { key, value: value.to_string(), allowed: allowed.to_owned() });
     }
     Ok(())
+}
+
+/// What to write where a setting has such a default.
+pub(super) fn kind(default: &Value) -> &'static str {
+    match default {
+        Value::Table(_) => "write a section",
+        Value::String(_) | Value::Datetime(_) => "write a text in quotes",
+        Value::Integer(_) => "write a whole number",
+        Value::Float(_) => "write a number",
+        Value::Boolean(_) => "write `true` or `false`",
+        Value::Array(_) => "write a list",
+    }
 }

@@ -110,7 +110,11 @@ impl Settings {
 
     /// What all workers together may take of the repository.
     pub fn repository_rules(&self) -> RepositoryRules {
-        RepositoryRules { issues_per_hour: self.limits.issues_per_hour, day: self.limits.budgets().day }
+        let issues_per_hour = match self.limits.issues_per_hour {
+            0 => usize::MAX,
+            limit => limit,
+        };
+        RepositoryRules { issues_per_hour, day: self.limits.budgets().day }
     }
 
     /// What the status comment shows besides the record; `repo_url` is the repository's page on the forge.
@@ -133,5 +137,59 @@ impl Settings {
     /// Who is authorized.
     pub fn trust_rules(&self) -> TrustRules {
         TrustRules { permission: self.trust.permission, bots: self.trust.bots.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SettingsError;
+
+    fn with_0(key: &str) -> Result<Settings, SettingsError> {
+        let is_time =
+            key.ends_with("_time") || matches!(key, "time_per_day" | "patience" | "checkpoint" | "retry_delay");
+        let zero = if is_time || key == "time_per_issue" { "0s" } else { "0" };
+        Settings::load(None, [].into(), &[(format!("limits.{key}"), zero.to_owned())])
+    }
+
+    #[test]
+    fn what_0_means_is_one_thing_in_all_limits() {
+        type Limit = fn(&Settings) -> bool;
+        let not_limited: [(&str, Limit); 14] = [
+            ("issues_per_hour", |s| s.repository_rules().issues_per_hour == usize::MAX),
+            ("patience", |s| s.limits.patience.is_zero()),
+            ("usd_per_attempt", |s| s.limits.budgets().attempt.usd_micros.is_none()),
+            ("usd_per_issue", |s| s.limits.budgets().issue.usd_micros.is_none()),
+            ("usd_per_day", |s| s.limits.budgets().day.usd_micros.is_none()),
+            ("tokens_per_attempt", |s| s.limits.budgets().attempt.tokens.is_none()),
+            ("tokens_per_issue", |s| s.limits.budgets().issue.tokens.is_none()),
+            ("tokens_per_day", |s| s.limits.budgets().day.tokens.is_none()),
+            ("time_per_issue", |s| s.limits.budgets().issue.wall_seconds.is_none()),
+            ("time_per_day", |s| s.limits.budgets().day.wall_seconds.is_none()),
+            ("attempts_per_issue", |s| s.limits.budgets().issue.attempts.is_none()),
+            ("attempts_per_day", |s| s.limits.budgets().day.attempts.is_none()),
+            ("open_pulls", |s| s.plan_rules().open_pulls.is_none()),
+            ("body_bytes", |s| s.limits.text_bytes() == usize::MAX),
+        ];
+        for (key, is_not_limited) in not_limited {
+            assert!(is_not_limited(&with_0(key).unwrap()), "{key}");
+        }
+        let refused = ["jobs", "attempts", "attempt_time"];
+        for key in refused {
+            let error = with_0(key).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("the setting `limits.{key}` cannot be used: it is `0")), "{error}");
+        }
+        // How often something is repeated, how long something waits, and a share: 0 is none.
+        let none = ["check_rounds", "review_rounds", "ci_rounds", "conflict_rounds", "retry_delay", "checkpoint"];
+        // Without an amount of its own it is that of `usd_per_issue`.
+        let others = ["approval_time", "soft", "usd_per_issue_max"];
+        for key in none.into_iter().chain(others) {
+            with_0(key).unwrap();
+        }
+        let told = not_limited.map(|(key, _)| key).into_iter().chain(refused).chain(none).chain(others);
+        let told: BTreeSet<String> = told.map(str::to_owned).collect();
+        let settings = Settings::load(None, [].into(), &[]).unwrap();
+        let all = serde_json::to_value(&settings.limits).unwrap();
+        assert_eq!(told, all.as_object().unwrap().keys().cloned().collect(), "the table has each limit");
     }
 }

@@ -233,9 +233,9 @@ impl AgentBackend for NativeAgent {
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let Restored { mut history, mut usage, standing, turns_before } =
             begun((request, context), (&dialect, &toolset), (&folder, &confined), case.as_ref()).await;
-        limits.turns = limits.turns.saturating_add(turns_before);
+        limits.turns_before = turns_before;
         if let Some(case) = &case {
-            case.bounded(limits.turns.saturating_sub(usage.turns));
+            case.bounded(usage.turns_left(&limits));
         }
         history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {

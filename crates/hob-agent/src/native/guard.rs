@@ -188,7 +188,7 @@ fn refused(impact: Impact, why: &str) -> ToolError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
@@ -201,7 +201,7 @@ mod tests {
         Action::Write(serde_json::from_value(serde_json::json!({ "path": "a", "text": text })).unwrap())
     }
 
-    fn request(approved: &[ActionMark]) -> RunRequest {
+    pub(in crate::native) fn request(approved: &[ActionMark]) -> RunRequest {
         RunRequest {
             run: "run-1".into(),
             purpose: hob_domain::RunPurpose::Work,

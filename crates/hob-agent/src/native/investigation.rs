@@ -123,10 +123,10 @@ impl CaseFile {
         self.record().progress()
     }
 
-    /// Notes how many iterations a run that begins may still have.
-    pub(super) fn bounded(&self, left: u32) {
+    /// Notes how many iterations a run that begins may still have; none: they are not limited.
+    pub(super) fn bounded(&self, left: Option<u32>) {
         let metrics = &mut self.record().metrics;
-        metrics.max_iterations = Some(metrics.iterations.saturating_add(left));
+        metrics.max_iterations = left.map(|left| metrics.iterations.saturating_add(left));
     }
 
     /// Counts an iteration that begins.

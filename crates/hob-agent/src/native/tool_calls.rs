@@ -253,7 +253,7 @@ impl CallRunner<'_> {
         let progress = self.executor.toolbox.case.as_ref()?.progress();
         let grounds = action.and_then(Action::grounds);
         Some(Iteration {
-            number: self.usage.turns,
+            number: self.usage.turn(self.limits),
             max: self.limits.turns,
             thought: first_line(grounds.map_or(self.thought, |grounds| &grounds.thought), REASON_MAX),
             confidence: grounds.map(|grounds| grounds.confidence),

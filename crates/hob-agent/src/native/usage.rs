@@ -71,6 +71,16 @@ impl RunUsage {
         self.failed_commands = failed;
     }
 
+    /// The turn, of those that count for this run.
+    pub(super) fn turn(&self, limits: &Limits) -> u32 {
+        self.turns.saturating_sub(limits.turns_before)
+    }
+
+    /// The turns that are left; none: they are not limited.
+    pub(super) fn turns_left(&self, limits: &Limits) -> Option<u32> {
+        limits.turns.map(|most| most.saturating_sub(self.turn(limits)))
+    }
+
     /// Counts a turn that begins. The error is the end of the run: a limit is reached.
     pub(super) fn begin_turn(&mut self, limits: &Limits, now: Instant) -> Result<(), Outcome> {
         if now >= limits.deadline {
@@ -81,19 +91,19 @@ impl RunUsage {
         if limits.usd_micros.is_some_and(|limit| spent.usd_micros >= limit) {
             return Err(over("the budget of the run is spent"));
         }
-        if spent.tokens() >= limits.tokens {
+        if limits.tokens.is_some_and(|limit| spent.tokens() >= limit) {
             return Err(over(&format!("the tokens of {} are used up", limits.tokens_of)));
         }
-        if self.written > limits.output {
+        if let Some(most) = limits.output.filter(|most| self.written > *most) {
             return Err(permanent(format!(
-                "the commands of the run wrote {} bytes, more than they may (`max_output` is {}), and the agent was not done",
-                self.written, limits.output
+                "the commands of the run wrote {} bytes, more than they may (`max_output` is {most}), and the agent was not done",
+                self.written
             )));
         }
-        if self.turns >= limits.turns {
+        if limits.turns.is_some_and(|most| self.turn(limits) >= most) {
             return Err(permanent(format!(
                 "the agent was not done after {}, its limit (`max_iterations`)",
-                count(self.turns, "turn")
+                count(self.turn(limits), "turn")
             )));
         }
         self.turns += 1;
@@ -110,7 +120,7 @@ impl RunUsage {
     ) -> Result<Option<String>, Outcome> {
         let same = self.last_call.as_ref().is_some_and(|(name, given)| name == tool && given == arguments);
         self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
-        if self.identical_calls >= limits.identical_calls {
+        if limits.identical_calls.is_some_and(|most| self.identical_calls >= most) {
             return Err(permanent(format!(
                 "the agent made the same `{tool}` call {} times in a row (`identical_calls`)",
                 self.identical_calls
@@ -120,8 +130,9 @@ impl RunUsage {
             self.last_call = Some((tool.to_owned(), arguments.to_owned()));
             return Ok(None);
         }
-        let (times, most) = (self.identical_calls, limits.identical_calls);
-        Ok(Some(format!("[the same call {times} times in a row; the run ends at {most}: do something else]")))
+        let (times, ends) = (self.identical_calls, limits.identical_calls);
+        let ends = ends.map(|most| format!("; the run ends at {most}")).unwrap_or_default();
+        Ok(Some(format!("[the same call {times} times in a row{ends}: do something else]")))
     }
 
     /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all
@@ -138,14 +149,14 @@ impl RunUsage {
             self.recent.pop_front();
         }
         let error = &actions.last_error;
-        if self.consecutive_errors >= limits.consecutive_errors {
+        if limits.consecutive_errors.is_some_and(|most| self.consecutive_errors >= most) {
             return Err(permanent(format!(
                 "the actions of {} in a row failed (`consecutive_errors`), the last with: {error}",
                 replies(self.consecutive_errors)
             )));
         }
         let recent = self.recent.iter().filter(|failed| **failed).count();
-        if recent >= limits.recent_errors as usize {
+        if limits.recent_errors.is_some_and(|most| recent >= most as usize) {
             return Err(permanent(format!(
                 "actions of {recent} of the last {} replies failed (`recent_errors`), the last with: {error}",
                 self.recent.len()
@@ -188,7 +199,10 @@ impl RunUsage {
     /// The note that precedes the next turn: what is left, and a warning, once a limit, that it is nearly reached.
     pub(super) fn status(&mut self, limits: &Limits, now: Instant) -> String {
         let time = limits.deadline.saturating_duration_since(now);
-        let mut left = vec![span(time), format!("{} tokens", short(limits.tokens.saturating_sub(self.spend.tokens())))];
+        let mut left = vec![span(time)];
+        if let Some(limit) = limits.tokens {
+            left.push(format!("{} tokens", short(limit.saturating_sub(self.spend.tokens()))));
+        }
         if let Some(limit) = limits.usd_micros {
             let cents = limit.saturating_sub(self.spend.usd_micros) / 10_000;
             left.push(format!("${}.{:02}", cents / 100, cents % 100));
@@ -197,8 +211,9 @@ impl RunUsage {
             0 => String::new(),
             errors => format!("; {}", count(errors, "error")),
         };
-        let (next, failures) = (self.turns + 1, self.failures(limits));
-        let mut text = format!("[turn {next} of {}; left: {}{errors}{failures}]", limits.turns, left.join(", "));
+        let (next, failures) = (self.turn(limits) + 1, self.failures(limits));
+        let of = limits.of_turns();
+        let mut text = format!("[turn {next}{of}; left: {}{errors}{failures}]", left.join(", "));
         for name in self.nearly_reached(limits, now) {
             text.push_str(&format!("\n[nearly all {name} is used: finish what matters, then {}]", limits.end_with));
         }
@@ -207,21 +222,23 @@ impl RunUsage {
 
     /// A line of progress: `what` happens in this turn.
     pub(super) fn progress(&self, limits: &Limits, what: &str) -> String {
-        format!("turn {}/{}: {what}", self.turns, limits.turns)
+        let of = limits.turns.map(|most| format!("/{most}")).unwrap_or_default();
+        format!("turn {}{of}: {what}", self.turn(limits))
     }
 
     /// The limits that are nearly reached and were not warned of before.
     fn nearly_reached(&mut self, limits: &Limits, now: Instant) -> Vec<&'static str> {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let uses = [
-            ("of the turns", u64::from(self.turns), u64::from(limits.turns)),
-            ("of the time", millis(now - limits.started), millis(limits.deadline - limits.started)),
+            ("of the turns", u64::from(self.turn(limits)), limits.turns.map(u64::from)),
+            ("of the time", millis(now - limits.started), Some(millis(limits.deadline - limits.started))),
             ("of the tokens", self.spend.tokens(), limits.tokens),
-            ("of the money", self.spend.usd_micros, limits.usd_micros.unwrap_or(u64::MAX)),
+            ("of the money", self.spend.usd_micros, limits.usd_micros),
             ("that commands may write", self.written, limits.output),
         ];
         let near = uses.into_iter().filter(|(_, used, most)| {
-            u128::from(*used) * 100 >= u128::from(*most) * u128::from(limits.soft) && *most > 0
+            let is_near = |most: u64| u128::from(*used) * 100 >= u128::from(most) * u128::from(limits.soft) && most > 0;
+            most.is_some_and(is_near)
         });
         near.filter_map(|(name, _, _)| self.warned.insert(name).then_some(name)).collect()
     }
@@ -250,19 +267,23 @@ fn replies(number: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hob_config::AgentSettings;
+
     use super::*;
+    use crate::native::guard::tests::request;
 
     fn limits(now: Instant) -> Limits {
         Limits {
-            turns: 2,
-            consecutive_errors: 2,
-            recent_errors: 3,
+            turns: Some(2),
+            turns_before: 0,
+            consecutive_errors: Some(2),
+            recent_errors: Some(3),
             failed_commands: FailedCommands { in_row: 2, total: 3 },
-            identical_calls: 3,
+            identical_calls: Some(3),
             usd_micros: Some(10),
-            tokens: 1_000,
+            tokens: Some(1_000),
             tokens_of: "the run (`max_tokens`)",
-            output: 100,
+            output: Some(100),
             soft: 80,
             end_with: "`done` or `hand_off`",
             started: now,
@@ -354,9 +375,49 @@ mod tests {
         assert!(!usage.status(&limits, limits.started).contains("failed commands"));
     }
 
+    /// Of 0 as of `failed_commands`, above.
+    #[test]
+    fn what_is_0_in_the_settings_limits_nothing() {
+        let settings = AgentSettings {
+            max_iterations: Some(0),
+            consecutive_errors: 0,
+            recent_errors: 0,
+            identical_calls: 0,
+            max_tokens: 0,
+            max_output: 0,
+            max_time: Some(Duration::ZERO),
+            ..AgentSettings::default()
+        };
+        let (now, request) = (Instant::now(), request(&[]));
+        let limits = Limits::new(&settings, &request, now);
+        assert_eq!((limits.deadline, limits.tokens), (now + request.time, request.tokens));
+        let limits = Limits { tokens: None, ..limits };
+        let mut usage = RunUsage { written: u64::MAX, ..RunUsage::default() };
+        usage.spend.input_tokens = u64::MAX;
+        let wrong = Actions { wrong: 1, ..Actions::default() };
+        for _ in 0..1_000 {
+            usage.begin_turn(&limits, now).unwrap();
+            usage.count_call(&limits, "list", "1").unwrap();
+            usage.count_actions(&limits, &wrong).unwrap();
+        }
+        assert_eq!(usage.status(&limits, now), "[turn 1001; left: 60 s; 1000 errors]");
+        assert_eq!(usage.progress(&limits, "reads"), "turn 1000: reads");
+    }
+
+    #[test]
+    fn a_resumed_run_counts_its_own_turns() {
+        let now = Instant::now();
+        let limits = Limits { turns_before: 7, ..limits(now) };
+        let mut usage = RunUsage { turns: 7, ..RunUsage::default() };
+        usage.begin_turn(&limits, now).unwrap();
+        assert_eq!(usage.progress(&limits, "reads"), "turn 1/2: reads");
+        usage.begin_turn(&limits, now).unwrap();
+        assert!(said(usage.begin_turn(&limits, now)).contains("not done after 2 turns"));
+    }
+
     #[test]
     fn a_low_rate_of_errors_ends_no_run() {
-        let limits = Limits { recent_errors: 12, consecutive_errors: 5, ..limits(Instant::now()) };
+        let limits = Limits { recent_errors: Some(12), consecutive_errors: Some(5), ..limits(Instant::now()) };
         let mut usage = RunUsage::default();
         for reply in 0..1_000 {
             let actions = match reply % 10 {
@@ -388,7 +449,7 @@ mod tests {
     fn each_turn_says_what_is_left_and_a_limit_that_is_near_is_said_once() {
         let now = Instant::now();
         let mut limits = limits(now);
-        (limits.turns, limits.tokens, limits.usd_micros) = (50, 5_000_000, Some(1_000_000));
+        (limits.turns, limits.tokens, limits.usd_micros) = (Some(50), Some(5_000_000), Some(1_000_000));
         let mut usage = RunUsage { turns: 11, total_errors: 1, ..RunUsage::default() };
         usage.spend.usd_micros = 54_321;
         assert_eq!(usage.status(&limits, now), "[turn 12 of 50; left: 100 s, 5.0M tokens, $0.94; 1 error]");

@@ -32,13 +32,21 @@ impl std::fmt::Display for Allowed {
     }
 }
 
+impl Iteration {
+    /// Which iteration it belongs to, as `2 of 250`.
+    pub fn place(&self) -> String {
+        let of = self.max.map(|max| format!(" of {max}")).unwrap_or_default();
+        format!("{}{of}", self.number)
+    }
+}
+
 /// One action of an investigation, with what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Iteration {
-    /// The iteration it belongs to, from 1.
+    /// The iteration it belongs to, from 1, of those that count for this run.
     pub number: u32,
-    /// How many there may be.
-    pub max: u32,
+    /// How many there may be; none: any number.
+    pub max: Option<u32>,
     /// What the agent thought.
     pub thought: String,
     /// How sure it was; none: the action only looks.

@@ -142,7 +142,7 @@ fn request(
         findings: &job.findings(),
         base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,
-        text_bytes: worker.settings.limits.body_bytes,
+        text_bytes: worker.settings.limits.text_bytes(),
         fence: &fence,
     };
     let text = if job.case.is_some() { investigation_brief(&parts) } else { brief(&parts) };
@@ -220,8 +220,8 @@ pub(super) async fn show_progress(
             steps.send_replace(Some(checklist.in_words(|step| public_paths(worker, job).text(step))));
         }
         if let Some(iteration) = line.iteration {
-            let Iteration { number, max, action, effect, .. } = iteration;
-            worker.activity(job.number(), &format!("{number} of {max} {action}: {effect}"));
+            let Iteration { action, effect, .. } = &iteration;
+            worker.activity(job.number(), &format!("{} {action}: {effect}", iteration.place()));
         }
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);

@@ -198,7 +198,7 @@ async fn request(
         profile: (&profile.name, &profile.instructions),
         patch: &proven.diff.patch,
         evidence: &format!("{}\n{}", evidence_table(&proven.evidence), failed_checks(&proven.evidence.head)),
-        text_bytes: worker.settings.limits.body_bytes,
+        text_bytes: worker.settings.limits.text_bytes(),
         fence: &fence,
     });
     let folder = job.checkout.proof(&proven.head).await?;

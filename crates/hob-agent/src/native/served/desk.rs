@@ -99,7 +99,7 @@ impl<'a> Desk<'a> {
         let limits = Limits::new(settings, request, started);
         let mut usage = RunUsage::default();
         usage.turns = cut_off(context).await;
-        case.bounded(limits.turns.saturating_sub(usage.turns));
+        case.bounded(usage.turns_left(&limits));
         let executor = ToolExecutor {
             toolset: &rules.toolset,
             guard: &rules.guard,
@@ -226,7 +226,7 @@ impl<'a> Desk<'a> {
     /// Where the run and the case stand.
     fn note(&self) -> String {
         let message = self.case().map(|case| case.progress().message).unwrap_or_default();
-        format!("[turn {} of {}]\n[case: {message}]", self.usage.turns, self.limits.turns)
+        format!("[turn {}{}]\n[case: {message}]", self.usage.turn(&self.limits), self.limits.of_turns())
     }
 
     /// Keeps the record, and ends what is open.

@@ -65,12 +65,12 @@ impl Toolbox {
 #[derive(Debug)]
 pub(in crate::native) struct Written {
     bytes: AtomicU64,
-    max: u64,
+    max: Option<u64>,
 }
 
 impl Written {
-    /// `before` bytes so far, `max` at most.
-    pub(in crate::native) fn new(before: u64, max: u64) -> Self {
+    /// `before` bytes so far, `max` at most; none: any number.
+    pub(in crate::native) fn new(before: u64, max: Option<u64>) -> Self {
         Self { bytes: AtomicU64::new(before), max }
     }
 
@@ -81,7 +81,7 @@ impl Written {
 
     /// Bytes that may still be written.
     pub(super) fn left(&self) -> u64 {
-        self.max.saturating_sub(self.bytes())
+        self.max.map_or(u64::MAX, |max| max.saturating_sub(self.bytes()))
     }
 
     /// Counts `bytes`.
