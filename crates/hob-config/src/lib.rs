@@ -2,9 +2,11 @@
 
 mod agents;
 mod backends;
+mod culprit;
 mod draft;
 mod duration;
 mod environment;
+mod flag;
 mod issues;
 mod load;
 mod mcp;

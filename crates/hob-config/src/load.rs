@@ -8,7 +8,10 @@ use std::{
 use config::{Config, Environment, File, FileFormat, Value, ValueKind};
 
 use crate::{
-    DEFAULTS, Settings, SettingsError, ready,
+    DEFAULTS, Settings, SettingsError,
+    culprit::culprit,
+    flag::flag_value,
+    ready,
     renamed::replace_old_names,
     sensible::{check, check_kinds},
     toml_sentence,
@@ -67,20 +70,16 @@ impl Settings {
         }
         builder = builder.add_source(environment);
         for (key, value) in flags {
-            let items = || value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned);
-            builder = match lists.contains(&key.as_str()) {
-                true => builder.set_override(key, items().collect::<Vec<String>>())?,
-                false => builder.set_override(key, value.as_str())?,
-            };
+            builder = builder.set_override(key, flag_value(value, lists.contains(&key.as_str())))?;
         }
         let mut given = builder.build()?;
         let renamed = replace_old_names(&mut given.cache).map_err(SettingsError::GivenTwice)?;
         let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
         let untouched = ready::untouched(&given).collect();
         let ready = ready::layer_below(&given);
-        let merged = Config::builder().add_source(defaults).add_source(ready).add_source(given).build()?;
+        let merged = Config::builder().add_source(defaults).add_source(ready).add_source(given.clone()).build()?;
         refuse_unknown(&merged)?;
-        let settings: Self = merged.try_deserialize()?;
+        let settings: Self = merged.try_deserialize().map_err(|error| culprit(&given.cache, error))?;
         check(&settings)?;
         Ok(Self { renamed, untouched, ..settings })
     }
@@ -186,6 +185,39 @@ mod tests {
             let plain = value.trim_matches('\'');
             assert_eq!(load("", &[("HOB__PUBLISH__DRAFT", plain)], &[]).unwrap().publish.draft, rule);
             assert_eq!(load("", &[], &[("publish.draft", plain)]).unwrap().publish.draft, rule);
+        }
+    }
+
+    #[test]
+    fn a_flag_may_be_written_as_in_the_file() {
+        let flags = [
+            ("recovery", "\"block\""),
+            ("forge.repositories", "[\"a/b\", \"c/d\"]"),
+            ("agents.x.tools", "['shell']"),
+            ("agents.x.failed_commands", "{ in_row = 3 }"),
+            ("publish.base", "1.10"),
+        ];
+        let settings = load("", &[], &flags).unwrap();
+        assert_eq!((settings.recovery, settings.publish.base.as_str()), (hob_domain::Recovery::Block, "1.10"));
+        assert_eq!(settings.forge.repositories, ["a/b", "c/d"]);
+        assert_eq!(
+            (&settings.agents["x"].tools[..], settings.agents["x"].failed_commands.in_row),
+            (&["shell".to_owned()][..], 3)
+        );
+        for (flag, says) in [
+            (
+                ("recovery", "hope"),
+                "`recovery` cannot be used: it is `hope`; write one of `resume`, `block`, `abandon`",
+            ),
+            (("limits.jobs", "many"), "`limits.jobs` cannot be used: it is `many`; write a whole number"),
+            (("limits.soft", "[1]"), "`limits.soft` cannot be used: it is `[1]`; write a number"),
+            (
+                ("review.resolve", "perhaps"),
+                "`review.resolve` cannot be used: it is `perhaps`; write `true` or `false`",
+            ),
+        ] {
+            let error = load("", &[], &[flag]).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
         }
     }
 
@@ -315,7 +347,16 @@ mod tests {
             ("[trust]\nbots = 'a[bot]'", "write a list"),
             ("[checks]\ntime = '0s'", "`checks.time` cannot be used: it is `0s`; write more than 0s"),
             ("[poll]\ninterval = 'soon'", "write for example `30s`"),
-            ("recovery = 'hope'", "hope"),
+            ("recovery = 'hope'", "`recovery` cannot be used: it is `hope`; write one of `resume`, `block`, `abandon`"),
+            (
+                "[notify]\nevents = ['blcoked']",
+                "`notify.events` cannot be used: it is `[\"blcoked\"]`; write one of `blocked`, ",
+            ),
+            ("[agents.x]\nspeech = 'yaml'", "`agents.x.speech` cannot be used: it is `yaml`; write `calls` or `json`"),
+            (
+                "[agents.x]\nmax_iterations = 'many'",
+                "`agents.x.max_iterations` cannot be used: it is `many`; write an integer",
+            ),
             ("[lease]\nduration = '30s'", "more than `forge.timeout`"),
             ("[ledger]\nprefix = 'hob'", "refs/hob/"),
             ("[labels]\nblocked = 'code'", "a label of its own"),

@@ -113,6 +113,13 @@ impl Sha {
     }
 }
 
+impl IssueNumber {
+    /// `issue 7`; 0 is a task that is given by hand.
+    pub fn in_words(self) -> String {
+        if self.0 == 0 { "the task".to_owned() } else { format!("issue {self}") }
+    }
+}
+
 impl FromStr for IssueNumber {
     type Err = String;
 

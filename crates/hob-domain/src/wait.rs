@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{AssigneeFilter, Full, Held, IssueNumber, Pause, PullNumber, Timestamp};
+use crate::{AssigneeFilter, Full, Held, IssueNumber, Pause, PullNumber, Timestamp, count};
 
 /// Why nothing is done about an issue now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +144,8 @@ impl std::fmt::Display for WaitReason {
             ),
             Self::Full(full) => full.fmt(f),
             Self::OpenPulls(limit) => {
-                write!(f, "{limit} pull requests are open or being made, the limit; merge or close one to let it go on")
+                let (pulls, are) = (count(*limit, "pull request"), if *limit == 1 { "is" } else { "are" });
+                write!(f, "{pulls} {are} open or being made, the limit; merge or close one to let it go on")
             }
             Self::Next => f.write_str(
                 "the issues before it take all the room that `limits.issues_per_hour` and `limits.open_pulls` leave",

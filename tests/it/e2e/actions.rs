@@ -51,7 +51,7 @@ async fn a_kill_switch_is_what_the_summary_tells() {
 async fn the_limits_of_the_hour_and_of_open_pull_requests_are_told() {
     for (setting, why) in [
         ("limits.issues_per_hour=1", "1 issue was claimed within the hour, the limit"),
-        ("limits.open_pulls=1", "1 pull requests are open or being made, the limit"),
+        ("limits.open_pulls=1", "1 pull request is open or being made, the limit"),
     ] {
         let world = World::fixing().start().await;
         for n in 0..2 {

@@ -250,7 +250,7 @@ impl AgentBackend for AdapterAgent {
         }
         let (path, (major, minor, patch)) = version.map_err(|error| setup(error.to_string()))?;
         let name = self.adapter.program;
-        context.say(format!("{name} {major}.{minor}.{patch} works on issue {}", request.issue));
+        context.say(format!("{name} {major}.{minor}.{patch} works on {}", request.issue.in_words()));
         // No argument can hold a zero byte.
         let closing = match request.purpose {
             RunPurpose::Work => CLOSING,

@@ -121,7 +121,7 @@ impl AgentBackend for CommandAgent {
         }
         let started = Instant::now();
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
-        context.say(format!("{name} works on issue {}", request.issue));
+        context.say(format!("{name} works on {}", request.issue.in_words()));
         let egress = self.egress.open(context, request).await?;
         let (confined, _home) = Confined::of_run(context, request, &egress).await?;
         let end = context.cancel.child_token();

@@ -127,7 +127,9 @@ impl Catalog {
             catalog.add(file);
         }
         if left_out > 0 {
-            let text = format!("{left_out} files of profiles are passed over: `profiles.max` is {max}");
+            let files =
+                if left_out == 1 { "1 file of a profile is" } else { &format!("{left_out} files of profiles are") };
+            let text = format!("{files} passed over: `profiles.max` is {max}");
             catalog.warnings.push(text);
         }
         catalog

@@ -5,7 +5,7 @@
 //! describe the profile is left out, but where one restrains it, or a key of `hob` is not known, the profile cannot be used.
 
 use crate::{
-    Ask, Impact,
+    Ask, Impact, count,
     profile::{
         fields::{Problems, TEXT_MAX, entries, named, one_of, text},
         front_matter::{FIRST_LINE, parts, quoted},
@@ -104,7 +104,8 @@ impl<'a> Front<'a> {
             self.about_all("no instructions follow the front matter".to_owned());
         }
         if hidden > 0 {
-            self.about_all(format!("{hidden} characters that nobody sees are left out of the instructions"));
+            let (what, are) = (count(hidden, "character"), if hidden == 1 { "is" } else { "are" });
+            self.about_all(format!("{what} that nobody sees {are} left out of the instructions"));
         }
         let description = self.description();
         let tools = self.key("tools").and_then(|node| self.problems.keep(Severity::Error, tools(node)));

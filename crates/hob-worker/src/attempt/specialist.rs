@@ -206,7 +206,9 @@ async fn work_by(
             let (percent, complexity, by) = (choice.percent, choice.complexity, choice.by);
             let overridden = choice.overridden.as_ref().map(ProfileName::as_str);
             tracing::info!(issue = issue.0, profile = %name, percent, complexity, ?by, overridden, "`{name}` is chosen");
-            if by == ChosenBy::Router {
+            if by == ChosenBy::Router && is_chosen_again {
+                worker.progress(issue, &format!("`{name}` stays: nothing speaks clearly for another profile"));
+            } else if by == ChosenBy::Router {
                 worker.progress(issue, &format!("routed to `{name}`: {percent}% sure, complexity {complexity} of 10"));
             }
             let from = former(&record, name).filter(|_| specialist.brings == Brings::Change);

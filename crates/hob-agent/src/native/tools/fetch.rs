@@ -1,6 +1,6 @@
 //! `fetch`: shows a page of a listed host. Hob gets it itself: the agent's commands reach nothing more by it.
 
-use hob_domain::clip;
+use hob_domain::{clip, count};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -68,7 +68,7 @@ fn shown(text: &str, from: usize, cap: usize) -> String {
         shown.push('\n');
     }
     if shown.len() == empty {
-        shown.push_str(&format!("[the page has {all} lines]"));
+        shown.push_str(&format!("[the page has {}]", count(all, "line")));
     }
     shown
 }

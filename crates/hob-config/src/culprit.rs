@@ -1,0 +1,87 @@
+//! Which of the given values cannot be read, and what to write in its place: the library that reads them names types of Rust.
+
+use config::{Config, ConfigError, File, FileFormat, Value, ValueKind};
+use toml::Table;
+
+use crate::{DEFAULTS, Settings, SettingsError, sensible::kind};
+
+/// The error of the first value that cannot be read; `error` is what the library says of all together.
+pub(super) fn culprit(given: &Value, error: ConfigError) -> SettingsError {
+    let mut leaves = Vec::new();
+    collect("", given, &mut leaves);
+    let found = leaves.into_iter().find_map(|(key, value)| Some((refusal(&key, value)?, key, value)));
+    match found {
+        Some((allowed, key, value)) => SettingsError::Senseless { key, value: shown(value), allowed },
+        None => SettingsError::Invalid(error),
+    }
+}
+
+/// A text as it stands, all else as TOML has it.
+pub(super) fn shown(value: &Value) -> String {
+    match &value.kind {
+        ValueKind::String(text) => text.clone(),
+        _other => {
+            value.clone().try_deserialize::<toml::Value>().map_or_else(|_| value.to_string(), |toml| toml.to_string())
+        }
+    }
+}
+
+fn collect<'a>(prefix: &str, value: &'a Value, leaves: &mut Vec<(String, &'a Value)>) {
+    match &value.kind {
+        ValueKind::Table(table) => {
+            let mut entries: Vec<_> = table.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            for (key, value) in entries {
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                collect(&path, value, leaves);
+            }
+        }
+        _leaf => leaves.push((prefix.to_owned(), value)),
+    }
+}
+
+/// What to write in place of a value; none: with the defaults it can be read.
+fn refusal(key: &str, value: &Value) -> Option<String> {
+    let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
+    let alone = Config::builder().add_source(defaults).set_override(key, value.clone()).ok()?.build().ok()?;
+    let error = alone.try_deserialize::<Settings>().err()?;
+    let said = words(&error);
+    // It needs another key beside it.
+    if said.contains("missing") {
+        return None;
+    }
+    variants(key, value).or_else(|| another_kind(key, value)).or(Some(said))
+}
+
+fn words(error: &ConfigError) -> String {
+    match error {
+        ConfigError::At { error, .. } => words(error),
+        ConfigError::Type { expected, .. } => format!("write {expected}"),
+        other => other.to_string(),
+    }
+}
+
+/// The words that a setting allows, where it allows but some.
+fn variants(key: &str, value: &Value) -> Option<String> {
+    let mut document: Table = toml::from_str(DEFAULTS).ok()?;
+    let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut table = &mut document;
+    for part in section.split('.').filter(|part| !part.is_empty()) {
+        table = table.entry(part).or_insert_with(|| Table::new().into()).as_table_mut()?;
+    }
+    table.insert(name.to_owned(), value.clone().try_deserialize().ok()?);
+    let error = document.try_into::<Settings>().err()?;
+    let (_, allowed) = error.message().split_once("unknown variant ")?.1.split_once("expected ")?;
+    let allowed = allowed.lines().next()?;
+    Some(format!("write {allowed}"))
+}
+
+/// What to write where the default is of another kind.
+fn another_kind(key: &str, value: &Value) -> Option<String> {
+    let defaults: Table = toml::from_str(DEFAULTS).ok()?;
+    let (first, rest) = key.split_once('.').unwrap_or((key, ""));
+    let keys = rest.split('.').filter(|part| !part.is_empty());
+    let default = keys.fold(defaults.get(first), |value, part| value?.as_table()?.get(part))?;
+    let is_text = default.is_str() && matches!(value.kind, ValueKind::String(_));
+    (!is_text).then(|| kind(default).to_owned())
+}
