@@ -97,15 +97,12 @@ pub(super) fn print_case(record: &Investigation) -> Result<(), Unwritable> {
 pub(super) fn figures(record: &Investigation) -> String {
     let metrics = &record.metrics;
     format!(
-        "{}; {} of {} answered, {} of {} tested, {} of the state, {} refused, {}",
+        "{}; {} of {} answered, {} of {} hypotheses tested, {} of the state, {} refused, {}",
         count(metrics.iterations, "iteration"),
         record.answered(),
         count(record.questions.len(), "question"),
         record.tested(),
-        match record.hypotheses.len() {
-            1 => "1 hypothesis".to_owned(),
-            many => format!("{many} hypotheses"),
-        },
+        record.hypotheses.len(),
         count(metrics.transitions, "change"),
         metrics.refused,
         count(metrics.errors, "error")

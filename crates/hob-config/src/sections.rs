@@ -321,6 +321,8 @@ pub enum WebhookFormat {
     Json,
     /// A text, as Slack's incoming webhooks take it.
     Slack,
+    /// A message with an Adaptive Card, as the webhooks of Teams' Workflows take it.
+    Teams,
 }
 
 /// `[dashboard]`: the one issue that shows all work.

@@ -4,8 +4,8 @@
 //! # Guarantees
 //! - What is due follows from the record alone, so whoever takes an issue over finds the same notifications under the same
 //!   ids, and none that is noted as sent.
-//! - Names come from the record. Text of people and of agents is one line without hidden characters, and in Slack's shape it
-//!   mentions nobody and makes no link.
+//! - Names come from the record. Text of people and of agents is one line without hidden characters, and in the shapes of
+//!   chats it mentions nobody and makes no link.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -107,6 +107,31 @@ impl Notification<'_> {
         json!({ "text": format!("{} {issue}{pull}: {}", escaped(&self.repo.to_string()), escaped(&self.sentence())) })
     }
 
+    /// The body in the shape of a Teams webhook of Workflows: a message with one Adaptive Card. Its text is plain: runs of a
+    /// `RichTextBlock` are no Markdown, as those of a `TextBlock` would be.
+    /// <https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using>
+    pub fn teams(&self) -> Value {
+        let run = |text: &str| json!({ "type": "TextRun", "text": plain(text) });
+        let issue = format!("#{} {}", self.record.issue, title(self.title, TITLE_MAX));
+        let head = json!({ "type": "TextRun", "text": plain(&format!("{} {issue}", self.repo)), "weight": "bolder" });
+        let opens = |title: String, url: String| json!({ "type": "Action.OpenUrl", "title": title, "url": url });
+        let mut actions = vec![opens(format!("Issue {}", self.record.issue), self.issue_url())];
+        if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull_request) {
+            actions.push(opens(format!("Pull request {pull}"), format!("{}/pull/{pull}", self.repo_url)));
+        }
+        let block = |run: Value| json!({ "type": "RichTextBlock", "inlines": [run] });
+        let card = json!({
+            "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+            "type": "AdaptiveCard",
+            "version": "1.4",
+            "body": [block(head), block(run(&self.sentence()))],
+            "actions": actions,
+        });
+        let contents =
+            json!({ "contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": null, "content": card });
+        json!({ "type": "message", "attachments": [contents] })
+    }
+
     fn issue_url(&self) -> String {
         format!("{}/issues/{}", self.repo_url, self.record.issue)
     }
@@ -133,7 +158,20 @@ fn link(url: &str, text: &str) -> String {
     format!("<{url}|{}>", escaped(text).replace('|', "\u{a6}"))
 }
 
-/// Text that a chat shows and does nothing with.
+/// Text that a card shows and does nothing with: a date of the form `{{DATE(…)}}` would be one, and a client may take addresses
+/// for links and names for people.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        plain.push(c);
+        if matches!(c, '{' | '@' | ':') {
+            plain.push(BREAK);
+        }
+    }
+    plain
+}
+
+/// Text that Slack shows and does nothing with.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -245,6 +283,51 @@ mod tests {
         let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
         let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
         insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
+        let card = told(&blocked, &repo, "Fix *it* [x](https://evil.example) {{DATE(2026-01-01T00:00:00Z)}}").teams();
+        insta::assert_snapshot!(serde_json::to_string_pretty(&card).unwrap().replace(BREAK, "_"), @r##"
+        {
+          "attachments": [
+            {
+              "content": {
+                "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+                "actions": [
+                  {
+                    "title": "Issue 1",
+                    "type": "Action.OpenUrl",
+                    "url": "https://forge/acme/site/issues/1"
+                  }
+                ],
+                "body": [
+                  {
+                    "inlines": [
+                      {
+                        "text": "acme/site #1 Fix *it* [x](https:_//evil.example) {_{_DATE(2026-01-01T00:_00:_00Z)}}",
+                        "type": "TextRun",
+                        "weight": "bolder"
+                      }
+                    ],
+                    "type": "RichTextBlock"
+                  },
+                  {
+                    "inlines": [
+                      {
+                        "text": "blocked, a person is needed. UTC or <!channel> local? https:_//evil.example @_here",
+                        "type": "TextRun"
+                      }
+                    ],
+                    "type": "RichTextBlock"
+                  }
+                ],
+                "type": "AdaptiveCard",
+                "version": "1.4"
+              },
+              "contentType": "application/vnd.microsoft.card.adaptive",
+              "contentUrl": null
+            }
+          ],
+          "type": "message"
+        }
+        "##);
         insta::assert_snapshot!(serde_json::to_string_pretty(&notification.json()).unwrap(), @r#"
         {
           "asked_by": "ann",
@@ -274,6 +357,9 @@ mod tests {
             entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
             ..record_at(State::InReview)
         };
+        let teams = told(&review, &repo, "Fix it").teams();
+        let actions = &teams["attachments"][0]["content"]["actions"];
+        assert_eq!(actions[1]["url"], "https://forge/acme/site/pull/9", "{teams}");
         let review = told(&review, &repo, "Fix it").slack();
         insta::assert_snapshot!(review["text"].as_str().unwrap(), @"acme/site <https://forge/acme/site/issues/1|#1 Fix it> (<https://forge/acme/site/pull/9|pull request 9>): the work waits for a review.");
     }

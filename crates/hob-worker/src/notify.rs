@@ -61,6 +61,7 @@ pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
         let body = match receiver.format() {
             WebhookFormat::Json => told.json(),
             WebhookFormat::Slack => told.slack(),
+            WebhookFormat::Teams => told.teams(),
         };
         let body = worker.forge.connection().secrets().redaction().value(&body).to_string();
         let delivery = Delivery { id: told.delivery_id(), event: event.name(), body };

@@ -178,7 +178,7 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     let shown = desk.iterations();
     let of = |action: &str| shown.iter().find(|iteration| iteration.action == action).unwrap();
     let refused = of("transition_state conclude");
-    assert_eq!((refused.number, refused.max, refused.impact), (4, 50, Impact::High));
+    assert_eq!((refused.number, refused.max, refused.impact), (4, Some(50), Impact::High));
     assert_eq!(refused.approval, Allowed::Refused);
     assert!(refused.effect.contains("it lacks answers to the required Q3"), "{refused:?}");
     assert_eq!(

@@ -76,6 +76,20 @@ async fn only_the_events_that_are_wanted_are_notified_and_slack_gets_a_text() {
 }
 
 #[tokio::test]
+async fn teams_gets_a_card_of_plain_text() {
+    let world = asking().notified().set("notify.events", "blocked").set("notify.webhook_format", "teams").start().await;
+    let issue = world.asks("Paint **it** [x](y)", "The door.").await;
+    world.run().await;
+    let received = world.receiver.as_ref().unwrap().received();
+    assert_eq!(received.len(), 1, "{received:?}");
+    let card = &received[0].body["attachments"][0]["content"];
+    assert_eq!((&card["type"], &card["body"][0]["type"]), (&json!("AdaptiveCard"), &json!("RichTextBlock")));
+    assert_eq!(card["body"][0]["inlines"][0]["text"], format!("acme/site #{issue} Paint **it** [x](y)"));
+    assert_eq!(card["actions"][0]["url"], format!("{}/issues/{issue}", world.page()));
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn what_may_pass_is_tried_again_and_a_receiver_that_fails_holds_nothing_up() {
     for (answers, heard) in [(vec![503, 429, 200], 3), (vec![302], 1), (vec![400], 1), (vec![500; 9], 3), (vec![0], 1)]
     {
