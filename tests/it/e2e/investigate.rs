@@ -172,7 +172,7 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     assert_eq!(concludes.code, 0, "{concludes:#?}");
     assert!(!concludes.stderr.contains(gone) && concludes.stdout.contains("It is web1."), "{concludes:#?}");
     let listed = world.hob(&["sessions"]).await.stdout;
-    assert!(listed.contains("3 of 51  told") && listed.contains("1 of 1") && listed.contains("oncall"), "{listed}");
+    assert!(listed.contains("3 of 51  Told") && listed.contains("1 of 1") && listed.contains("oncall"), "{listed}");
     std::fs::remove_dir_all(world.dir().join("profiles")).unwrap();
     let again = world.hob(&[&resume[..], &rest[..]].concat()).await;
     assert!(again.code == 0 && again.stderr.contains(gone), "{again:#?}");

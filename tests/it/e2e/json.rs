@@ -236,7 +236,8 @@ async fn every_command_writes_what_the_document_describes() {
     events.extend(held.takes("none", &world.hob(&["lst", "--json"]).await));
     let issues = folder.path().join("issues.jsonl");
     let good = json!({ "title": "Deadlock in a transaction", "body": "", "labels": [], "profile": "database" });
-    std::fs::write(&issues, format!("{good}\n{{}}\n")).unwrap();
+    let message = json!({ "title": "", "body": "Thank you.", "present": "database", "profile": "database" });
+    std::fs::write(&issues, format!("{good}\n{message}\n{{}}\n")).unwrap();
     let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/config/routing/profiles");
     let args = ["eval", "routing", issues.to_str().unwrap(), "--profiles", profiles, "--json"];
     events.extend(held.takes("eval routing", &world.hob(&args).await));

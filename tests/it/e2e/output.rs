@@ -38,12 +38,13 @@ async fn the_help_of_a_command_is_its_own() {
     let world = World::fixing().start().await;
     let help = |command: &'static str| async { world.hob(&[command, "--help"]).await.stdout };
     insta::assert_snapshot!(help("resume").await, @r"
-    Resume a paused issue, or with `--all` the repository
+    Resume a paused issue, say how a session goes on, or with `--all` resume the repository
 
-    Usage: hob resume <ISSUE|--all>
+    Usage: hob resume <ISSUE|SESSION|--all>
 
     Arguments:
-      [ISSUE]  The number of the issue
+      [ISSUE|SESSION]  The number of the issue, or a session on this machine of `hob investigate` or
+                       `hob agent run`
 
     Options:
           --all   Resume the repository: workers claim issues again. Issues that were paused by their
