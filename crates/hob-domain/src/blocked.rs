@@ -304,13 +304,7 @@ impl BlockReason {
                     "{attempts} failed, as many as `limits.attempts` allows. The last failure: {failure}"
                 ))
             }
-            Self::ServiceDown { outage: Outage { service, since, failures }, failure } => {
-                let (since, times) = (since.format("%Y-%m-%d %H:%M UTC"), count(*failures, "time"));
-                sentence(&format!(
-                    "{} has failed {times} in a row since {since}, for longer than `limits.patience` allows. The last failure: {failure}",
-                    capitalized(service)
-                ))
-            }
+            Self::ServiceDown { outage, failure } => down(outage, failure),
             Self::AttemptBudget { exhausted, setting, spent, bill } => format!(
                 "The attempt's {exhausted} (`{setting}`) is used up: {spent}. The issue has spent {bill} so far."
             ),
@@ -348,17 +342,7 @@ impl BlockReason {
                     "The agent changed nothing in a round in review ({wanted}), so the same would fail again{said}"
                 ))
             }
-            Self::RoundsUsedUp { kind, limit, wanted } => {
-                let setting = match kind {
-                    RoundKind::Review => "limits.review_rounds",
-                    RoundKind::Checks => "limits.ci_rounds",
-                    RoundKind::Base => "limits.conflict_rounds",
-                };
-                let (rounds, what) = (count(*limit, "round"), kind.noun());
-                sentence(&format!(
-                    "The pull request has had {rounds} for {what}, as many as `{setting}` allows. Now: {wanted}"
-                ))
-            }
+            Self::RoundsUsedUp { kind, limit, wanted } => rounds_used_up(*kind, *limit, wanted),
             Self::WorkerDied => "The worker that held this issue died.".to_owned(),
         }
     }
@@ -426,6 +410,26 @@ impl BlockReason {
             after: None,
         }
     }
+}
+
+/// A service that failed for longer than patience lasts.
+fn down(Outage { service, since, failures }: &Outage, failure: &str) -> String {
+    let (since, times) = (since.format("%Y-%m-%d %H:%M UTC"), count(*failures, "time"));
+    sentence(&format!(
+        "{} has failed {times} in a row since {since}, for longer than `limits.patience` allows. The last failure: {failure}",
+        capitalized(service)
+    ))
+}
+
+/// As many rounds in review as there may be.
+fn rounds_used_up(kind: RoundKind, limit: u32, wanted: &str) -> String {
+    let setting = match kind {
+        RoundKind::Review => "limits.review_rounds",
+        RoundKind::Checks => "limits.ci_rounds",
+        RoundKind::Base => "limits.conflict_rounds",
+    };
+    let (rounds, what) = (count(limit, "round"), kind.noun());
+    sentence(&format!("The pull request has had {rounds} for {what}, as many as `{setting}` allows. Now: {wanted}"))
 }
 
 /// Attempts with their verb.

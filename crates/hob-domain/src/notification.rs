@@ -278,11 +278,9 @@ mod tests {
     }
 
     #[test]
-    fn the_bodies_say_what_happened() {
+    fn a_card_of_teams_shows_plain_text() {
         let repo: RepoName = "acme/site".parse().unwrap();
         let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
-        let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
-        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
         let card = told(&blocked, &repo, "Fix *it* [x](https://evil.example) {{DATE(2026-01-01T00:00:00Z)}}").teams();
         insta::assert_snapshot!(serde_json::to_string_pretty(&card).unwrap().replace(BREAK, "_"), @r##"
         {
@@ -328,6 +326,14 @@ mod tests {
           "type": "message"
         }
         "##);
+    }
+
+    #[test]
+    fn the_bodies_say_what_happened() {
+        let repo: RepoName = "acme/site".parse().unwrap();
+        let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
+        let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
+        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
         insta::assert_snapshot!(serde_json::to_string_pretty(&notification.json()).unwrap(), @r#"
         {
           "asked_by": "ann",
