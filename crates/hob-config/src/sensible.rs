@@ -14,28 +14,7 @@ use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, set
 /// [`SettingsError::Senseless`] for the first one.
 pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let (limits, lease, forge) = (&settings.limits, &settings.lease, &settings.forge);
-    for (key, count) in [
-        ("limits.jobs", limits.jobs),
-        ("limits.attempts", limits.attempts as usize),
-        ("workspace.max_files", settings.workspace.max_files),
-        ("workspace.max_file_mib", usize::try_from(settings.workspace.max_file_mib).unwrap_or(usize::MAX)),
-    ] {
-        hold(count > 0, key, count, "write at least 1")?;
-    }
-    for (key, usd) in [
-        ("limits.usd_per_attempt", limits.usd_per_attempt),
-        ("limits.usd_per_issue", limits.usd_per_issue),
-        ("limits.usd_per_issue_max", limits.usd_per_issue_max),
-        ("limits.usd_per_day", limits.usd_per_day),
-    ] {
-        hold(
-            usd.is_finite() && usd >= 0.0,
-            key,
-            usd,
-            "write a number from 0 up, where 0 means that there is no limit",
-        )?;
-    }
-    hold((0.0..=1.0).contains(&limits.soft), "limits.soft", limits.soft, "write a share between 0 and 1")?;
+    check_limits(settings)?;
     for (key, time) in [
         ("limits.attempt_time", limits.attempt_time),
         ("checks.time", settings.checks.time),
@@ -94,13 +73,41 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let reviewer = &settings.review.before_pull;
     let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
     hold(is_name, "review.before_pull", reviewer, "write the name of a profile, such as `reviewer`")?;
+    check_what_is_worked_on(settings)?;
+    check_servers(settings)?;
+    check_labels(settings)
+}
+
+/// Limits that are none, or no number.
+fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
+    let limits = &settings.limits;
+    for (key, count) in [
+        ("limits.jobs", limits.jobs),
+        ("limits.attempts", limits.attempts as usize),
+        ("workspace.max_files", settings.workspace.max_files),
+        ("workspace.max_file_mib", usize::try_from(settings.workspace.max_file_mib).unwrap_or(usize::MAX)),
+    ] {
+        hold(count > 0, key, count, "write at least 1")?;
+    }
+    for (key, usd) in [
+        ("limits.usd_per_attempt", limits.usd_per_attempt),
+        ("limits.usd_per_issue", limits.usd_per_issue),
+        ("limits.usd_per_issue_max", limits.usd_per_issue_max),
+        ("limits.usd_per_day", limits.usd_per_day),
+    ] {
+        hold(
+            usd.is_finite() && usd >= 0.0,
+            key,
+            usd,
+            "write a number from 0 up, where 0 means that there is no limit",
+        )?;
+    }
+    hold((0.0..=1.0).contains(&limits.soft), "limits.soft", limits.soft, "write a share between 0 and 1")?;
     for (name, agent) in &settings.agents {
         let time = agent.shell_time;
         hold(!time.is_zero(), &format!("agents.{name}.shell_time"), shown(time), "write more than 0s")?;
     }
-    check_what_is_worked_on(settings)?;
-    check_servers(settings)?;
-    check_labels(settings)
+    Ok(())
 }
 
 /// Repositories and accounts that the settings name.
