@@ -134,8 +134,7 @@ fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, repor
     let turns = record.as_ref().map(|record| record.metrics.turns).filter(|turns| *turns > 0);
     let cached_tokens = record.map_or(0, |record| record.metrics.cached_tokens);
     let (outcome, spend, session) = (&report.outcome, report.spend, &request.session);
-    #[expect(clippy::cast_precision_loss, reason = "dollars of one run, for people")]
-    let usd = spend.usd_micros as f64 / 1e6;
+    let usd = spend.usd();
     if shared.json {
         let (kind, text, title) = alone::said(outcome);
         json::result(&Ended { outcome: kind, text, title, agent, session, usd, spend, turns, cached_tokens })?;

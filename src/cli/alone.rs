@@ -5,11 +5,12 @@ use std::{path::PathBuf, time::Duration};
 use hob_agent::{AgentBackend, Executor, RunContext, session::Sessions};
 use hob_config::{Settings, child_environment};
 use hob_domain::{
-    BriefParts, Image, Outcome, Progress, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, brief,
-    investigation::Iteration, rendered, terminal, title,
+    BriefParts, Image, Outcome, Progress, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, brief, rendered,
+    terminal, title,
 };
 use hob_forge::fresh_nonce;
 use hob_worker::worker_id;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,7 @@ use crate::cli::{
     args::Shared,
     ask,
     exit::{Exit, fatal},
-    investigated, json,
+    investigated,
     local::TASKS,
     output::{self, styled},
     progress::Verbosity,
@@ -25,6 +26,8 @@ use crate::cli::{
     screen::Screen,
     sessions,
     setup::{Setup, sandbox_of},
+    stream::TaskStream,
+    words::plain,
 };
 
 /// How often it is looked whether somebody wants the run to stop.
@@ -139,7 +142,12 @@ pub(super) async fn run(
     };
     // An investigation shows its iterations in the place of turns.
     let shows_turns = request.investigation.is_none();
-    let (report, shown) = tokio::join!(run, show(progress, shared, (screen, shows_turns), &cancel));
+    let mut stream = TaskStream::of(request.run.clone());
+    if shared.json {
+        let begins = json!({ "event": "agent_started", "agent": name, "session": request.session });
+        stream.write(begins, &format!("the agent `{name}` begins"), None)?;
+    }
+    let (report, shown) = tokio::join!(run, show(progress, shared, (screen, shows_turns), (stream, &cancel)));
     screen.close();
     asked_to_stop.abort();
     sessions.forget_to_stop(&session);
@@ -164,19 +172,19 @@ async fn show(
     mut progress: mpsc::Receiver<Progress>,
     shared: &Shared,
     (screen, shows_turns): (&Screen, bool),
-    cancel: &CancellationToken,
+    (mut stream, cancel): (TaskStream, &CancellationToken),
 ) -> Result<(), output::Unwritable> {
     let mut last = None;
     let mut written = Ok(());
-    while let Some(Progress { text, iteration, .. }) = progress.recv().await {
-        match (iteration, shared.verbosity()) {
-            (Some(iteration), _) if shared.json && written.is_ok() => {
-                written = event(&iteration);
-                if written.is_err() {
-                    // Nobody can read what follows.
-                    cancel.cancel();
-                }
+    while let Some(news) = progress.recv().await {
+        if shared.json && written.is_ok() {
+            written = tell(&mut stream, &news);
+            if written.is_err() {
+                // Nobody can read what follows.
+                cancel.cancel();
             }
+        }
+        match (news.iteration, shared.verbosity()) {
             (Some(_), Verbosity::Quiet) => {}
             (Some(iteration), Verbosity::Stages | Verbosity::Everything) => {
                 let told = (last.as_ref() != Some(&iteration.progress)).then(|| iteration.progress.clone());
@@ -184,10 +192,10 @@ async fn show(
                 last = told.or(last);
             }
             (None, verbosity)
-                if !text.is_empty()
+                if !news.text.is_empty()
                     && (verbosity == Verbosity::Everything || shows_turns && verbosity == Verbosity::Stages) =>
             {
-                screen.line(styled(output::DIM, &terminal(&text)));
+                screen.line(styled(output::DIM, &terminal(&news.text)));
             }
             (None, _) => {}
         }
@@ -195,9 +203,25 @@ async fn show(
     written
 }
 
-fn event(iteration: &Iteration) -> Result<(), output::Unwritable> {
-    // Plain data always has a JSON form.
-    let mut object = serde_json::to_value(iteration).unwrap_or_default();
-    object["event"] = "iteration".into();
-    json::event(object)
+/// Writes for programs what happened.
+fn tell(stream: &mut TaskStream, news: &Progress) -> Result<(), output::Unwritable> {
+    if let Some(iteration) = &news.iteration {
+        // Plain data always has a JSON form.
+        let mut event = serde_json::to_value(iteration).unwrap_or_default();
+        event["event"] = "iteration".into();
+        let message = format!("{} {}: {}", iteration.place(), plain(&iteration.action), plain(&iteration.effect));
+        stream.write(event, &message, Some(iteration.progress.percent))?;
+    }
+    if let Some(checklist) = &news.checklist {
+        let text = checklist.standing();
+        stream.write(activity(&text), &text, Some(checklist.percent()))?;
+    }
+    if news.text.is_empty() {
+        return Ok(());
+    }
+    stream.write(activity(&news.text), &plain(&news.text), None)
+}
+
+fn activity(text: &str) -> Value {
+    json!({ "event": "activity", "text": text })
 }

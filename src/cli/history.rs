@@ -9,8 +9,9 @@ use crate::cli::{
     json,
     layout::{width_of, wrapped},
     output::{self, DIM},
-    progress::{because, state},
+    progress::state,
     setup::{Listen, Setup},
+    words::because,
 };
 
 /// The width of what stands before a sentence: time, commit and state.

@@ -19,6 +19,7 @@ impl Live {
             WorkEvent::Moved { issue, state: State::Assigned | State::InProgress, .. }
             | WorkEvent::Progress { issue, .. }
             | WorkEvent::Activity { issue, .. }
+            | WorkEvent::AgentStarted { issue, .. }
             | WorkEvent::Checked { issue, .. }
             | WorkEvent::Published { issue, .. } => (*issue, true),
             WorkEvent::Moved {
@@ -66,7 +67,7 @@ mod tests {
     fn the_status_counts_how_long_a_model_thinks_and_ends_with_the_issue() {
         let (repo, issue, start) = ("acme/site".parse().unwrap(), IssueNumber(7), Instant::now());
         let mut live = Live::default();
-        let asks = WorkEvent::Activity { issue, text: String::new() };
+        let asks = WorkEvent::Activity { issue, text: String::new(), share: None };
         live.see(&repo, &asks, "turn 3/50: asking the model", start);
         let after = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(live.status(Naming::One, after(12)).unwrap(), "#7 12 s turn 3/50: asking the model");

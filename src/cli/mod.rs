@@ -54,8 +54,11 @@ mod shard;
 mod sign_in;
 mod status;
 mod stopped;
+mod stream;
 mod summary;
+mod totals;
 mod unblock;
+mod words;
 mod work;
 
 pub use entry::main;

@@ -7,23 +7,22 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::{IssueNumber, RepoName, State, count, terminal};
-use hob_worker::{EventSink, Waiting, WaitsOn, WorkEvent};
+use hob_domain::{IssueNumber, RepoName, RunId, State};
+use hob_worker::{EventSink, WorkEvent};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    json,
-    layout::{shortened, width_of, wrapped},
+    layout::{width_of, wrapped},
     live::Live,
     output::{BAD, BOLD, DIM, GOOD, Naming, Unwritable, WARN, styled},
     screen::Screen,
+    stream::Stream,
+    words::{because, lacked_labels, plain, polled},
 };
 
 /// Events kept for a step summary, more than it can show.
 pub(super) const SUMMARY: usize = 10_000;
-/// Characters of one line's text.
-const LINE_MAX: usize = 240;
 /// How often the status is drawn anew.
 const TICK: Duration = Duration::from_secs(1);
 /// The width of what stands before an issue's text: time, issue and state.
@@ -46,6 +45,18 @@ pub(super) enum Show {
     Lines(Verbosity),
     /// One JSON object per event on standard output.
     Json,
+    /// Both.
+    Both(Verbosity),
+}
+
+impl Show {
+    /// How much people see.
+    fn lines(self) -> Option<Verbosity> {
+        match self {
+            Self::Lines(verbosity) | Self::Both(verbosity) => Some(verbosity),
+            Self::Json => None,
+        }
+    }
 }
 
 /// How much people see.
@@ -104,9 +115,16 @@ pub(super) struct View {
 pub(super) struct Watch {
     pub(super) log: Log,
     unwritable: Arc<Mutex<Option<Unwritable>>>,
+    /// The runs that programs were told of.
+    stream: Arc<Mutex<Stream>>,
 }
 
 impl Watch {
+    /// The last run on an issue that programs were told of.
+    pub(super) fn run_on(&self, issue: IssueNumber) -> Option<RunId> {
+        locked(&self.stream).run_on(issue)
+    }
+
     /// Whether all events could be written.
     ///
     /// # Errors
@@ -126,21 +144,21 @@ impl std::fmt::Debug for Timed {
 pub(super) fn sink(view: View, screen: &Screen, cancel: &CancellationToken) -> (EventSink, Watch) {
     let (watch, started) = (Watch::default(), Instant::now());
     let lines = Arc::new(Mutex::new(Lines::new(view)));
-    if matches!(view.show, Show::Lines(Verbosity::Stages | Verbosity::Everything)) && screen.is_live() {
+    if matches!(view.show.lines(), Some(Verbosity::Stages | Verbosity::Everything)) && screen.is_live() {
         tokio::spawn(tick(Arc::downgrade(&lines), view.naming, screen.clone()));
     }
-    let (log, unwritable) = (Arc::clone(&watch.log), Arc::clone(&watch.unwritable));
+    let (log, unwritable, stream) = (watch.log.clone(), watch.unwritable.clone(), watch.stream.clone());
     let (screen, cancel) = (screen.clone(), cancel.clone());
     let sink: EventSink = Arc::new(move |repo, event| {
         let seconds = started.elapsed().as_secs_f64();
-        match view.show {
-            Show::Lines(verbosity) => locked(&lines).show(&screen, (seconds, repo, event), verbosity),
-            Show::Json => {
-                if let Err(error) = write(repo, event) {
-                    locked(&unwritable).get_or_insert(error);
-                    cancel.cancel();
-                }
-            }
+        if let Some(verbosity) = view.show.lines() {
+            locked(&lines).show(&screen, (seconds, repo, event), verbosity);
+        }
+        if matches!(view.show, Show::Json | Show::Both(_))
+            && let Err(error) = locked(&stream).write(repo, event)
+        {
+            locked(&unwritable).get_or_insert(error);
+            cancel.cancel();
         }
         keep(&mut locked(&log), view.keeps, Timed { seconds, repo: repo.clone(), event: event.clone() });
     });
@@ -151,21 +169,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes an event for programs.
-fn write(repo: &RepoName, event: &WorkEvent) -> Result<(), Unwritable> {
-    match json::with_repo(repo, event) {
-        Ok(value) => json::event(value),
-        Err(error) => {
-            tracing::warn!(%error, "an event cannot be written as JSON: {error}");
-            Ok(())
-        }
-    }
-}
-
 /// Keeps what changes an issue's standing, and of the polls of a repository the last.
 fn keep(log: &mut Vec<Timed>, keeps: usize, timed: Timed) {
     match timed.event {
-        WorkEvent::CreatesLabels { .. } | WorkEvent::Progress { .. } | WorkEvent::Activity { .. } => return,
+        WorkEvent::CreatesLabels { .. }
+        | WorkEvent::Progress { .. }
+        | WorkEvent::Activity { .. }
+        | WorkEvent::AgentStarted { .. } => return,
         WorkEvent::Polled { .. } => {
             log.retain(|kept| kept.repo != timed.repo || !matches!(kept.event, WorkEvent::Polled { .. }));
         }
@@ -231,6 +241,8 @@ impl Lines {
         let told = match event {
             WorkEvent::Failed { .. } => return true,
             WorkEvent::Activity { .. } => everything,
+            // The stage before it names the agent.
+            WorkEvent::AgentStarted { .. } => false,
             WorkEvent::Polled { .. } => {
                 let text = line(event, self.view.addresses).1;
                 let is_new = self.polled.get(repo) != Some(&text);
@@ -271,7 +283,8 @@ fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String
             (Some(*issue), format!("{} {}", styled(BAD, "refused    "), plain(reason)))
         }
         WorkEvent::Progress { issue, text } => (Some(*issue), stage(text)),
-        WorkEvent::Activity { issue, text } => (Some(*issue), styled(DIM, &stage(text))),
+        WorkEvent::AgentStarted { issue, agent, .. } => (Some(*issue), stage(&format!("the agent `{agent}` begins"))),
+        WorkEvent::Activity { issue, text, .. } => (Some(*issue), styled(DIM, &stage(text))),
         WorkEvent::Checked { issue, on, passed, run } => {
             (Some(*issue), stage(&format!("checks on the {on}: {passed} of {run} pass")))
         }
@@ -291,45 +304,10 @@ fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String
     }
 }
 
-/// The labels that are created.
-pub(super) fn lacked_labels(labels: &[String]) -> String {
-    format!("creates {} that the repository lacks", count(labels.len(), "label"))
-}
-
-/// How many issues a poll found, and what holds all of them back.
-fn polled(issues: usize, ready: usize, waiting: &[Waiting]) -> String {
-    let asked = waiting.iter().filter(|one| one.on == WaitsOn::Person).count();
-    let asked = if asked > 0 { format!(", {asked} waiting for an answer") } else { String::new() };
-    let mut text = styled(DIM, &format!("polled: {}, {ready} ready{asked}", count(issues, "issue")));
-    for (why, held) in held_back(waiting) {
-        text.push_str(&styled(WARN, &format!("; {} held back: {}", held.len(), plain(why))));
-    }
-    text
-}
-
-/// The issues that the repository has no room for, by the reason.
-pub(super) fn held_back(waiting: &[Waiting]) -> BTreeMap<&str, Vec<IssueNumber>> {
-    let mut held: BTreeMap<&str, Vec<IssueNumber>> = BTreeMap::new();
-    for one in waiting.iter().filter(|one| one.on == WaitsOn::Repository) {
-        held.entry(&one.why).or_default().push(one.issue);
-    }
-    held
-}
-
-/// Why an issue is in a state, without the state's name, which stands before it.
-pub(super) fn because(state: State, why: &str) -> String {
-    let named = format!("{state}: ");
-    plain(why.strip_prefix(&named).unwrap_or(why))
-}
-
-/// The first line that is not blank, without control characters.
-fn plain(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    shortened(&terminal(line), LINE_MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use hob_worker::{Waiting, WaitsOn};
+
     use super::*;
 
     const ISSUE: IssueNumber = IssueNumber(7);
@@ -350,7 +328,7 @@ mod tests {
     }
 
     fn an_attempt() -> Vec<WorkEvent> {
-        let activity = |text: &str| WorkEvent::Activity { issue: ISSUE, text: text.to_owned() };
+        let activity = |text: &str| WorkEvent::Activity { issue: ISSUE, text: text.to_owned(), share: None };
         let url = "https://example.org/acme/site/pull/9".to_owned();
         vec![
             WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() },

@@ -19,6 +19,7 @@ use crate::cli::{
     progress::{self, Addresses, Show, Verbosity, View, Watch},
     screen::Screen,
     setup::{Listen, Setup},
+    stream::stamped,
     summary::Report,
 };
 
@@ -56,7 +57,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
     watch.written()?;
     let done = done?;
     if shared.json {
-        json::event(serde_json::json!({ "event": "ended", "summary": done }))?;
+        json::event(stamped(serde_json::json!({ "event": "ended", "summary": done }), &counts(&done)))?;
     } else if shared.verbosity() != Verbosity::Quiet {
         tell_people(&done);
     }
@@ -84,10 +85,10 @@ fn naming(repositories: &Repositories) -> output::Naming {
     }
 }
 
-/// Prints the counts of a run and what is left of the rate limits on standard error.
-pub(super) fn tell_people(done: &RunSummary) {
+/// What a run did, in a line.
+fn counts(done: &RunSummary) -> String {
     let calls = done.calls;
-    let text = format!(
+    format!(
         "{} worked on, {} reconciled, {} failed; API calls: {}, {} not modified (free), {}",
         count(done.worked, "issue"),
         done.reconciled,
@@ -95,7 +96,12 @@ pub(super) fn tell_people(done: &RunSummary) {
         count(calls.reads, "read"),
         calls.unchanged,
         count(calls.writes, "write")
-    );
+    )
+}
+
+/// Prints the counts of a run and what is left of the rate limits on standard error.
+pub(super) fn tell_people(done: &RunSummary) {
+    let text = counts(done);
     let width = width_of(std::io::stderr());
     output::note(wrapped(&styled(BOLD, &text), width, 0));
     for rate in &done.rates {

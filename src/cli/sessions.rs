@@ -16,6 +16,7 @@ use crate::cli::{
     local::{command, is_local},
     output,
     setup::Setup,
+    totals::{self, totals},
 };
 
 /// A session as programs get it.
@@ -111,9 +112,10 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let mut found = store.list();
     // Those of no issue are of no repository.
     found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || is_local(record));
-    let shown: Vec<Shown<'_>> = found.iter().map(|record| Shown::new(&store, record)).collect();
+    let (totals, shown) = (totals(&found), found.iter().map(|record| Shown::new(&store, record)));
     if shared.json {
-        return json::result(&shown);
+        let result = shown.map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
+        return Ok(json::event(serde_json::json!({ "event": "result", "result": result, "totals": totals }))?);
     }
     if found.is_empty() {
         let place = setup.state_dir.join("sessions");
@@ -121,8 +123,10 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     }
     let about = ["state", "questions", "profile", "agent", "cost", "updated"];
     let mut table = Table::new(&["session", "issue", "status", "turns"], &about);
-    shown.into_iter().for_each(|session| table.row(session.cells()));
-    Ok(table.print()?)
+    shown.for_each(|session| table.row(session.cells()));
+    table.print()?;
+    output::line("")?;
+    Ok(totals::table(&totals).print()?)
 }
 
 pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<()> {

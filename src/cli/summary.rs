@@ -16,8 +16,9 @@ use hob_worker::{CheckedCommit, RunSummary, Waiting, WaitsOn, WorkEvent};
 use crate::cli::{
     actions::{self, Annotation, Level},
     output,
-    progress::{self, Grouping, Log, Timed, because, held_back, lacked_labels},
+    progress::{self, Grouping, Log, Timed},
     setup::Setup,
+    words::{because, held_back, lacked_labels},
 };
 
 /// Maximum bytes of a summary; GitHub accepts 1 MiB per step.
@@ -118,7 +119,8 @@ impl<'a> Told<'a> {
                 WorkEvent::CreatesLabels { .. }
                 | WorkEvent::Checked { .. }
                 | WorkEvent::Progress { .. }
-                | WorkEvent::Activity { .. } => continue,
+                | WorkEvent::Activity { .. }
+                | WorkEvent::AgentStarted { .. } => continue,
                 WorkEvent::Published { issue, .. } => {
                     told.opened += 1;
                     *issue
@@ -185,6 +187,7 @@ impl<'a> Told<'a> {
                 | WorkEvent::CreatesLabels { .. }
                 | WorkEvent::Progress { .. }
                 | WorkEvent::Activity { .. }
+                | WorkEvent::AgentStarted { .. }
                 | WorkEvent::Checked { .. } => {}
             }
         }
@@ -280,6 +283,7 @@ fn every_event(told: &Told<'_>, events: &[Timed]) -> String {
             | WorkEvent::Refused { issue, .. }
             | WorkEvent::Progress { issue, .. }
             | WorkEvent::Activity { issue, .. }
+            | WorkEvent::AgentStarted { issue, .. }
             | WorkEvent::Checked { issue, .. }
             | WorkEvent::Published { issue, .. }
             | WorkEvent::Failed { issue: Some(issue), .. } => Some(*issue),
@@ -324,6 +328,7 @@ fn what(event: &WorkEvent) -> String {
         WorkEvent::Failed { reason, .. } => format!("**failed**: {}", text(reason)),
         WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} pass"),
         WorkEvent::Progress { text: what, .. } | WorkEvent::Activity { text: what, .. } => text(what),
+        WorkEvent::AgentStarted { agent, .. } => text(&format!("the agent `{agent}` begins")),
         WorkEvent::CreatesLabels { labels } => lacked_labels(labels),
         WorkEvent::Polled { issues, ready, .. } => format!("polled: {}, {ready} ready", count(*issues, "issue")),
     }

@@ -1,11 +1,16 @@
 //! `hob work ISSUE…`: one attempt at each of the given issues.
 
-use hob_domain::{IssueNumber, count};
+use std::collections::BTreeMap;
+
+use hob_agent::session::{SessionRecord, Sessions};
+use hob_domain::{IssueNumber, RepoName, RunId, Spend, count, investigation::Confidence};
 use hob_forge::Access;
 use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
+    alone,
     args::{Shared, WorkArgs},
     ask,
     counters::CountersFile,
@@ -14,9 +19,10 @@ use crate::cli::{
     json,
     layout::Table,
     output::{self, Unwritable},
-    progress::{self, Addresses, Show, Verbosity, View},
+    progress::{self, Addresses, Show, Verbosity, View, Watch},
     run::{stop_on_signal, tell_people},
     screen::Screen,
+    sessions,
     setup::{Listen, Setup},
     summary::Report,
 };
@@ -34,10 +40,9 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     let report = Report::of(&setup);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
-    // The result is one value at the end, so progress goes to standard error even with `--json`.
     let jobs = if args.sequential { 1 } else { setup.settings.limits.jobs.min(numbers.len()) };
     let view = View {
-        show: Show::Lines(shared.verbosity()),
+        show: if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) },
         naming: output::Naming::One,
         addresses: Addresses::Last,
         grouping: report.grouping(jobs),
@@ -46,6 +51,8 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     let (events, watch) = progress::sink(view, &screen, &cancel);
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let listen = Listen { events, cancel, approval };
+    let sessions = sessions::of(&setup);
+    let before = bills(&sessions);
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;
     let concurrency = if args.sequential { Concurrency::Sequential } else { Concurrency::Parallel };
     let done = work_on(&worker, &numbers, concurrency).await;
@@ -54,14 +61,17 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
         counters.close().await;
     }
     report.write(&watch.log, done.as_ref().ok().map(|(_, summary)| summary))?;
+    watch.written()?;
     let (issues, summary) = done?;
+    let repo = worker.forge().repo();
+    let worked: Vec<Worked> = issues.iter().map(|one| worked(one, repo, (&sessions, &before), &watch)).collect();
     if shared.verbosity() != Verbosity::Quiet {
         tell_people(&summary);
     }
     if shared.json {
-        json::result(&issues)?;
+        json::result(&worked)?;
     } else {
-        print(&issues)?;
+        print(&worked)?;
     }
     let short = issues.iter().filter(|issue| issue.state != IssueResult::Completed).count();
     if short > 0 {
@@ -82,11 +92,57 @@ fn each_once(given: &[IssueNumber]) -> Vec<IssueNumber> {
     numbers
 }
 
-fn print(issues: &[WorkedOn]) -> Result<(), Unwritable> {
-    let mut table = Table::new(&["issue", "state", "pull request"], &["why"]);
-    for one in issues {
+/// An issue at the end of the run, for programs: what became of it, and what its agents on this machine did.
+#[derive(Debug, Serialize)]
+struct Worked<'a> {
+    #[serde(flatten)]
+    one: &'a WorkedOn,
+    /// The attempt of this run; none: no agent began.
+    run_id: Option<RunId>,
+    /// What the agent of its last run said at the end.
+    summary: Option<String>,
+    /// How sure an investigation's result is.
+    confidence: Option<Confidence>,
+    usd: f64,
+    /// What this run cost.
+    spend: Spend,
+}
+
+/// What each session has cost.
+fn bills(sessions: &Sessions) -> BTreeMap<RunId, Spend> {
+    sessions.list().into_iter().map(|record| (record.id.clone(), record.bill())).collect()
+}
+
+fn worked<'a>(
+    one: &'a WorkedOn,
+    repo: &RepoName,
+    (sessions, before): (&Sessions, &BTreeMap<RunId, Spend>),
+    watch: &Watch,
+) -> Worked<'a> {
+    let of_issue = |record: &SessionRecord| record.issue == one.issue && record.repo == *repo;
+    let bills = sessions.list().into_iter().filter(of_issue);
+    let spend = bills.fold(Spend::default(), |sum, record| {
+        sum + record.bill().since(before.get(&record.id).copied().unwrap_or_default())
+    });
+    let last = one.session.as_ref();
+    let outcome = last.and_then(|id| sessions.record(id)).and_then(|record| record.outcome);
+    let case = last.and_then(|id| sessions.investigation(id).ok().flatten());
+    Worked {
+        one,
+        run_id: watch.run_on(one.issue),
+        summary: outcome.map(|outcome| alone::said(&outcome).1),
+        confidence: case.and_then(|case| case.confidence()),
+        usd: spend.usd(),
+        spend,
+    }
+}
+
+fn print(issues: &[Worked<'_>]) -> Result<(), Unwritable> {
+    let mut table = Table::new(&["issue", "state", "pull request"], &["cost", "why"]);
+    for Worked { one, spend, .. } in issues {
         let pull = one.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
-        table.row(vec![format!("#{}", one.issue), one.state.to_string(), pull, one.why.clone()]);
+        let cost = if *spend == Spend::default() { "-".to_owned() } else { spend.to_string() };
+        table.row(vec![format!("#{}", one.issue), one.state.to_string(), pull, cost, one.why.clone()]);
     }
     table.print()
 }

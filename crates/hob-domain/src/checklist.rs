@@ -65,9 +65,17 @@ impl Checklist {
     }
 
     /// How far it is, in a few words.
-    fn standing(&self) -> String {
-        let done = self.0.iter().filter(|step| step.state == StepState::Done).count();
-        format!("{done} of {} done", count(self.0.len(), "step"))
+    pub fn standing(&self) -> String {
+        format!("{} of {} done", self.done(), count(self.0.len(), "step"))
+    }
+
+    /// How far it is, in percent.
+    pub fn percent(&self) -> u8 {
+        u8::try_from(self.done() * 100 / self.0.len().max(1)).unwrap_or(100)
+    }
+
+    fn done(&self) -> usize {
+        self.0.iter().filter(|step| step.state == StepState::Done).count()
     }
 
     /// The checklist while the agent works.

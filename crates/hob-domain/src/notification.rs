@@ -278,7 +278,46 @@ mod tests {
     }
 
     #[test]
-    fn a_card_of_teams_shows_plain_text() {
+    fn the_bodies_say_what_happened() {
+        let repo: RepoName = "acme/site".parse().unwrap();
+        let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
+        let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
+        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
+        insta::assert_snapshot!(serde_json::to_string_pretty(&notification.json()).unwrap(), @r#"
+        {
+          "asked_by": "ann",
+          "blocked": {
+            "kind": "question",
+            "question": "UTC or <!channel> local? https://evil.example @here"
+          },
+          "delivery": "62adbbf86faf11b10f509b0689d91e15",
+          "event": "blocked",
+          "issue": {
+            "number": 1,
+            "title": "Fix <b> & | <https://evil.example|x>",
+            "url": "https://forge/acme/site/issues/1"
+          },
+          "repository": "acme/site",
+          "spend": {
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "usd_micros": 0,
+            "wall_seconds": 0
+          },
+          "text": "blocked, a person is needed. UTC or <!channel> local? https://evil.example @here"
+        }
+        "#);
+        let review = Record {
+            pull_request: Some(PullNumber(9)),
+            entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
+            ..record_at(State::InReview)
+        };
+        let review = told(&review, &repo, "Fix it").slack();
+        insta::assert_snapshot!(review["text"].as_str().unwrap(), @"acme/site <https://forge/acme/site/issues/1|#1 Fix it> (<https://forge/acme/site/pull/9|pull request 9>): the work waits for a review.");
+    }
+
+    #[test]
+    fn a_card_has_plain_text_and_opens_what_it_is_about() {
         let repo: RepoName = "acme/site".parse().unwrap();
         let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
         let card = told(&blocked, &repo, "Fix *it* [x](https://evil.example) {{DATE(2026-01-01T00:00:00Z)}}").teams();
@@ -326,38 +365,6 @@ mod tests {
           "type": "message"
         }
         "##);
-    }
-
-    #[test]
-    fn the_bodies_say_what_happened() {
-        let repo: RepoName = "acme/site".parse().unwrap();
-        let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
-        let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
-        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
-        insta::assert_snapshot!(serde_json::to_string_pretty(&notification.json()).unwrap(), @r#"
-        {
-          "asked_by": "ann",
-          "blocked": {
-            "kind": "question",
-            "question": "UTC or <!channel> local? https://evil.example @here"
-          },
-          "delivery": "62adbbf86faf11b10f509b0689d91e15",
-          "event": "blocked",
-          "issue": {
-            "number": 1,
-            "title": "Fix <b> & | <https://evil.example|x>",
-            "url": "https://forge/acme/site/issues/1"
-          },
-          "repository": "acme/site",
-          "spend": {
-            "input_tokens": 0,
-            "output_tokens": 0,
-            "usd_micros": 0,
-            "wall_seconds": 0
-          },
-          "text": "blocked, a person is needed. UTC or <!channel> local? https://evil.example @here"
-        }
-        "#);
         let review = Record {
             pull_request: Some(PullNumber(9)),
             entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
@@ -366,7 +373,5 @@ mod tests {
         let teams = told(&review, &repo, "Fix it").teams();
         let actions = &teams["attachments"][0]["content"]["actions"];
         assert_eq!(actions[1]["url"], "https://forge/acme/site/pull/9", "{teams}");
-        let review = told(&review, &repo, "Fix it").slack();
-        insta::assert_snapshot!(review["text"].as_str().unwrap(), @"acme/site <https://forge/acme/site/issues/1|#1 Fix it> (<https://forge/acme/site/pull/9|pull request 9>): the work waits for a review.");
     }
 }

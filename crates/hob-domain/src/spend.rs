@@ -21,6 +21,12 @@ pub struct Spend {
 }
 
 impl Spend {
+    /// US dollars, for people.
+    #[expect(clippy::cast_precision_loss, reason = "what agents cost is far below 2^53 millionths")]
+    pub fn usd(self) -> f64 {
+        self.usd_micros as f64 / 1e6
+    }
+
     /// Tokens sent and produced.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)

@@ -294,6 +294,7 @@ pub(crate) fn happened(event: &WorkEvent) {
         | WorkEvent::CreatesLabels { .. }
         | WorkEvent::Progress { .. }
         | WorkEvent::Activity { .. }
+        | WorkEvent::AgentStarted { .. }
         | WorkEvent::Checked { .. }
         | WorkEvent::Published { .. } => return,
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hob_domain::{IssueNumber, PullNumber, RepoName, Spend, State};
+use hob_domain::{IssueNumber, PullNumber, RepoName, RunId, Spend, State};
 use serde::Serialize;
 
 /// One thing that happened.
@@ -46,12 +46,26 @@ pub enum WorkEvent {
         /// What happens now.
         text: String,
     },
+    /// An agent begins.
+    AgentStarted {
+        /// The issue.
+        issue: IssueNumber,
+        /// The attempt.
+        run_id: RunId,
+        /// The agent's name, or its profile's.
+        agent: String,
+        /// The session of its run.
+        session: RunId,
+    },
     /// Something happens within a stage: a turn of the agent, a tool, a fetch.
     Activity {
         /// The issue.
         issue: IssueNumber,
         /// What happens now.
         text: String,
+        /// How far the agent is, in percent, where it tells that.
+        #[serde(skip)]
+        share: Option<u8>,
     },
     /// The repository's checks ran.
     Checked {

@@ -185,7 +185,12 @@ impl Worker {
 
     /// Says what happens within a stage.
     pub(super) fn activity(&self, issue: IssueNumber, text: &str) {
-        self.emit(&WorkEvent::Activity { issue, text: text.to_owned() });
+        self.emit(&WorkEvent::Activity { issue, text: text.to_owned(), share: None });
+    }
+
+    /// The same, where it tells how far the agent is, in percent.
+    pub(super) fn advanced(&self, issue: IssueNumber, text: &str, share: u8) {
+        self.emit(&WorkEvent::Activity { issue, text: text.to_owned(), share: Some(share) });
     }
 
     /// A fresh claimant: the nonce is drawn for one acquisition.

@@ -56,7 +56,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, desk: &Desk) -> anyhow::Result<(
     let accounts: Vec<_> = accounts.into_values().collect();
     match desk.show {
         Show::Json => json::result(&accounts),
-        Show::Lines(_) => {
+        Show::Lines(_) | Show::Both(_) => {
             accounts.iter().try_for_each(print)?;
             conclude(&accounts)
         }
@@ -128,6 +128,7 @@ fn collect(stage: &Stage) -> BTreeMap<u64, Account> {
             | WorkEvent::CreatesLabels { .. }
             | WorkEvent::Progress { .. }
             | WorkEvent::Activity { .. }
+            | WorkEvent::AgentStarted { .. }
             | WorkEvent::Checked { .. } => continue,
         };
         let account = accounts.entry(issue).or_default();

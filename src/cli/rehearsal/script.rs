@@ -139,6 +139,7 @@ fn verify(stage: &Stage) -> anyhow::Result<()> {
             | WorkEvent::CreatesLabels { .. }
             | WorkEvent::Progress { .. }
             | WorkEvent::Activity { .. }
+            | WorkEvent::AgentStarted { .. }
             | WorkEvent::Checked { .. }
             | WorkEvent::Published { .. }
             | WorkEvent::Failed { .. } => {}
@@ -175,6 +176,7 @@ fn published(stage: &Stage) -> Vec<u64> {
         | WorkEvent::Refused { .. }
         | WorkEvent::Progress { .. }
         | WorkEvent::Activity { .. }
+        | WorkEvent::AgentStarted { .. }
         | WorkEvent::Checked { .. }
         | WorkEvent::Failed { .. } => None,
     };
@@ -219,10 +221,11 @@ fn collect(dir: &'static Dir<'static>, found: &mut Vec<SeedFile<'static>>) {
 
 fn say(desk: &Desk, text: &str) {
     match desk.show {
-        Show::Lines(Verbosity::Stages | Verbosity::Everything) => {
+        Show::Lines(Verbosity::Stages | Verbosity::Everything)
+        | Show::Both(Verbosity::Stages | Verbosity::Everything) => {
             let text = wrapped(&styled(BOLD, text), width_of(std::io::stderr()), 0);
             desk.screen.line(format!("\n{text}"));
         }
-        Show::Lines(Verbosity::Quiet) | Show::Json => {}
+        Show::Lines(Verbosity::Quiet) | Show::Both(Verbosity::Quiet) | Show::Json => {}
     }
 }

@@ -42,6 +42,35 @@ async fn an_agent_works_on_a_folder_and_its_change_stands_there() {
     world.finish().await;
 }
 
+/// Requirement G4: events with a time and a percentage reach a program while the agent works.
+#[tokio::test]
+async fn programs_hear_how_far_an_agent_is_by_its_checklist() {
+    let world = World::fixing().start().await;
+    let plan = |one: &str, two: &str| {
+        let steps = json!([{ "step": "Look", "state": one }, { "step": "Say two", "state": two }]);
+        json!({ "calls": [{ "name": "plan", "arguments": { "steps": steps } }] })
+    };
+    let done = json!({ "calls": [{ "name": "done", "arguments": { "summary": "It says two." } }] });
+    // It takes a step back, which is none for whoever watches.
+    let replies = json!([plan("done", "doing"), plan("doing", "todo"), plan("done", "done"), done, done]);
+    let mut args = task(&world, &replies);
+    args.extend(["--json".to_owned(), "-q".to_owned()]);
+    let ended = world.hob(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let mut objects = ended.objects();
+    assert_eq!((ended.code, objects.pop().unwrap()["event"].as_str()), (0, Some("result")), "{ended:?}");
+    assert_eq!(objects[0]["event"], "agent_started", "{ended:?}");
+    let percent: Vec<u64> = objects.iter().map(|event| event["percent"].as_u64().unwrap()).collect();
+    assert!(percent.is_sorted() && percent.contains(&50) && percent.last() == Some(&100), "{percent:?}");
+    let steps: Vec<_> =
+        objects.iter().filter_map(|event| event["text"].as_str()?.strip_suffix(" steps done")).collect();
+    assert_eq!(steps, ["1 of 2", "0 of 2", "2 of 2"]);
+    for event in &objects {
+        assert_eq!(event["run_id"], ended.result()["session"], "{event}");
+        assert!(event["time"].as_str().unwrap().ends_with('Z') && event["message"].is_string(), "{event}");
+    }
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_run_that_is_not_done_says_so() {
     let world = World::fixing().start().await;
@@ -49,9 +78,8 @@ async fn a_run_that_is_not_done_says_so() {
     let mut args = task(&world, &asks);
     args.push("--json".to_owned());
     let ended = world.hob(&args.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let objects = ended.objects();
-    assert_eq!((ended.code, objects[0]["result"]["outcome"].as_str()), (8, Some("question")), "{ended:?}");
-    assert_eq!(objects[1]["message"], "the task is not done: asks: Which two?", "{ended:?}");
+    assert_eq!((ended.code, ended.result()["outcome"].as_str()), (8, Some("question")), "{ended:?}");
+    assert_eq!(ended.objects().pop().unwrap()["message"], "the task is not done: asks: Which two?", "{ended:?}");
     for (changed, code, why) in [
         ("--folder", 4, "cannot use the folder"),
         ("--task", 4, "cannot read the task"),

@@ -10,7 +10,7 @@ use crate::harness::{Ended, Gate, World, claim};
 
 /// Issue by issue: state and why.
 fn told(ended: &Ended) -> Vec<(u64, String, String)> {
-    let value = ended.objects()[0]["result"].clone();
+    let value = ended.result();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let one = |value: &Value| (value["issue"].as_u64().unwrap(), text(&value["state"]), text(&value["why"]));
     value.as_array().unwrap().iter().map(one).collect()
@@ -36,7 +36,7 @@ async fn just_these_issues_are_worked_on() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let rows: Vec<&str> = ended.stdout.lines().collect();
     assert_eq!(rows.len(), 3, "the number that was given twice counts once: {ended:?}");
-    assert!(rows[0].starts_with("issue  state      pull request  why"), "{ended:?}");
+    assert!(rows[0].starts_with("issue  state      pull request  cost  why"), "{ended:?}");
     assert!(rows[1].starts_with(&format!("#{third}     completed  #")), "{ended:?}");
     assert!(rows[2].contains("waits for a review"), "{ended:?}");
     assert!(ended.stderr.contains("the agent `fixer` works") && ended.stderr.contains("2 issues worked on"));
@@ -151,6 +151,54 @@ async fn labels_that_stand_in_the_way_are_mended_and_the_work_begins() {
     // The file is there already, so the agent has nothing to change: what counts is that it was asked.
     assert_eq!(states(&ended), as_states(&[(issue, "blocked")]), "{ended:?}");
     assert_eq!(world.briefs(issue).len(), 2);
+    world.finish().await;
+}
+
+/// Requirement A13, requirement G4, requirement G8: each stage is an event with a time, a run and a percentage; the last line is
+/// the result, with what the run brought and cost.
+#[tokio::test]
+async fn programs_hear_each_stage_and_what_the_run_came_to() {
+    let script = r#"echo '{"checklist":[{"step":"Write","state":"done"},{"step":"Check","state":"doing"}]}'
+        echo done > done.txt; echo '{"outcome":"done","summary":"It is done.","usd":0.25,"input_tokens":100}'"#;
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let ended = world.hob(&["work", &issue.to_string(), "--json"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("claimed, generation 1"), "people see it, too: {ended:?}");
+    let mut objects = ended.objects();
+    assert_eq!(objects.pop().unwrap()["event"], "result");
+    let told = |event: &Value| Some((event["event"].as_str()?.to_owned(), event["percent"].as_u64()?));
+    let stages: Vec<(String, u64)> = objects.iter().filter_map(told).collect();
+    assert!(stages.is_sorted_by_key(|(_, percent)| *percent), "{stages:?}");
+    for stage in [
+        ("moved", 5),
+        ("checked", 15),
+        ("agent_started", 20),
+        ("activity", 45),
+        ("checked", 80),
+        ("published", 95),
+        ("moved", 100),
+    ] {
+        assert!(stages.contains(&(stage.0.to_owned(), stage.1)), "{stage:?}: {stages:?}");
+    }
+    assert!(objects.iter().all(|event| event["time"].as_str().is_some_and(|time| time.ends_with('Z'))), "{ended:?}");
+    let result = ended.result();
+    let runs: Vec<&Value> = objects.iter().map(|event| &event["run_id"]).filter(|run| !run.is_null()).collect();
+    assert!(runs.len() > 3 && runs.iter().all(|run| **run == result[0]["run_id"]), "{runs:?}");
+    let pull = world.pull().await["html_url"].clone();
+    let brought = [&result[0]["summary"], &result[0]["usd"], &result[0]["url"], &result[0]["confidence"]];
+    assert_eq!(brought, [&json!("It is done."), &json!(0.25), &pull, &Value::Null]);
+    assert_eq!(result[0]["spend"]["input_tokens"], 100, "{result}");
+    // Nothing began here.
+    let again = world.hob(&["work", &issue.to_string(), "--json"]).await.result();
+    assert_eq!([&again[0]["run_id"], &again[0]["usd"], &again[0]["summary"]], [&Value::Null, &json!(0.0), brought[0]]);
+
+    let totals = world.hob(&["sessions", "--json"]).await.objects()[0]["totals"].clone();
+    let of_agent = ["agent", "sessions", "runs", "done", "failed"].map(|key| totals[0][key].clone());
+    assert_eq!(json!(of_agent), json!(["fixer", 1, 1, 1, 0]), "{totals}");
+    assert_eq!(totals[0]["spend"]["usd_micros"], 250_000);
+    let people = world.hob(&["sessions"]).await;
+    assert!(people.stdout.contains("minutes") && people.stdout.contains("$0.25"), "{people:?}");
     world.finish().await;
 }
 

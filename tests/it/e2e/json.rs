@@ -7,7 +7,7 @@ use github_emulator::{Fault, What, When};
 use hob_config::{AgentSettings, Ask, BackendKind, Impact};
 use serde_json::{Value, json};
 
-use crate::harness::{Ended, World};
+use crate::harness::{Ended, Model, World};
 
 /// The tables of the document by the names in their headings: each field with its type.
 struct Schema(BTreeMap<String, BTreeMap<String, String>>);
@@ -88,6 +88,15 @@ impl Held {
             let fields = object.as_object_mut().unwrap();
             assert_eq!(fields.remove("version"), Some(json!(1)), "{command}: {ended:?}");
             let Some(Value::String(event)) = fields.remove("event") else { panic!("{command}: {ended:?}") };
+            // What all events of a run have.
+            if fields.contains_key("time") {
+                let common = ["time", "message", "run_id", "percent"];
+                let common =
+                    common.into_iter().filter_map(|name| fields.remove(name).map(|value| (name.to_owned(), value)));
+                let common = Value::Object(common.collect());
+                let at = format!("{command}: {event}");
+                self.wrong.extend(self.schema.check_fields(&common, "streamed", &at, &mut self.seen));
+            }
             let table = if event == "result" { format!("hob {command}") } else { event.clone() };
             self.wrong.extend(self.schema.check_fields(
                 &object,
@@ -155,6 +164,24 @@ async fn explains_a_failed_check() -> Ended {
     explained
 }
 
+/// What is said of a repository whose model is down.
+async fn tells_of_an_outage() -> Ended {
+    let model = Model::start().await;
+    let world = super::outages::world(&model, 2).await;
+    for title in ["Make done.txt", "Make done.txt, too"] {
+        world.asks(title, "").await;
+    }
+    model.is_down(true);
+    world.run().await;
+    let told = world.hob(&["status", "--json"]).await;
+    model.is_down(false);
+    world.forge.advance(std::time::Duration::from_secs(3_600));
+    world.run().await;
+    world.run().await;
+    world.finish().await;
+    told
+}
+
 #[tokio::test]
 async fn every_command_writes_what_the_document_describes() {
     let folder = tempfile::tempdir().unwrap();
@@ -212,6 +239,7 @@ async fn every_command_writes_what_the_document_describes() {
         events.extend(wrote);
     }
     events.extend(held.takes("explain", &explains_a_failed_check().await));
+    events.extend(held.takes("status", &tells_of_an_outage().await));
     // Its comment is none that the end of a world expects.
     world.another("acme/live", 0).await;
     let live = ["--repo", "acme/live", "doctor", "--live", "acme/live", "--json"];
@@ -258,7 +286,7 @@ async fn every_command_writes_what_the_document_describes() {
     let model = format!("model.default={model}");
     let args = ["agent", "run", "--folder", &here, "--task", &task, "--json", native[0], native[1], "--set", &model];
     let ran = world.hob(&args).await;
-    assert_eq!((ran.code, ran.objects()[0]["result"]["outcome"].as_str()), (0, Some("done")), "{ran:?}");
+    assert_eq!((ran.code, ran.result()["outcome"].as_str()), (0, Some("done")), "{ran:?}");
     events.extend(held.takes("agent run", &ran));
     let tasks = world.dir().join("tasks");
     super::evaluation::task(&tasks, "good", "1");

@@ -13,7 +13,7 @@ const STEP: Duration = Duration::from_secs(300);
 const STRIDE: Duration = Duration::from_secs(1_200);
 
 /// A world whose native agent asks `model`, with so many issues at once.
-async fn world(model: &Model, jobs: usize) -> World {
+pub(super) async fn world(model: &Model, jobs: usize) -> World {
     World::fixing()
         .agent("native-fixer", Model::agent())
         .set("agent.default", "native-fixer")

@@ -55,7 +55,7 @@ async fn each_issue_that_is_ready_gets_its_pull_request_from_a_process_of_its_ow
     world.asks("Two", "").await;
     for issue in ready(&world, &[]).await.0 {
         let worked = world.hob(&["work", &issue.to_string(), "--json"]).await;
-        assert_eq!((worked.code, &worked.objects()[0]["result"][0]["state"]), (0, &json!("completed")), "{worked:?}");
+        assert_eq!((worked.code, &worked.result()[0]["state"]), (0, &json!("completed")), "{worked:?}");
     }
     assert_eq!(ready(&world, &[]).await.0, [0; 0]);
     world.finish().await;

@@ -25,6 +25,12 @@ impl Ended {
     pub(crate) fn objects(&self) -> Vec<serde_json::Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
+
+    /// The result, whatever events stand before it.
+    pub(crate) fn result(&self) -> serde_json::Value {
+        let result = self.objects().into_iter().rfind(|object| object["event"] == "result");
+        result.unwrap_or_else(|| panic!("{self:?}"))["result"].take()
+    }
 }
 
 /// The program while it runs.

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::{
-    WorkError, Worker,
+    WorkError, WorkEvent, Worker,
     attempt::{
         branch::{is_reviewed, keep},
         job::Job,
@@ -63,6 +63,12 @@ pub(super) async fn run_agent(
         RunPurpose::Investigate => "investigates",
     };
     worker.progress(job.number(), &format!("the agent `{}` {does}", shift.specialist.name));
+    worker.emit(&WorkEvent::AgentStarted {
+        issue: job.number(),
+        run_id: job.run.clone(),
+        agent: shift.specialist.name.clone(),
+        session: shift.session.clone(),
+    });
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
@@ -217,11 +223,13 @@ pub(super) async fn show_progress(
             degraded(Degraded::Model);
         }
         if let Some(checklist) = line.checklist {
+            worker.advanced(job.number(), &checklist.standing(), checklist.percent());
             steps.send_replace(Some(checklist.in_words(|step| public_paths(worker, job).text(step))));
         }
         if let Some(iteration) = line.iteration {
             let Iteration { action, effect, .. } = &iteration;
-            worker.activity(job.number(), &format!("{} {action}: {effect}", iteration.place()));
+            let text = format!("{} {action}: {effect}", iteration.place());
+            worker.advanced(job.number(), &text, iteration.progress.percent);
         }
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);

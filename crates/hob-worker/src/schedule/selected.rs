@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use hob_domain::{Blocked, IssueNumber, PullNumber, Record, State, WaitReason};
+use hob_domain::{Blocked, IssueNumber, PullNumber, Record, RunId, State, WaitReason};
 use hob_forge::LedgerEntry;
 use serde::Serialize;
 
@@ -62,6 +62,10 @@ pub struct WorkedOn {
     pub why: String,
     /// Its pull request.
     pub pull_request: Option<PullNumber>,
+    /// Where its pull request is, or else its report.
+    pub url: Option<String>,
+    /// The session of its last run.
+    pub session: Option<RunId>,
 }
 
 impl std::fmt::Display for IssueResult {
@@ -78,7 +82,8 @@ impl std::fmt::Display for IssueResult {
 impl WorkedOn {
     /// An issue that nothing is known of but why.
     fn only(issue: IssueNumber, state: IssueResult, why: impl Into<String>) -> Self {
-        Self { issue, title: String::new(), state, ledger: None, why: why.into(), pull_request: None }
+        let (title, why) = (String::new(), why.into());
+        Self { issue, title, state, ledger: None, why, pull_request: None, url: None, session: None }
     }
 }
 
@@ -229,7 +234,16 @@ fn worked_on(
         ledger: explained.state,
         why,
         pull_request: record.and_then(|record| record.pull_request),
+        url: record.and_then(|record| output(worker, record)),
+        session: record.and_then(|record| record.session.clone()),
     }
+}
+
+/// The address of what the work brought.
+fn output(worker: &Worker, record: &Record) -> Option<String> {
+    let (repo, issue) = (worker.repo_url(), record.issue);
+    let report = || record.report.map(|comment| format!("{repo}/issues/{issue}#issuecomment-{comment}"));
+    record.pull_request.map(|pull| format!("{repo}/pull/{pull}")).or_else(report)
 }
 
 fn in_review(record: &Record) -> Option<String> {
