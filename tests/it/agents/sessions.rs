@@ -248,7 +248,7 @@ async fn an_answer_reaches_the_conversation_that_asked_with_turns_of_its_own() {
     assert_eq!(sitting.run(&one_turn(&model)).await.outcome, Outcome::done("ok"));
     let request = model.request(0);
     assert!(
-        request.contains("Which?") && request.contains("the left one") && request.contains("[turn 2 of 2"),
+        request.contains("Which?") && request.contains("the left one") && request.contains("[turn 1 of 1"),
         "{request}"
     );
 }

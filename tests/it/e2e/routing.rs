@@ -80,7 +80,10 @@ async fn a_review_for_security_is_given_to_its_profile_whose_session_goes_on() {
 #[tokio::test]
 async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {
     let world = world(WRITES).start().await;
-    for (title, body) in [("Add an index", "On orders."), ("What's the weather?", "Will it rain in Bremen tomorrow?")] {
+    for (title, body) in [
+        ("Fix a typo", "In a comment of the SQL table orders."),
+        ("What's the weather?", "Will it rain in Bremen tomorrow?"),
+    ] {
         let issue = world.asks(title, body).await;
         assert_eq!(world.run().await.worked, 1, "{title}: {:?}", world.failures());
         let route = world.record(issue).await.unwrap().route.unwrap();
