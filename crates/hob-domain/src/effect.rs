@@ -3,7 +3,7 @@
 
 use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, EventAnswer, HandOverLog,
-    HouseLog, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery, Refusal, Request,
+    HouseLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery, Refusal, Request,
     ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking,
     WorkerId, count, dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
 };
@@ -77,6 +77,9 @@ impl Transition {
             Self::Rebuild(traces) => rebuild(record, traces, now),
             Self::Finish(ending) => {
                 (record.request, record.retry_after) = (None, None);
+                if !ending.is_a_merge() {
+                    record.learned = Lessons::default();
+                }
                 format!("finished: {ending}")
             }
             Self::RepairLabels(changes) => {
@@ -249,6 +252,7 @@ fn show_refusal(record: &mut Record, now: Timestamp) -> String {
 
 fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
     record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
+    record.learned = Lessons::default();
     format!("the pull request {pull} was closed without a merge")
 }
 
@@ -422,6 +426,7 @@ fn asked_for_again(old: &Record) -> Record {
         report: None,
         handed_on: false,
         chain: HandOverLog::default(),
+        learned: Lessons::default(),
         accepted: None,
         stalled: None,
         outage: None,

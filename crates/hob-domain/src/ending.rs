@@ -23,6 +23,18 @@ pub enum Ending {
     Terminated(Login),
 }
 
+impl Ending {
+    /// Whether its work is part of the repository now.
+    pub(super) fn is_a_merge(&self) -> bool {
+        match self {
+            Self::Merged | Self::MergedLeftOpen => true,
+            Self::Closed | Self::Unlabeled | Self::Withdrawn | Self::Gone | Self::Concluded | Self::Terminated(_) => {
+                false
+            }
+        }
+    }
+}
+
 impl std::fmt::Display for Ending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

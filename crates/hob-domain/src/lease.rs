@@ -21,8 +21,8 @@
 use std::time::Duration;
 
 use crate::{
-    CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, LabelFights, Nonce, PlanLog, RECORD_VERSION,
-    Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, LabelFights, Lessons, Nonce, PlanLog,
+    RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -165,6 +165,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         report: None,
         handed_on: false,
         chain: HandOverLog::default(),
+        learned: Lessons::default(),
     }
 }
 

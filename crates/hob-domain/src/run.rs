@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, Image, IssueNumber, Proposed, RepoName, RunId,
-    Spend,
+    Spend, TestCommand,
     investigation::{Case, Iteration},
 };
 
@@ -163,4 +163,6 @@ pub struct Progress {
     pub iteration: Option<Iteration>,
     /// Whether another model answers in the place of the one that was to.
     pub fell_back: bool,
+    /// A command that just ran one test, or one file of tests, with success.
+    pub tested: Option<TestCommand>,
 }

@@ -11,9 +11,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Login, NotifyEvent, Outage, PassedOn, Pause, Proof,
-    PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SetBudget,
-    Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
+    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose,
+    SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -263,6 +263,8 @@ pub enum Note {
     Routed(RouteChoice),
     /// The report of the investigation is a comment.
     Reported(CommentId),
+    /// What its work showed of the repository.
+    Learned(Lessons),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -306,6 +308,7 @@ impl Record {
                 self.route = Some(route);
             }
             Note::Reported(comment) => self.report = Some(comment),
+            Note::Learned(lessons) => self.learned = lessons,
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),

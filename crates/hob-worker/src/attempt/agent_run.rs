@@ -148,6 +148,7 @@ fn request(
         findings: &job.findings(),
         base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,
+        memory: &[],
         text_bytes: worker.settings.limits.text_bytes(),
         fence: &fence,
     };

@@ -1,0 +1,19 @@
+//! A repository's memory: what Hob saw work in it, learned from work that was merged.
+//!
+//! # Flow
+//! An attempt observes [`Lesson`]s, and the issue's record keeps a few of them when the work is published. When its pull request
+//! is merged, [`Memory::after`] takes them into the repository's record, and [`Memory::facts`] tells later agents.
+//!
+//! # Guarantees
+//! - A fact is of a closed set, and its command is one of the repository's own checks and set-up steps, or fits the grammar of
+//!   [`TestCommand`]. Nobody's words get in: neither from an issue nor by a record that somebody else wrote, which is held to the
+//!   same rules each time it is read.
+//! - It has [`FACTS_MAX`] facts and [`MEMORY_BYTES`] bytes at most, in the record as well as in a brief.
+
+mod lesson;
+mod memory;
+mod test_command;
+
+pub use lesson::{Lesson, LessonKind, Lessons};
+pub use memory::{FACTS_MAX, Fact, MEMORY_BYTES, Memory};
+pub use test_command::TestCommand;
