@@ -6,7 +6,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hob_domain::{Checklist, FailureClass, Progress, RunReport, RunRequest, Spend, investigation::Iteration};
+use hob_domain::{
+    Checklist, FailureClass, Progress, RunReport, RunRequest, Spend, TestCommand, investigation::Iteration,
+};
 use hob_egress::Asked;
 use hob_process::Environment;
 use hob_sandbox::Sandbox;
@@ -145,6 +147,11 @@ impl RunContext {
     /// Reports how far the agent is by its own checklist.
     pub fn checklist(&self, checklist: Checklist) {
         self.progress.try_send(Progress { checklist: Some(checklist), ..Progress::default() }).ok();
+    }
+
+    /// Reports a command that ran one test, or one file of tests, with success.
+    pub(crate) fn tested(&self, command: TestCommand) {
+        self.progress.try_send(Progress { tested: Some(command), ..Progress::default() }).ok();
     }
 
     /// Reports activity: a run that is idle for long is ended.

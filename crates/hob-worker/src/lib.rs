@@ -13,7 +13,8 @@
 //! | `commands`, `following`, `receipts` | commands in comments: which there are, what they lead to, and what shows it |
 //! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
 //! | `webhook` | the address that notifications are posted to |
-//! | `settlement` | the issue's share of the repository's day |
+//! | `settlement` | the issue's share of the repository's day, and what merged work showed |
+//! | `flakes` | which checks failed and passed on one commit |
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
 //! | `finding` | what one look found |
@@ -39,6 +40,7 @@ mod event;
 pub mod explain;
 mod finding;
 mod finished;
+mod flakes;
 mod following;
 mod found_pulls;
 mod labelled_by_hand;
@@ -73,7 +75,9 @@ pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use profiles::{base_catalog, catalog};
-pub use reconcile::{Approved, Requested, approve, kill_switch, pause, repository_record, resume, terminate, unblock};
+pub use reconcile::{
+    Approved, Requested, approve, forget, kill_switch, pause, repository_record, resume, terminate, unblock,
+};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use routes::{Routed, Routes, routes};
 pub use sandbox::{sandbox, sandbox_of_tier, try_sandbox};

@@ -1,11 +1,12 @@
-//! Settlement: what an attempt cost takes the place of its reservation in the repository's day.
+//! Settlement: what an attempt cost takes the place of its reservation in the repository's day, and what merged work showed goes into
+//! its memory, in the same write.
 //!
 //! # Guarantees
 //! At rest the day has no reservation of an issue that nobody holds, and an issue's share of the day is what its ledger
 //! says: an issue's lease is released only after its share is settled. A worker that dies in between leaves the lease, and
 //! whoever takes it over settles the share.
 
-use hob_domain::{Spend, close_reservation};
+use hob_domain::{Lessons, Memory, Note, Spend, State, close_reservation};
 use hob_forge::{BaseBranch, HeldLease};
 
 use crate::{WorkError, Worker};
@@ -20,16 +21,31 @@ pub(super) async fn settle(
     base: &BaseBranch,
     began: Spend,
 ) -> Result<(), WorkError> {
-    let (issue, bills) = (lease.issue(), (began, lease.record().spend));
+    let (issue, bills, lessons) = (lease.issue(), (began, lease.record().spend), lessons(lease));
     let settled = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
-        let record = close_reservation(before, issue, bills, nonce, now);
-        Ok((record, format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began)), ()))
+        let mut record = close_reservation(before, issue, bills, nonce, now);
+        let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began));
+        if let Some(memory) = record.memory.after(&lessons, issue, now) {
+            record.memory = memory;
+            sentence.push_str("; what its work showed is remembered");
+        }
+        Ok((record, sentence, ()))
     });
     // Settling takes no room, so a record is never full for it.
-    settled.await.map(drop).map_err(WorkError::from)
+    drop(settled.await?);
+    if !lessons.is_empty() {
+        lease.note(Note::Learned(Lessons::default())).await;
+    }
+    Ok(())
 }
 
-/// Settles what a worker that died left unsettled.
+/// What the issue's work showed, where it was merged: an end without a merge takes it out of the record.
+fn lessons(lease: &HeldLease) -> Lessons {
+    let record = lease.record();
+    if record.state == State::Done { record.learned } else { Lessons::default() }
+}
+
+/// Settles what a worker that died left unsettled, and remembers what merged work showed, where that is news.
 ///
 /// # Errors
 /// As [`settle`]'s.
@@ -38,10 +54,12 @@ pub(super) async fn settle_what_is_left(
     lease: &HeldLease,
     base: &BaseBranch,
 ) -> Result<(), WorkError> {
-    let Some(day) = worker.forge.repository_ledger().known() else { return Ok(()) };
-    let (bill, now) = (lease.record().spend, worker.forge.now());
+    let known = worker.forge.repository_ledger().known();
+    let (issue, bill, now) = (lease.issue(), lease.record().spend, worker.forge.now());
     // A record of another day tells nothing of this one: a reservation of today may have been written since it was read.
-    if day.is_of(now) && day.is_settled(lease.issue(), bill, now) {
+    let is_settled = known.as_ref().is_none_or(|day| day.is_of(now) && day.is_settled(issue, bill, now));
+    let memory = known.map(|record| record.memory).unwrap_or_else(Memory::default);
+    if is_settled && memory.after(&lessons(lease), issue, now).is_none() {
         return Ok(());
     }
     settle(worker, lease, base, bill).await

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     EventSink, WorkError, WorkEvent, base_checks::BaseChecks, counters::happened, finished::FinishedLedgers,
-    found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races,
-    spend_journal::SpendJournal, trouble::Trouble, webhook::Receiver,
+    flakes::Flakes, found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage,
+    looked_at::LookedAt, races::Races, spend_journal::SpendJournal, trouble::Trouble, webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -93,6 +93,7 @@ pub struct Worker {
     pub(super) logs_are_hidden: AtomicBool,
     pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
+    pub(super) flakes: Flakes,
     pub(super) races: Races,
     pub(super) last_page: LastPage,
     /// Where notifications are posted to; none: nowhere.
@@ -149,6 +150,7 @@ impl Worker {
             logs_are_hidden: AtomicBool::default(),
             found_pulls: FoundPulls::default(),
             base_checks: BaseChecks::default(),
+            flakes: Flakes::default(),
             races: Races::default(),
             last_page: LastPage::default(),
             receiver: parts.webhook.map(Receiver::new).transpose()?,

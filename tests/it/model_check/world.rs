@@ -189,6 +189,7 @@ impl Rec {
             checklist: None,
             route: None,
             chain: hob_domain::HandOverLog::default(),
+            learned: hob_domain::Lessons::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use futures_util::future::join_all;
 use hob_domain::{
-    Impact, Outcome,
+    Impact, Outcome, TestCommand,
     investigation::{Allowed, Iteration},
 };
 use tokio::time::Instant;
@@ -235,6 +235,7 @@ impl CallRunner<'_> {
                     self.progress.seen.changed();
                 }
                 if let Some(command) = command {
+                    self.tested(&command, ran.as_ref()).await;
                     self.progress.seen.ran(&command, &self.last_look.checks);
                 }
                 self.progress.files.extend(changes.iter().cloned());
@@ -246,6 +247,15 @@ impl CallRunner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Reports a command of a test that passed. Elsewhere than in the repository's own folder it is another command.
+    async fn tested(&self, command: &str, ran: Option<&CommandResult>) {
+        let Some(test) = TestCommand::parse(command).filter(|_| ran == Some(&CommandResult::Succeeded)) else { return };
+        let Toolbox { shell, folder, .. } = &self.executor.toolbox;
+        if shell.lock().await.folder() == folder.path() {
+            self.context.tested(test);
+        }
     }
 
     /// A step of an investigation that begins; none: nothing is investigated.

@@ -8,9 +8,9 @@ use std::{
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Note, Outcome, Progress, RunId, RunPurpose,
-    RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief, rendered, title,
-    without_tokens,
+    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Lesson, Note, Outcome, Progress, RunId,
+    RunPurpose, RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief,
+    rendered, title, without_tokens,
 };
 use hob_forge::fresh_nonce;
 use hob_workspace::PublicPaths;
@@ -148,7 +148,7 @@ fn request(
         findings: &job.findings(),
         base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,
-        memory: &[],
+        memory: &job.memory,
         text_bytes: worker.settings.limits.text_bytes(),
         fence: &fence,
     };
@@ -232,6 +232,7 @@ pub(super) async fn show_progress(
             let text = format!("{} {action}: {effect}", iteration.place());
             worker.advanced(job.number(), &text, iteration.progress.percent);
         }
+        job.learn(line.tested.as_ref().map(Lesson::of_test));
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);
         }

@@ -4,8 +4,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Finding, Image, IssueNumber, LeftOut, Login, ReviewBrief,
-    RunId, RunPurpose, Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Finding, Image, IssueNumber, LeftOut, Lesson, Lessons,
+    Login, ReviewBrief, RunId, RunPurpose, Sha, Spend, investigation::Case,
 };
 use hob_workspace::{Checkout, UnfitWork};
 use tokio::time::Instant;
@@ -43,6 +43,10 @@ pub(super) struct Job<'a> {
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
+    /// What earlier work showed of the repository, one fact a line.
+    pub(super) memory: Vec<String>,
+    /// What this attempt shows of it.
+    pub(super) lessons: Mutex<Lessons>,
     /// What the second pair of eyes said of its work so far.
     pub(super) looks: Mutex<Looks>,
     /// Why the agent's work could not be committed, as it is told.
@@ -98,6 +102,19 @@ impl Job<'_> {
     /// Takes note of why its work could not be committed, or that it was, and returns what was noted before.
     pub(super) fn note_unfit(&self, unfit: Option<UnfitWork>) -> Option<UnfitWork> {
         std::mem::replace(&mut *self.unfit.lock().unwrap_or_else(PoisonError::into_inner), unfit)
+    }
+
+    /// Takes note of what the attempt shows of the repository.
+    pub(super) fn learn(&self, lesson: Option<Lesson>) {
+        if let Some(lesson) = lesson {
+            let mut lessons = self.lessons.lock().unwrap_or_else(PoisonError::into_inner);
+            *lessons = std::mem::take(&mut *lessons).and(lesson);
+        }
+    }
+
+    /// What the attempt showed of the repository so far.
+    pub(super) fn learned(&self) -> Lessons {
+        self.lessons.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The commit that the branch stands at on the server.

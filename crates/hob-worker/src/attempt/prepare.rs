@@ -7,7 +7,7 @@ use std::{
 
 use hob_agent::session::SessionRecord;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{BaseChoice, ChangeText, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for};
+use hob_domain::{BaseChoice, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for};
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
@@ -91,6 +91,7 @@ pub(super) async fn prepare<'a>(
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let (base_checks, looks, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
+    let (memory, lessons) = (memory(worker, issue.number, &rules, purpose), Mutex::default());
     Ok(Job {
         held,
         purpose,
@@ -108,10 +109,23 @@ pub(super) async fn prepare<'a>(
         run,
         limits,
         base_checks,
+        memory,
+        lessons,
         looks,
         unfit,
         pushed,
     })
+}
+
+/// What earlier work showed of the repository, for whoever works for this purpose: what only reads gets no set-up step.
+fn memory(worker: &Worker, issue: IssueNumber, rules: &RepositorySettings, purpose: RunPurpose) -> Vec<String> {
+    let Some(known) = worker.forge.repository_ledger().known() else { return Vec::new() };
+    let refused = known.memory.refused();
+    if refused > 0 {
+        let entries = if refused == 1 { "entry" } else { "entries" };
+        worker.progress(issue, &format!("left out of the repository's memory: {refused} {entries} not written by Hob"));
+    }
+    known.memory.lines(&rules.checks, if purpose.only_reads() { &[] } else { &rules.setup })
 }
 
 /// What is said of the work at `tip`, where it passed its checks in an attempt before and its way to people was cut off: in the

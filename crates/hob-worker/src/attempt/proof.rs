@@ -3,7 +3,7 @@
 use hob_agent::Confined;
 use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Sha, Verdict, left_out,
+    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Lesson, Sha, Verdict, left_out,
 };
 use hob_workspace::{CheckLimits, run_checks};
 
@@ -147,8 +147,12 @@ async fn checks_on(
     let (confined, _home, _egress) = confined?;
     let run = run_checks(&folder, checks, (&confined.plan, &confined.environment), limits, &worker.cancel);
     let mut results = run.await.map_err(WorkError::Checks)?;
-    if let SetUp::Failed(step) = set_up {
-        results.insert(0, *step);
+    match set_up {
+        SetUp::Failed(step) => results.insert(0, *step),
+        SetUp::Nothing | SetUp::Ready(_) => {
+            results.iter().for_each(|result| job.learn(Lesson::of_check(result)));
+            worker.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
+        }
     }
     for failed in results.iter().filter(|check| check.failed()) {
         tell(worker, job, failed);

@@ -49,6 +49,10 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
         Some(issue) => job.held.labels.set(issue.labels),
     }
     lease.note(Note::Proven(proven.head.clone())).await;
+    let learned = job.learned();
+    if !learned.is_empty() {
+        lease.note(Note::Learned(lease.record().learned.and_all(learned))).await;
+    }
     if is_reviewed(job) {
         return Box::pin(publish_round(worker, job, proven)).await;
     }

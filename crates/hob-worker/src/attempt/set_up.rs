@@ -1,7 +1,7 @@
 //! The set-up steps of a repository: what they fetch is there for agent and checks, which have no network.
 
 use hob_agent::Confined;
-use hob_domain::{CheckExit, CheckResult, Sha};
+use hob_domain::{CheckExit, CheckResult, Lesson, Sha};
 use hob_sandbox::Network;
 use hob_workspace::{CheckLimits, Prepared, run_checks};
 use tokio::time::Instant;
@@ -46,6 +46,7 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
         let step = std::slice::from_ref(step);
         let run = run_checks(&made.folder, step, (&confined.plan, &confined.environment), limits, &worker.cancel);
         let results = run.await.map_err(WorkError::Checks)?;
+        results.iter().for_each(|result| job.learn(Lesson::of_step(result)));
         if let Some(failed) = results.into_iter().find(|result| !result.passed()) {
             worker.progress(job.number(), &format!("the set-up step `{}` failed", failed.command));
             if is_the_base && failed.exit != CheckExit::Cancelled {

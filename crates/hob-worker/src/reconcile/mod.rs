@@ -15,7 +15,7 @@ mod rerun;
 mod ticked;
 mod unblock;
 
-pub use control::{Requested, kill_switch, pause, repository_record, resume, terminate};
+pub use control::{Requested, forget, kill_switch, pause, repository_record, resume, terminate};
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
 pub(super) use reconcile::{look_for_answer, reconcile};
