@@ -13,6 +13,7 @@ use crate::cli::{
     progress::Verbosity,
     record_args::RecordArgs,
     shard::Shard,
+    status_args::StatusArgs,
 };
 
 /// What the help of each command ends with, in place of the global options.
@@ -126,7 +127,7 @@ pub(super) enum Command {
     /// Explain what Hob would do about one issue, or why it would do nothing.
     Explain(IssueArgs),
     /// Show the issues in progress: claims, leases, pull requests and spend.
-    Status,
+    Status(StatusArgs),
     /// Print the ledger of one issue.
     History(IssueArgs),
     /// Answer a blocked issue and requeue it.

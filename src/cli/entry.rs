@@ -130,7 +130,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, args, screen).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
-        Command::Status => status::status(setup, shared).await,
+        Command::Status(args) => status::status(setup, shared, &args).await,
         Command::History(args) => history::history(setup, shared, args.issue).await,
         Command::Unblock(args) => unblock::unblock(setup, shared, args).await,
         Command::Approve(args) => approve::approve(setup, shared, args).await,
@@ -170,7 +170,7 @@ fn runs_agents(command: &Command) -> bool {
         Command::Init(_)
         | Command::List
         | Command::Explain(_)
-        | Command::Status
+        | Command::Status(_)
         | Command::History(_)
         | Command::Unblock(_)
         | Command::Approve(_)

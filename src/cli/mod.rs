@@ -53,6 +53,7 @@ mod setup;
 mod shard;
 mod sign_in;
 mod status;
+mod status_args;
 mod stopped;
 mod stream;
 mod summary;

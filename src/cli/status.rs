@@ -1,6 +1,6 @@
 //! `hob status`.
 
-use hob_domain::{Full, Record, RepositoryRecord, remaining, routing_is_off, terminal};
+use hob_domain::{Full, Memory, Record, RepositoryRecord, count, remaining, routing_is_off, terminal};
 use hob_forge::Access;
 use hob_worker::{Worker, explain, repository_record};
 use serde_json::{Value, json};
@@ -11,16 +11,18 @@ use crate::cli::{
     layout::{self, Table},
     output::{self, BOLD, DIM, Unwritable, styled},
     setup::{Listen, Setup},
+    status_args::StatusArgs,
 };
 
-pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
-    let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+pub(super) async fn status(setup: Setup, shared: Shared, args: &StatusArgs) -> anyhow::Result<()> {
+    let access = if args.forget_memory { Access::ReadWrite } else { Access::ReadOnly };
+    let pool = setup.pool(&shared, access, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = output::Naming::of(workers.len());
     let (mut issues, mut repositories, mut failed) = (Vec::new(), Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();
-        match look(worker).await {
+        match look(worker, args).await {
             Ok((found, record)) if shared.json => {
                 for (title, record) in &found {
                     let mut issue = json::with_repo(repo, record)?;
@@ -51,7 +53,10 @@ pub(super) async fn status(setup: Setup, shared: Shared) -> anyhow::Result<()> {
 /// The issues in progress with their titles, and the repository's own record.
 type Found = (Vec<(String, Record)>, Option<RepositoryRecord>);
 
-async fn look(worker: &Worker) -> Result<Found, hob_worker::WorkError> {
+async fn look(worker: &Worker, args: &StatusArgs) -> Result<Found, hob_worker::WorkError> {
+    if args.forget_memory {
+        hob_worker::forget(worker).await?;
+    }
     Ok((explain::unfinished(worker).await?, repository_record(worker).await?))
 }
 
@@ -80,7 +85,7 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
     table.print()
 }
 
-/// The kill switch, the day's spend and the circuit breakers, for programs.
+/// The kill switch, the day's spend, the circuit breakers and the memory, for programs.
 fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
     let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
     json!({
@@ -88,10 +93,21 @@ fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
         "today": bill,
         "down": record.map(|record| record.outages.open().collect::<Vec<_>>()).unwrap_or_default(),
         "routing_off_until": record.and_then(|record| record.failed_loads.off_until(worker.forge().now())),
+        "memory": record.map(|record| facts(&record.memory)).unwrap_or_default(),
     })
 }
 
-/// The kill switch, the circuit breakers and the day's spend.
+fn facts(memory: &Memory) -> Vec<Value> {
+    let fact = |fact: &hob_domain::Fact| {
+        json!({
+            "kind": fact.kind, "command": fact.command, "seconds": fact.seconds(), "days": fact.days, "issue": fact.issue,
+            "at": fact.at,
+        })
+    };
+    memory.facts().map(fact).collect()
+}
+
+/// The kill switch, the circuit breakers, the day's spend, and how much is remembered.
 fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), Unwritable> {
     let Some(record) = record else { return Ok(()) };
     if let Some(pause) = &record.paused {
@@ -105,5 +121,12 @@ fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), U
         layout::paragraph(&styled(BOLD, &terminal(&down.to_string())))?;
     }
     let bill = record.day_bill(now);
-    layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))
+    layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))?;
+    match record.memory.facts().count() {
+        0 => Ok(()),
+        facts => layout::paragraph(&format!(
+            "Agents are told {} from merged work: `hob status --json` lists them, `hob status --forget-memory` forgets them.",
+            count(facts, "fact")
+        )),
+    }
 }

@@ -2,10 +2,11 @@
 //! [`apply`](crate::apply)'s.
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, EventAnswer, HandOverLog,
-    HouseLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery, Refusal, Request,
-    ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition, Trigger, Unblocking,
-    WorkerId, count, dollars, events_in_words, failing, label_fights::names_of, no_verdict, unseen,
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
+    HandOverLog, HouseLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery,
+    Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition,
+    Trigger, Unblocking, WorkerId, count, dollars, events_in_words, failing, label_fights::names_of, no_verdict,
+    unseen,
 };
 
 impl Transition {
@@ -75,13 +76,7 @@ impl Transition {
                 format!("the pull request {pull} is open again")
             }
             Self::Rebuild(traces) => rebuild(record, traces, now),
-            Self::Finish(ending) => {
-                (record.request, record.retry_after) = (None, None);
-                if !ending.is_a_merge() {
-                    record.learned = Lessons::default();
-                }
-                format!("finished: {ending}")
-            }
+            Self::Finish(ending) => finish(record, &ending),
             Self::RepairLabels(changes) => {
                 record.label_fights.repaired(&changes, now);
                 format!("repaired the labels: {}", names_of(&changes))
@@ -254,6 +249,15 @@ fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
     record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
     record.learned = Lessons::default();
     format!("the pull request {pull} was closed without a merge")
+}
+
+/// What the work showed counts once it is merged, and not otherwise.
+fn finish(record: &mut Record, ending: &Ending) -> String {
+    (record.request, record.retry_after) = (None, None);
+    if !ending.is_a_merge() {
+        record.learned = Lessons::default();
+    }
+    format!("finished: {ending}")
 }
 
 fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {

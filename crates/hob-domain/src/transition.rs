@@ -452,7 +452,7 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Control, EventId, HandOver, Nonce, Received, blocked::tests::every_reason, checklist::tests::checklist,
+        Control, EventId, HandOver, Lesson, Nonce, Received, blocked::tests::every_reason, checklist::tests::checklist,
         lease::tests::record_at, released,
     };
 
@@ -592,6 +592,20 @@ mod tests {
     }
 
     /// A transition that nobody can tell from another in the ledger's history tells nobody anything.
+    #[test]
+    fn what_work_showed_counts_once_it_is_merged_and_not_otherwise() {
+        let learned = Lessons::default().and(Lesson::flaky("make test").unwrap());
+        let record = Record { learned, ..record_at(State::InReview) };
+        let keeps = |transition| !apply(&record, transition, now()).unwrap().0.learned.is_empty();
+        for ending in [Ending::Merged, Ending::MergedLeftOpen] {
+            assert!(keeps(Transition::Finish(ending.clone())), "{ending}");
+        }
+        for ending in [Ending::Closed, Ending::Unlabeled, Ending::Gone, Ending::Terminated("ann".into())] {
+            assert!(!keeps(Transition::Finish(ending.clone())), "{ending}");
+        }
+        assert!(!keeps(Transition::Reject(PullNumber(9))));
+    }
+
     #[test]
     fn every_transition_has_its_sentence() {
         let mut told = std::collections::BTreeMap::new();

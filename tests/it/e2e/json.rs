@@ -228,6 +228,11 @@ async fn every_command_writes_what_the_document_describes() {
     let mut events = BTreeSet::new();
     for command in commands {
         let args: Vec<&str> = command.split(' ').chain(["--json"]).collect();
+        if command == "status" {
+            let at = "2026-01-01T00:00:00Z";
+            let fact = json!({ "kind": "set-up", "command": "npm ci", "took": [9], "days": 1, "issue": 1, "at": at });
+            world.writes_memory("ann", &json!([fact])).await;
+        }
         let ended = world.hob(&args).await;
         let name = match command.split_once(" --dry-run") {
             Some(_) => format!("{} --dry-run", args[0]),

@@ -43,6 +43,7 @@ mod logging;
 mod long_lists;
 mod lost;
 mod meanwhile;
+mod memory;
 mod misconfigured;
 mod notify;
 mod order;

@@ -104,6 +104,27 @@ impl World {
         self.call(login, Method::PATCH, &format!("/git/refs/heads/{branch}"), json!({"sha": commit})).await;
     }
 
+    /// Ann merges a pull request.
+    pub(crate) async fn merges(&self, pull: u64) {
+        self.later();
+        self.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
+    }
+
+    /// Somebody who may push to Hob's refs writes this memory into the repository's record, which is there.
+    pub(crate) async fn writes_memory(&self, login: &str, memory: &Value) {
+        let tip = self.call(login, Method::GET, "/git/ref/hob/repository", Value::Null).await["object"]["sha"].clone();
+        let path = format!("/git/commits/{}", tip.as_str().unwrap());
+        let commit = self.call(login, Method::GET, &path, Value::Null).await;
+        let (sentence, record) = commit["message"].as_str().unwrap().split_once("\n\n").unwrap();
+        let mut record: Value = serde_json::from_str(record).unwrap();
+        record["memory"] = memory.clone();
+        let commit = json!({
+            "message": format!("{sentence}\n\n{record}\n"), "tree": commit["tree"]["sha"], "parents": [tip],
+        });
+        let made = self.call(login, Method::POST, "/git/commits", commit).await;
+        self.call(login, Method::PATCH, "/git/refs/hob/repository", json!({ "sha": made["sha"] })).await;
+    }
+
     async fn commits_file(&self, login: &str, parent: &Value, path: &str, content: &str) -> String {
         let entry = json!([{"path": path, "mode": "100644", "type": "blob", "content": content}]);
         let tree = self.call(login, Method::POST, "/git/trees", json!({"base_tree": parent, "tree": entry})).await;

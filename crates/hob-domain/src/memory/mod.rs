@@ -10,10 +10,10 @@
 //!   same rules each time it is read.
 //! - It has [`FACTS_MAX`] facts and [`MEMORY_BYTES`] bytes at most, in the record as well as in a brief.
 
+mod facts;
 mod lesson;
-mod memory;
 mod test_command;
 
+pub use facts::{FACTS_MAX, Fact, MEMORY_BYTES, Memory};
 pub use lesson::{Lesson, LessonKind, Lessons};
-pub use memory::{FACTS_MAX, Fact, MEMORY_BYTES, Memory};
 pub use test_command::TestCommand;

@@ -185,7 +185,7 @@ mod tests {
         "  cargo   test parser ",
     ];
 
-    /// Attack corpus K151: what tries to get in as a command of a test.
+    /// What tries to get in as a command of a test.
     const REFUSED: [&str; 43] = [
         "",
         "cargo test",
@@ -232,6 +232,7 @@ mod tests {
         "cargo test pärser",
     ];
 
+    /// Attack corpus K152.
     #[test]
     fn one_test_of_a_known_program_is_such_a_command_and_nothing_else_is() {
         for command in TAKEN {
