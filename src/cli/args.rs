@@ -623,10 +623,12 @@ mod tests {
         == status
         Show the issues in progress: claims, leases, pull requests and spend
 
-        Usage: hob status
+        Usage: hob status [OPTIONS]
 
         Options:
-          -h, --help  Print help
+              --forget-memory  First forget what Hob saw work in the repositories, such as commands of tests
+                               and times of checks
+          -h, --help           Print help
 
         == history
         Print the ledger of one issue

@@ -6,7 +6,7 @@
 //! says: an issue's lease is released only after its share is settled. A worker that dies in between leaves the lease, and
 //! whoever takes it over settles the share.
 
-use hob_domain::{Lessons, Memory, Note, Spend, State, close_reservation};
+use hob_domain::{Lessons, Note, Spend, State, close_reservation};
 use hob_forge::{BaseBranch, HeldLease};
 
 use crate::{WorkError, Worker};
@@ -58,7 +58,7 @@ pub(super) async fn settle_what_is_left(
     let (issue, bill, now) = (lease.issue(), lease.record().spend, worker.forge.now());
     // A record of another day tells nothing of this one: a reservation of today may have been written since it was read.
     let is_settled = known.as_ref().is_none_or(|day| day.is_of(now) && day.is_settled(issue, bill, now));
-    let memory = known.map(|record| record.memory).unwrap_or_else(Memory::default);
+    let memory = known.map(|record| record.memory).unwrap_or_default();
     if is_settled && memory.after(&lessons(lease), issue, now).is_none() {
         return Ok(());
     }

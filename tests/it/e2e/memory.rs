@@ -233,6 +233,7 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
 
 /// The figures of `docs/operations.md`: `cargo test --test it e2e::memory -- --nocapture` prints them.
 #[tokio::test]
+#[expect(clippy::print_stdout, reason = "whoever measures reads them")]
 async fn an_agent_that_is_told_the_command_of_a_test_does_not_look_for_it() {
     let (without, with) = (five_issues(true).await, five_issues(false).await);
     println!("turns, rounds and input tokens of each issue, without memory: {without:?}, with it: {with:?}");
