@@ -32,8 +32,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SECTION = "Attacks that tests cover"
 NOT_APPLICABLE = "Not applicable"
 # The corpus: each letter with its last number.
-CORPUS = {"A": 11, "B": 19, "C": 33, "D": 51, "E": 66, "F": 76, "G": 83, "H": 92, "I": 104, "J": 130, "K": 154}
-NAME = re.compile(r"\b([A-K]\d{1,3})\b")
+CORPUS = {"A": 11, "B": 19, "C": 33, "D": 51, "E": 66, "F": 76, "G": 83, "H": 92, "I": 104, "J": 130, "K": 154, "L": 156}
+NAME = re.compile(r"\b([A-L]\d{1,3})\b")
 # A test that waits longer waits for ever.
 PATIENCE_SECONDS = 600
 
@@ -96,7 +96,7 @@ def table(title):
     for line in (ROOT / "docs/trust.md").read_text().splitlines():
         if found := re.match(r"(#+) (.*)", line):
             inside = found[2] == title
-        elif inside and (found := re.match(r"\| ([A-K]\d+) \| (.*) \|$", line)):
+        elif inside and (found := re.match(r"\| ([A-L]\d+) \| (.*) \|$", line)):
             rows[found[1]] = found[2]
     return rows
 

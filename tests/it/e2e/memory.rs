@@ -37,7 +37,7 @@ fn fact(kind: &str, command: &str) -> Value {
     json!({ "kind": kind, "command": command, "days": 3, "issue": 1, "at": "2026-01-01T00:00:00Z" })
 }
 
-/// Attack corpus K152: an issue has an agent run commands that are to reach other agents as instructions.
+/// Attack corpus L156: an issue has an agent run commands that are to reach other agents as instructions.
 #[tokio::test]
 async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it_forgotten() {
     let replies = Replies::none();
@@ -110,7 +110,7 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     world.finish().await;
 }
 
-/// Attack corpus K151: somebody who may push writes an instruction into the repository's record, for agents to read.
+/// Attack corpus L155: somebody who may push writes an instruction into the repository's record, for agents to read.
 #[tokio::test]
 async fn an_instruction_in_the_repositorys_record_reaches_no_agent() {
     let world = World::fixing().set("limits.issues_per_hour", "100").start().await;

@@ -278,7 +278,7 @@ mod tests {
         assert!(!has(&memory, "often"));
     }
 
-    /// Attack corpus K151: somebody who may push wrote the repository's record, to have an agent read an instruction.
+    /// Attack corpus L155: somebody who may push wrote the repository's record, to have an agent read an instruction.
     #[test]
     fn an_instruction_in_a_record_reaches_nobody() {
         let fact = |kind: &str, command: &str| json!({"kind": kind, "command": command, "days": 9, "issue": 1, "at": "2026-01-01T00:00:00Z"});

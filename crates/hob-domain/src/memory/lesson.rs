@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(serde_json::from_value::<Lessons>(written).unwrap(), kept);
     }
 
-    /// Attack corpus K151: a record that somebody else wrote.
+    /// Attack corpus L155: a record that somebody else wrote.
     #[test]
     fn what_is_no_lesson_is_left_out() {
         let list = serde_json::json!([

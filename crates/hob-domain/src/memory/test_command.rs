@@ -232,7 +232,7 @@ mod tests {
         "cargo test pärser",
     ];
 
-    /// Attack corpus K152.
+    /// Attack corpus L156.
     #[test]
     fn one_test_of_a_known_program_is_such_a_command_and_nothing_else_is() {
         for command in TAKEN {
