@@ -141,6 +141,31 @@ async fn work_that_only_could_not_be_pushed_is_published_and_not_done_again() {
     world.finish_after_faults().await;
 }
 
+/// Work that is done needs no model: it is published while the model is down.
+#[tokio::test]
+async fn proven_work_is_published_while_the_model_is_down() {
+    let model = Model::start().await;
+    let world = world(&model, 4).await;
+    let first = ask_for(&world, 1).await;
+    world.forge.inject(down("/acme/site.git/git-receive-pack"));
+    world.run().await;
+    assert_eq!((model.answered(), states(&world, &first).await), (2, vec![State::Ready]));
+    model.is_down(true);
+    let others = ask_for(&world, 2).await;
+    world.run().await;
+    let outages = world.repository_record().await.unwrap().outages;
+    assert_eq!(outages.open().count(), 1, "{outages:?}");
+    world.forge.heal();
+    live(&world, HOUR, STEP).await;
+    assert_eq!(states(&world, &first).await, [State::InReview], "{:?}", world.failures());
+    assert_eq!((model.answered(), states(&world, &others).await), (2, vec![State::Ready; 2]));
+    model.is_down(false);
+    live(&world, HOUR, STEP).await;
+    live(&world, HOUR, STEP).await;
+    assert_eq!(states(&world, &others).await, [State::InReview; 2], "{:?}", world.failures());
+    world.finish_after_faults().await;
+}
+
 /// A git server that is down for an hour, with issues in all stages: fresh, at their push, blocked and answered.
 #[tokio::test]
 async fn an_hour_without_git_costs_no_agents_run_and_asks_nobody() {

@@ -24,7 +24,7 @@ use crate::{
         report::report,
         reservation::{issue_allowance, reserve},
         review::{resume_answers, rounds_used_up},
-        rounds::rounds,
+        rounds::{needs_no_agent, rounds},
         split::split,
         weather::{Patience, through},
     },
@@ -121,7 +121,9 @@ async fn work<'a>(
     if let Some(reason) = step_aside(worker, &prepared).await? {
         return Ok(AttemptEnd::Blocked(reason));
     }
-    if let Some(end) = Box::pin(ask_first(worker, &prepared)).await {
+    if !needs_no_agent(&prepared)
+        && let Some(end) = Box::pin(ask_first(worker, &prepared)).await
+    {
         return Ok(end);
     }
     let moved = !prepared.only_reads() && Box::pin(update_branch(worker, &mut prepared)).await?;

@@ -77,7 +77,7 @@ async fn note_failure(worker: &Worker, held: &HeldIssue, outage: &Outage, pause:
 /// Where the agent's model is down: whether this issue is the one that asks whether it is back. The attempt's end, where it is not.
 pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptEnd> {
     let service = Service::of(job)?.name;
-    if !is_down(worker, &service, |down| down.is_open()) || is_wanted_at_once(job) {
+    if is_wanted_at_once(job) || !is_down(worker, &service, ServiceOutage::is_open) {
         return None;
     }
     let (issue, pause) = (job.number(), worker.settings.limits.retry_delay);

@@ -260,6 +260,11 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
     Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
+/// Whether what is left of the work needs no agent, whatever becomes of its checks.
+pub(super) fn needs_no_agent(job: &Job<'_>) -> bool {
+    job.proven.is_some() || is_base_alone(job) || !job.held.lease.record().review.answers.is_empty()
+}
+
 /// Whether the round is about a base that moved and goes together with the work: no agent is needed.
 fn is_base_alone(job: &Job<'_>) -> bool {
     is_reviewed(job) && job.review.is_empty() && job.checkout.conflicts().is_empty()
