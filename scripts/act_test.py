@@ -119,7 +119,7 @@ def arguments():
     parser.add_argument("--act", default="act", help="the program act")
     parser.add_argument("--issues", type=int, default=50)
     parser.add_argument("--parallel", type=int, default=8, help="jobs of one run at the same time")
-    parser.add_argument("--minutes", type=float, default=5, help="give up after this time")
+    parser.add_argument("--minutes", type=float, default=20, help="give up after this time")
     parser.add_argument("--print", action="store_true", help="print the logs of the jobs, and the summaries")
     return parser.parse_args()
 
