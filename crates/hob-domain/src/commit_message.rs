@@ -86,6 +86,16 @@ pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber
     format!("{message}\nIssue: {issue}\n")
 }
 
+/// What the message of a commit says of its change, without the lines that are for machines.
+pub fn change_in(message: &str) -> ChangeText {
+    let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
+    let is_for_people = |line: &&str| !line.starts_with("Issue: ") && !line.starts_with("Signed-off-by: ");
+    let body: Vec<&str> = body.lines().filter(is_for_people).collect();
+    let body = body.join("\n");
+    let summary = if body.trim().is_empty() { subject } else { body.trim() };
+    ChangeText { title: Some(subject.to_owned()), ..ChangeText::untitled(summary) }
+}
+
 /// The type of a change, and its title without it: what the title says, else the issue's labels.
 fn kind<'t>(title: &'t str, labels: &[String]) -> (&'t str, &'t str) {
     if let Some((kind, rest)) = title.split_once(": ")
@@ -143,6 +153,18 @@ mod tests {
             ("[HOB] {title}\n\nA {b", "Use {body}", "x", &[], "[HOB] Use {body}\n\nA {b\n\nIssue: 7\n"),
         ] {
             assert_eq!(message(template, title, summary, labels), text, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_message_says_what_its_change_said() {
+        let by = CommitIdentity { name: "Hob".to_owned(), email: "hob@example.org".to_owned() };
+        for (summary, said) in
+            [("It was wrong.\n\nNow it is right.", "It was wrong.\n\nNow it is right."), ("", "Fix it")]
+        {
+            let message = signed_off(&message("{title}\n\n{body}", "Fix it", summary, &[]), &by);
+            let change = change_in(&message);
+            assert_eq!((change.title.as_deref(), change.summary.as_str()), (Some("Fix it"), said));
         }
     }
 

@@ -124,9 +124,9 @@ impl Unblocking {
         };
         let is_kept = answer.text.trim().is_empty() && record.blocked.as_ref().is_some_and(Blocked::is_of_no_work);
         begin_anew(record);
-        if record.pull_request.is_none() && !is_kept {
-            // Work that passed its checks before the answer is not what is asked for now.
-            record.head_sha = None;
+        if record.unpublished().is_some() && !is_kept {
+            // Work that passed its checks before the answer is not what is asked for now. In a round, the branch has what people saw.
+            record.head_sha = record.accepted.clone().filter(|_| record.pull_request.is_some());
         }
         if let Some(comment) = answer.comment {
             record.commands.handle(comment);

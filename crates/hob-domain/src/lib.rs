@@ -104,7 +104,7 @@ pub use command::{
 };
 pub use command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
 pub use commit_identity::{CommitIdentity, noreply_email};
-pub use commit_message::{InvalidTemplate, MessageRules, check_template, commit_message, signed_off};
+pub use commit_message::{InvalidTemplate, MessageRules, change_in, check_template, commit_message, signed_off};
 pub use conflict::{Conflict, ConflictKind};
 pub use dashboard::{
     Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,

@@ -304,6 +304,17 @@ impl Record {
         drop(self.approved.drain(..over));
     }
 
+    /// The commit that passed its checks and that people were never shown. `None` if what passed last was published.
+    pub fn unpublished(&self) -> Option<&Sha> {
+        let head = self.head_sha.as_ref()?;
+        let published = self.proof.as_ref().map(|proof| &proof.statement.head);
+        let is_new_in_round = self.review.is_under_way()
+            && self.review.answers.is_empty()
+            && self.accepted.as_ref() != Some(head)
+            && published != Some(head);
+        (self.pull_request.is_none() || is_new_in_round).then_some(head)
+    }
+
     /// Since when commands in comments count.
     pub fn commands_since(&self) -> Timestamp {
         self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.claimed_at)

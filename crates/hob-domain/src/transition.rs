@@ -691,6 +691,32 @@ mod tests {
         assert_eq!(ended.review.handled, [ReviewEvent::Line(7)], "the check was on a head that is gone");
     }
 
+    /// What passed and was not published is published as it is, unless the answer says what else is wanted.
+    #[test]
+    fn work_that_nobody_was_shown_is_what_an_answer_in_words_replaces() {
+        let (seen, new) = (|| Sha("seen".to_owned()), || Sha("new".to_owned()));
+        let published =
+            Record { head_sha: Some(seen()), pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let rework = Transition::Rework { events: vec![ReviewEvent::Line(7)], head: seen() };
+        let round = apply(&published, rework, now()).unwrap().0;
+        let first = record_at(State::InProgress);
+        for (begun, unpublished, seen) in [(first, None, None), (round, None, Some(seen()))] {
+            assert_eq!(begun.unpublished(), unpublished);
+            let mut proven = begun;
+            proven.note(Note::Proven(new()));
+            assert_eq!(proven.unpublished(), Some(&new()));
+            let refused = BlockReason::PushRefused { failure: "a rule".to_owned() };
+            let blocked = apply(&proven, Transition::Block(refused), now()).unwrap().0;
+            let answered = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap().0;
+            assert_eq!((answered.unpublished(), answered.head_sha.clone()), (None, seen));
+            let mut silent = unblocking(ApprovalGrant::Nothing);
+            silent.answer.text.clear();
+            let goes_on = apply(&blocked, Transition::Unblock(silent), now()).unwrap().0;
+            assert_eq!(goes_on.unpublished(), Some(&new()));
+        }
+        assert_eq!(published.unpublished(), None);
+    }
+
     #[test]
     fn only_what_was_paused_or_asked_to_pause_is_resumed() {
         let resume = || Transition::Resume { by: "ann".into() };

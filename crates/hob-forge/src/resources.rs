@@ -4,7 +4,7 @@ use hob_domain::{IssueNumber, PullNumber, Sha};
 
 use crate::{
     Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Rendered, Repository,
-    RepositoryLedger, Reviews, Staging, SubIssues, WorkflowFile, WorkflowRun,
+    RepositoryLedger, Reviews, Staging, SubIssues, WorkflowFile, WorkflowRun, staging::What,
 };
 
 impl Forge {
@@ -85,6 +85,16 @@ impl Forge {
 
     /// Where the work on an issue is while its commits are signed.
     pub fn staging(&self, issue: IssueNumber) -> Staging<'_> {
-        Staging { forge: self, issue }
+        Staging { forge: self, issue, what: What::Unsigned }
+    }
+
+    /// Where work on an issue is that passed its checks and could not go to its branch.
+    pub fn kept(&self, issue: IssueNumber) -> Staging<'_> {
+        Staging { forge: self, issue, what: What::Kept }
+    }
+
+    /// The names of the refs of [`Forge::kept`], up to the issue's number.
+    pub fn kept_prefix(&self) -> String {
+        What::Kept.prefix(self)
     }
 }

@@ -1,4 +1,4 @@
-//! Commits that the forge makes, and signs because an App asks for them.
+//! Work that is on the forge and on no branch; and commits that the forge makes, and signs because an App asks for them.
 //!
 //! GitHub signs a commit that an App makes through the REST API without naming an author or a committer. Its trees come from a
 //! push, so that modes, links and merges stay as they are; `createCommitOnBranch` of GraphQL knows neither modes nor merges.
@@ -47,17 +47,38 @@ struct VerificationWire {
     payload: Option<String>,
 }
 
-/// The ref under which an issue's work is while its commits are signed.
+/// A ref of Hob's own that has an issue's work and is no branch.
 #[derive(Debug, Clone, Copy)]
 pub struct Staging<'a> {
     pub(super) forge: &'a Forge,
     pub(super) issue: IssueNumber,
+    pub(super) what: What,
+}
+
+/// Why the work is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    /// Its commits are being signed.
+    Unsigned,
+    /// It passed its checks and could not go to its branch.
+    Kept,
+}
+
+impl What {
+    /// The names of such refs, up to the issue's number: below the ledger's prefix, which tokens and rules know.
+    pub(super) fn prefix(self, forge: &Forge) -> String {
+        let what = match self {
+            Self::Unsigned => "unsigned",
+            Self::Kept => "kept",
+        };
+        format!("refs/{}{what}/issues/", forge.ref_space())
+    }
 }
 
 impl Staging<'_> {
-    /// The ref's full name: below the ledger's prefix, which tokens and rules know.
+    /// The ref's full name.
     pub fn name(self) -> String {
-        format!("refs/{}unsigned/issues/{}", self.forge.ref_space(), self.issue)
+        format!("{}{}", self.what.prefix(self.forge), self.issue)
     }
 
     /// Has the forge make a commit and sign it.
@@ -86,7 +107,7 @@ impl Staging<'_> {
     /// [`ForgeError`] of the write.
     pub async fn remove(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/git/{}", self.name()));
-        let purpose = ContentsWrite.to("remove the ref of unsigned commits");
+        let purpose = ContentsWrite.to("remove a ref of work that is no branch");
         match self.forge.write_held::<Value>(lease, (Method::DELETE, &path), &Value::Null, purpose).await {
             Err(error) if error.is_not_found() || error.is_refusal(422, "Reference does not exist") => Ok(()),
             result => result.map(drop),

@@ -167,7 +167,8 @@ impl Worker {
     /// Where git fetches and pushes, with a token that is good for a whole transfer.
     pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
         let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
-        Ok(Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?)
+        let remote = Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?;
+        Ok(remote.keeping(self.forge.kept_prefix()))
     }
 
     /// The repository's page on the forge.

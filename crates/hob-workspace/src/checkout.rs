@@ -50,6 +50,8 @@ pub enum Leftover {
     Keep,
     /// The same, but for this commit: it stays the branch's tip where it is that.
     KeepCommit(Sha),
+    /// They are removed, and the folder is this commit, which is ahead of the branch.
+    StartAt(Sha),
 }
 
 /// The commits a checkout comes from.
@@ -75,7 +77,7 @@ pub(super) async fn prepare(
     let old = checkout.tree.clone();
     blocking("renew the folder", move || renew(&old)).await?;
     let stays = if let Leftover::KeepCommit(commit) = &leftover { Some(commit.clone()) } else { None };
-    if leftover != Leftover::Remove && checkout.keep(stays).await.unwrap_or(false) {
+    if matches!(leftover, Leftover::Keep | Leftover::KeepCommit(_)) && checkout.keep(stays).await.unwrap_or(false) {
         checkout.kept = true;
         return Ok(checkout);
     }
@@ -185,6 +187,20 @@ impl Checkout {
             let repo = git_dir::open(&git, "open the issue's git directory")?;
             let id = repo.refname_to_id(&name).map_err(library("read the branch's tip"))?;
             Ok(Sha(id.to_string()))
+        })
+        .await
+    }
+
+    /// What a commit of the issue says.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] when the commit is not there.
+    pub async fn message(&self, commit: &Sha) -> Result<String, WorkspaceError> {
+        let (git, commit) = (self.folder.git(), oid(commit)?);
+        blocking("read the commit", move || {
+            let repo = git_dir::open(&git, "read the commit")?;
+            let found = repo.find_commit(commit).map_err(library("read the commit"))?;
+            Ok(String::from_utf8_lossy(found.message_bytes()).into_owned())
         })
         .await
     }

@@ -1,12 +1,12 @@
 //! The mirror: a bare repository with what the server has, without file contents where the server can leave them out.
 //!
-//! Only the base branch and Hob's own branches are fetched, no tags. Each fetch leaves packs; when there are many they
+//! Only the base branch, Hob's own branches and work that could not go to them are fetched, no tags. Each fetch leaves packs; when there are many they
 //! become one, which keeps all objects, also those that no branch has any more: issues borrow them. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
 //! that turns out damaged is made anew, once.
 
 use std::{fs, io::ErrorKind, path::Path};
 
-use hob_domain::{RepoName, Sha};
+use hob_domain::{IssueNumber, RepoName, Sha};
 use hob_process::{Exit, Program};
 use rustix::fs::{FlockOperation, flock};
 use tokio_util::sync::CancellationToken;
@@ -108,7 +108,8 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
     let command = fetching(git, place, &route)?
         .args(["--prune", "origin"])
         .arg(format!("+{}:{}", base.full(), tracking(base.as_str())))
-        .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)));
+        .arg(format!("+refs/heads/{prefix}*:{}*", tracking(prefix)))
+        .args(remote.kept().map(|kept| format!("+{kept}*:{KEPT}*")));
     match exchange("fetch", &route, place, command).await {
         Ok(_) => {}
         Err(WorkspaceError::Transport(error)) if error.reason.contains("couldn't find remote ref") => {
@@ -154,14 +155,26 @@ async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, Works
     exchange("list the branches of", &route, place, command).await
 }
 
+/// Where the mirror has work that could not go to its branch, by the issue's number.
+const KEPT: &str = "refs/remotes/kept/";
+
 fn tracking(branch: &str) -> String {
     format!("refs/remotes/origin/{branch}")
 }
 
-/// Where the branch stood at the last fetch. The mirror's refs are files, in the format that [`lay`] chose: reading
-/// them costs no process.
+/// Where the branch stood at the last fetch.
 pub(super) async fn tip(place: &Path, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
-    let (place, name) = (place.to_owned(), tracking(branch.as_str()));
+    commit_of(place, tracking(branch.as_str())).await
+}
+
+/// The work on an issue that could not go to its branch, as of the last fetch.
+pub(super) async fn kept(place: &Path, issue: IssueNumber) -> Result<Option<Sha>, WorkspaceError> {
+    commit_of(place, format!("{KEPT}{issue}")).await
+}
+
+/// The commit of a ref. The mirror's refs are files, in the format that [`lay`] chose: reading them costs no process.
+async fn commit_of(place: &Path, name: String) -> Result<Option<Sha>, WorkspaceError> {
+    let place = place.to_owned();
     blocking("read the mirror", move || {
         if let Some(loose) = read_where_there(&place.join(&name))? {
             return Ok(Some(Sha::from(loose.trim())));

@@ -13,6 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 pub struct Remote {
     repo: RepoName,
     address: Address,
+    kept: Option<String>,
 }
 
 #[derive(Clone)]
@@ -46,12 +47,24 @@ impl Remote {
         let shown = server.split_once('@').map_or_else(|| server.to_owned(), |(_, host)| format!("…@{host}"));
         let parsed = plain.ok_or(InvalidServer { address: shown })?;
         let url = format!("{}/{}/{}.git", parsed.as_str().trim_end_matches('/'), repo.owner(), repo.name());
-        Ok(Self { repo, address: Address::Server { url, token } })
+        Ok(Self { repo, address: Address::Server { url, token }, kept: None })
     }
 
     /// The repository in a local folder, for rehearsals: git's `file` protocol is allowed for nothing else.
     pub fn folder(repo: RepoName, folder: PathBuf) -> Self {
-        Self { repo, address: Address::Folder(folder) }
+        Self { repo, address: Address::Folder(folder), kept: None }
+    }
+
+    /// The same repository, in which the refs below `prefix`, an issue's number each, have work that could not go to its branch:
+    /// they are fetched with the branches.
+    #[must_use]
+    pub fn keeping(self, prefix: String) -> Self {
+        Self { kept: Some(prefix), ..self }
+    }
+
+    /// The prefix of the refs that have work that could not go to its branch.
+    pub(super) fn kept(&self) -> Option<&str> {
+        self.kept.as_deref()
     }
 
     /// The repository.

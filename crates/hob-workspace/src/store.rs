@@ -98,6 +98,14 @@ impl Workspace {
         mirror::tip(&mirror_folder(&self.root, remote.repo()), branch).await
     }
 
+    /// The work on an issue that passed its checks and could not go to its branch, as of the last fetch.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Disk`] when the mirror cannot be read.
+    pub async fn kept(&self, remote: &Remote, issue: IssueNumber) -> Result<Option<Sha>, WorkspaceError> {
+        mirror::kept(&mirror_folder(&self.root, remote.repo()), issue).await
+    }
+
     /// Whether any of Hob's own branches was on the server at the last fetch.
     ///
     /// # Errors
@@ -110,7 +118,8 @@ impl Workspace {
     /// own, else from `base`.
     ///
     /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards; with [`Leftover::Keep`]
-    /// it stays where it goes out from the same commit of the same branch, see [`Checkout::is_kept`].
+    /// it stays where it goes out from the same commit of the same branch, see [`Checkout::is_kept`]. With [`Leftover::StartAt`]
+    /// the checkout starts at that commit, if the mirror has it and the branch has not moved elsewhere since.
     ///
     /// # Errors
     /// [`WorkspaceError::UnrelatedHistory`] when the branch has nothing in common with `base`, or what the server
@@ -125,7 +134,8 @@ impl Workspace {
         let place = mirror_folder(&self.root, remote.repo());
         let folder = IssueFolder::new(&self.root, remote.repo(), issue);
         let in_use = self.in_use.begin(folder.0.clone());
-        let sources = self.sources(&place, remote, branch, base).await;
+        let ahead = if let Leftover::StartAt(commit) = &leftover { Some(commit) } else { None };
+        let sources = self.sources((&place, remote), branch, base, ahead).await;
         let sources = mirror::condemned(&place, sources).await?;
         let git = (self.git.clone(), self.secrets.clone());
         checkout::prepare(git, (folder, in_use), (branch.clone(), sources), leftover).await
@@ -134,13 +144,22 @@ impl Workspace {
     /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
     async fn sources(
         &self,
-        mirror: &Path,
-        remote: &Remote,
+        (mirror, remote): (&Path, &Remote),
         branch: &BranchName,
         base: &Sha,
+        ahead: Option<&Sha>,
     ) -> Result<Sources, WorkspaceError> {
         let pushed = mirror::tip(mirror, branch).await?;
-        let (base, start) = match &pushed {
+        let mut tip = pushed.clone();
+        if let Some(ahead) = ahead {
+            // Whoever moved the branch meanwhile is right.
+            let from = pushed.as_ref().unwrap_or(base);
+            let fork = mirror::merge_base(&self.git, mirror, from, ahead).await?;
+            if fork.is_some_and(|fork| pushed.is_none() || fork == *from) {
+                tip = Some(ahead.clone());
+            }
+        }
+        let (base, start) = match &tip {
             None => (base.clone(), base.clone()),
             Some(tip) => match mirror::merge_base(&self.git, mirror, base, tip).await? {
                 None => {

@@ -36,6 +36,7 @@ mod investigate;
 mod investigations;
 mod isolation;
 mod json;
+mod kept;
 mod labels;
 mod leases;
 mod left_out;

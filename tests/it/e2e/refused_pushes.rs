@@ -31,7 +31,7 @@ fn raw(method: &str, path: &str, kind: &str, body: String) -> Fault {
 }
 
 /// The answer of GitHub's git server that refuses a push to `branch`, in its words.
-fn refuses(branch: &str, reason: &str, says: &[&str]) -> Fault {
+pub(super) fn refuses(branch: &str, reason: &str, says: &[&str]) -> Fault {
     let packet = |text: &str| format!("{:04x}{text}", text.len() + 4);
     let report = packet("unpack ok\n") + &packet(&format!("ng refs/heads/{branch} {reason}\n")) + "0000";
     let said: String = says.iter().map(|line| packet(&format!("\u{2}{line}\n"))).collect();

@@ -1,7 +1,5 @@
 //! The branch: commits, the rules that a change has to keep, and the push under the lease.
 
-use std::time::Duration;
-
 use hob_config::ReviewUpdate;
 use hob_domain::{
     BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff,
@@ -14,13 +12,11 @@ use crate::{
     WorkError, Worker,
     attempt::{
         job::Job,
+        kept::KEEP_TIME,
         prepare::{patience_of, wait_while_busy},
         sign::signed,
     },
 };
-
-/// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
-pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
 
 /// The reason to stop where a person pushed to the branch: it is theirs until they say otherwise.
 pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {

@@ -17,9 +17,10 @@ use hob_workspace::WorkspaceError;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        branch::{KEEP_TIME, keep_soon},
+        branch::{is_reviewed, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
+        kept::{KEEP_TIME, forget, keep_proven},
         outage::{Service, wait_for},
         weather::{Patience, through},
     },
@@ -38,6 +39,17 @@ pub(super) async fn finish(
     job: Option<&Job<'_>>,
     end: Result<AttemptEnd, WorkError>,
 ) -> Result<(), WorkError> {
+    if let Some(job) = job {
+        match &end {
+            Ok(AttemptEnd::Published { .. } | AttemptEnd::Concluded | AttemptEnd::Withdrawn) => {
+                forget(worker, job).await
+            }
+            // Where a branch is nobody's yet, all of the work is kept there.
+            Ok(AttemptEnd::Interrupted(_)) if !is_reviewed(job) => {}
+            Ok(AttemptEnd::Interrupted(_)) | Err(_) => keep_proven(worker, job).await,
+            Ok(_) => {}
+        }
+    }
     let step = match end {
         Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,

@@ -30,6 +30,8 @@ pub(super) struct Job<'a> {
     pub(super) checkout: Checkout,
     /// What is said of work that passed its checks in an attempt before and could not be published then; none: there is none here.
     pub(super) proven: Option<ChangeText>,
+    /// The work that could not go to the branch before, as the forge had it when the attempt began.
+    pub(super) kept: Option<Sha>,
     /// The branch that the work starts from and goes to.
     pub(super) base: BaseChoice,
     /// The tip of the base branch when the attempt began.

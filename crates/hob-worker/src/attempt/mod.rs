@@ -24,6 +24,7 @@ mod heartbeat;
 mod images;
 mod introduce;
 mod job;
+mod kept;
 mod left;
 mod live;
 mod looks;

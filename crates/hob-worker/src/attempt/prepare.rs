@@ -7,9 +7,11 @@ use std::{
 
 use hob_agent::session::SessionRecord;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{BaseChoice, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for};
+use hob_domain::{
+    BaseChoice, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for, change_in,
+};
 use hob_forge::ForgeError;
-use hob_workspace::{BranchName, Leftover, Remote, WorkspaceError};
+use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
 use tokio::time::Instant;
 
 use crate::{
@@ -68,7 +70,11 @@ pub(super) async fn prepare<'a>(
         None
     };
     let branch = choose_branch(worker, held, &remote).await?;
-    let (earlier, leftover) = earlier(worker, held, (&specialist.name, purpose)).await;
+    let (earlier, mut leftover) = earlier(worker, held, (&specialist.name, purpose)).await;
+    let kept = worker.workspace.kept(&remote, issue.number).await?;
+    if leftover == Leftover::Remove && purpose == RunPurpose::Work && kept.as_ref() == lease.record().unpublished() {
+        leftover = kept.clone().map_or(leftover, Leftover::StartAt);
+    }
     let patience = patience_of(worker);
     let checkout = loop {
         match worker.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover.clone()).await {
@@ -79,7 +85,7 @@ pub(super) async fn prepare<'a>(
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
     let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
-    let proven = proven_work(&lease.record(), &checkout.tip().await?, earlier.as_ref());
+    let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
@@ -101,6 +107,7 @@ pub(super) async fn prepare<'a>(
         shifts,
         checkout,
         proven,
+        kept,
         base,
         base_tip: base_sha,
         comments,
@@ -128,19 +135,21 @@ fn memory(worker: &Worker, issue: IssueNumber, rules: &RepositorySettings, purpo
     known.memory.lines(&rules.checks, if purpose.only_reads() { &[] } else { &rules.setup })
 }
 
-/// What is said of the work at `tip`, where it passed its checks in an attempt before and its way to people was cut off: in the
-/// words of whoever did it, where this machine has them.
-fn proven_work(record: &Record, tip: &Sha, earlier: Option<&SessionRecord>) -> Option<ChangeText> {
-    // In a round it is what the round began with; else people closed the pull request.
-    let is_known_to_people =
-        record.pull_request.is_some() && (!record.review.is_under_way() || record.accepted.as_ref() == Some(tip));
-    if record.head_sha.as_ref() != Some(tip) || is_known_to_people {
-        return None;
+/// What is said of the work so far, where it passed its checks in an attempt before and its way to people was cut off: in the
+/// words of whoever did it, which this machine has, or else its commit.
+async fn proven_work(
+    record: &Record,
+    checkout: &Checkout,
+    earlier: Option<&SessionRecord>,
+) -> Result<Option<ChangeText>, WorkspaceError> {
+    let tip = checkout.tip().await?;
+    if record.unpublished() != Some(&tip) {
+        return Ok(None);
     }
-    Some(match earlier.and_then(|session| session.outcome.as_ref()) {
+    Ok(Some(match earlier.and_then(|session| session.outcome.as_ref()) {
         Some(Outcome::Done { summary, title }) => ChangeText::said(title.as_deref().map(str::to_owned), summary),
-        _ => ChangeText::untitled("The work of an earlier attempt, which could not be published then."),
-    })
+        _ => change_in(&checkout.message(&tip).await?),
+    }))
 }
 
 /// The session of an earlier attempt that `agent` goes on with, where this machine has it, and what becomes of the folder.

@@ -9,9 +9,11 @@ use std::collections::HashMap;
 use hob_config::Signing;
 use hob_domain::Sha;
 use hob_forge::NewCommit;
-use hob_workspace::{WorkspaceError, stage};
 
-use crate::{WorkError, Worker, attempt::job::Job};
+use crate::{
+    WorkError, Worker,
+    attempt::{job::Job, kept::put},
+};
 
 /// Signs what is new up to `head`, which breaks no rule, and has no conflicts; the branch's tip then.
 pub(super) async fn signed(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sha, WorkError> {
@@ -29,18 +31,8 @@ async fn signed_by_forge(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sh
         return Ok(head);
     }
     worker.activity(job.number(), "having the commits signed");
-    let (staging, remote) = (worker.forge.staging(job.number()), worker.remote().await?);
-    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
-    worker.forge.permit(lease, deadline, "push the commits to be signed")?;
-    let name = staging.name();
-    match stage(&worker.workspace, &job.checkout, &remote, (&head, name.clone())).await {
-        // A worker that died left it.
-        Err(WorkspaceError::LeaseLost { .. }) => {
-            staging.remove(lease).await?;
-            stage(&worker.workspace, &job.checkout, &remote, (&head, name)).await?;
-        }
-        staged => staged?,
-    }
+    let staging = worker.forge.staging(job.number());
+    put(worker, job, staging, &head).await?;
     let mut made: HashMap<Sha, Sha> = HashMap::new();
     for commit in commits {
         let parents = commit.parents.into_iter().map(|parent| made.get(&parent).cloned().unwrap_or(parent)).collect();

@@ -1,0 +1,59 @@
+//! Work that passed its checks and could not go to its branch: it waits under a ref of Hob's own, where another machine finds it.
+//!
+//! # Guarantees
+//! What is taken up from there is the commit that the ledger names: whoever else writes to the ref changes nothing.
+
+use std::time::Duration;
+
+use hob_domain::Sha;
+use hob_forge::Staging;
+use hob_workspace::{WorkspaceError, stage};
+
+use crate::{WorkError, Worker, attempt::job::Job};
+
+/// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
+pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
+
+/// Puts a commit of the issue under a ref that is no branch.
+pub(super) async fn put(worker: &Worker, job: &Job<'_>, place: Staging<'_>, head: &Sha) -> Result<(), WorkError> {
+    let (lease, remote) = (&job.held.lease, worker.remote().await?);
+    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
+    worker.forge.permit(lease, deadline, "push commits that are on no branch")?;
+    match stage(&worker.workspace, &job.checkout, &remote, (head, place.name())).await {
+        // An attempt before left it.
+        Err(WorkspaceError::LeaseLost { .. }) => {
+            place.remove(lease).await?;
+            Ok(stage(&worker.workspace, &job.checkout, &remote, (head, place.name())).await?)
+        }
+        staged => Ok(staged?),
+    }
+}
+
+/// Keeps the work that passed its checks, where it is on no branch and that can be done soon.
+pub(super) async fn keep_proven(worker: &Worker, job: &Job<'_>) {
+    let record = job.held.lease.record();
+    let Some(head) = record.unpublished().filter(|head| job.pushed().as_ref() != Some(*head)) else { return };
+    if job.kept.as_ref() == Some(head) {
+        return;
+    }
+    let put = put(worker, job, worker.forge.kept(job.number()), head);
+    let kept = tokio::time::timeout(KEEP_TIME, put).await;
+    match kept
+        .map_or_else(|_elapsed| Err("it took too long".to_owned()), |kept| kept.map_err(|error| error.to_string()))
+    {
+        Ok(()) => worker.activity(job.number(), "the work that passed its checks is kept for the next attempt"),
+        Err(why) => {
+            tracing::warn!(issue = job.number().0, why, "the next attempt finds the work on this machine alone: {why}")
+        }
+    }
+}
+
+/// Removes what was kept, of an issue that needs it no more. What stays is removed when the issue is published the next time.
+pub(super) async fn forget(worker: &Worker, job: &Job<'_>) {
+    if job.kept.is_none() {
+        return;
+    }
+    if let Err(error) = worker.forge.kept(job.number()).remove(&job.held.lease).await {
+        tracing::warn!(issue = job.number().0, %error, "the work that was kept before stays on the forge: {error}");
+    }
+}
