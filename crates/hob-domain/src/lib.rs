@@ -161,7 +161,7 @@ pub use record::{
 };
 pub use redaction::{KnownSecrets, Redaction};
 pub use rendered::rendered;
-pub use report::{OWN_MARK, STATUS_MARK, StatusRules, replied_to, reply_body, status_body};
+pub use report::{OWN_MARK, STATUS_MARK, StatusRules, reply_body, reply_mark, status_body};
 pub use report_comment::{report_comment, report_mark, report_of, split_mark};
 pub use repository::{
     DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,

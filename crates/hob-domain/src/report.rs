@@ -17,15 +17,14 @@ pub const STATUS_MARK: &str = "<!-- hob:status -->";
 /// What every comment of Hob's begins with: it answers nothing, whoever wrote it.
 pub const OWN_MARK: &str = "<!-- hob:";
 
-/// Hob's one-line reply to a comment that it cannot follow.
-pub fn reply_body(to: CommentId, says: &str) -> String {
-    format!("{OWN_MARK}reply {to} -->\n{}\n", inert(says))
+/// What a reply of Hob's to this comment begins with.
+pub fn reply_mark(to: CommentId) -> String {
+    format!("{OWN_MARK}reply {to} -->")
 }
 
-/// The comment that a reply of Hob's is about.
-pub fn replied_to(body: &str) -> Option<CommentId> {
-    let (id, _) = body.strip_prefix(OWN_MARK)?.strip_prefix("reply ")?.split_once(' ')?;
-    id.parse().ok().map(CommentId)
+/// Hob's one-line reply to a comment that it cannot follow.
+pub fn reply_body(to: CommentId, says: &str) -> String {
+    format!("{}\n{}\n", reply_mark(to), inert(says))
 }
 
 /// What the status comment says beside the record.

@@ -114,6 +114,19 @@ impl Comments<'_> {
         Ok(found.into_iter().map(Comment::from).collect())
     }
 
+    /// One comment; none: somebody deleted it.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn read(self, id: CommentId) -> Result<Option<Comment>, ForgeError> {
+        let path = self.forge.path(&format!("/issues/comments/{id}"));
+        match self.forge.connection().get::<CommentWire>(&path, IssuesRead.to("read the status comment")).await {
+            Ok(found) => Ok(Some(found.into())),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether a comment was edited. Where GraphQL does not tell, one whose times differ counts as edited.
     ///
     /// # Errors
@@ -152,6 +165,10 @@ impl Comments<'_> {
             .forge
             .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
             .await?;
+        if let Some(writer) = made.user {
+            // The first one tells whose token this is.
+            self.forge.connection().writer.get_or_init(|| Actor::from(writer).login);
+        }
         if on == lease.issue() {
             lease.note(Note::Commented).await;
         }

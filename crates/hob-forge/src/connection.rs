@@ -8,7 +8,7 @@ use std::{
     any::type_name,
     collections::BTreeSet,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -70,6 +70,8 @@ pub struct Connection {
     pub(super) authentication: Authentication,
     /// The account it signs in as, and when the forge told; none before it did.
     pub(super) own_login: tokio::sync::Mutex<Option<(Instant, Option<Login>)>>,
+    /// The account that what it wrote is by; none before it wrote a comment.
+    pub(super) writer: OnceLock<Login>,
     access: Access,
     pub(super) cache: Cache,
     /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
@@ -142,6 +144,7 @@ impl Connection {
             transport: Transport::new(octocrab, base_path, settings, secrets, calls_of(access)),
             authentication,
             own_login: tokio::sync::Mutex::default(),
+            writer: OnceLock::new(),
             access,
             cache: Cache::default(),
             unauthorized: AtomicBool::default(),

@@ -16,7 +16,7 @@ use hob_domain::{
     AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Notification, Record, code_owners, question_body,
     question_mark, to_notify,
 };
-use hob_forge::{BaseBranch, ForgeError, HeldLease};
+use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
 
 use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 
@@ -44,7 +44,7 @@ pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &
     let record = lease.record();
     let Some(blocked) = record.blocked.clone().filter(|blocked| !blocked.told) else { return Ok(()) };
     if let Some(person) = person(worker, base, &record).await? {
-        write_once(worker, lease, &record, &blocked, &person).await?;
+        ask(worker, lease, &record, &blocked, &person).await?;
     }
     lease.note(Note::Told).await;
     Ok(())
@@ -121,7 +121,7 @@ async fn owners(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<V
     Ok(Vec::new())
 }
 
-async fn write_once(
+async fn ask(
     worker: &Worker,
     lease: &HeldLease,
     record: &Record,
@@ -134,26 +134,6 @@ async fn write_once(
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };
     let (mark, body) = (question_mark(blocked), question_body(blocked, person, &status));
-    let mut tried = 0;
-    while !is_written(worker, issue, &mark).await? {
-        let error = match worker.forge.comments().create(lease, &body).await {
-            Ok(_id) => return Ok(()),
-            Err(error) if error.outcome_is_unknown() => error,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
-        worker.forge.wait(&error, pause).await;
-        tried += 1;
-    }
+    worker.forge.comments().write_once(lease, issue, (&mark, &body), Look::First).await?;
     Ok(())
-}
-
-/// Whether a comment of the token's own account has the mark; of any account, where nobody knows which that is.
-async fn is_written(worker: &Worker, issue: IssueNumber, mark: &str) -> Result<bool, WorkError> {
-    let own = worker.own_login().await?;
-    let comments = worker.forge.comments().of(issue).await?;
-    Ok(comments.iter().any(|comment| {
-        let is_own = own.as_ref().is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
-        is_own && comment.body.starts_with(mark)
-    }))
 }

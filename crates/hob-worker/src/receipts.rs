@@ -3,8 +3,8 @@
 //! # Guarantees
 //! One reply to a comment, whoever dies: it begins with a mark that names the comment, and is looked for before it is written.
 
-use hob_domain::{CommandVerdict, CommentId, FailureClass, IssueNumber, Note, Receipt, replied_to, reply_body};
-use hob_forge::{HeldLease, Reaction};
+use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt, reply_body, reply_mark};
+use hob_forge::{HeldLease, Look, Reaction};
 use tokio::sync::Mutex;
 
 use crate::{WorkError, Worker};
@@ -39,26 +39,7 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
     }
     let Some(says) = &receipt.says else { return Ok(()) };
     let on = receipt.pull.map_or(lease.issue(), |pull| IssueNumber(pull.0));
-    let mut tried = 0;
-    while !is_said(worker, on, receipt.comment).await? {
-        let error = match worker.forge.comments().create_on(lease, on, &reply_body(receipt.comment, says)).await {
-            Ok(_id) => return Ok(()),
-            Err(error) if error.outcome_is_unknown() => error,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
-        worker.forge.wait(&error, pause).await;
-        tried += 1;
-    }
+    let (mark, body) = (reply_mark(receipt.comment), reply_body(receipt.comment, says));
+    worker.forge.comments().write_once(lease, on, (&mark, &body), Look::First).await?;
     Ok(())
-}
-
-/// Whether a comment of the token's own account replies to this one; of any account, where nobody knows which that is.
-async fn is_said(worker: &Worker, on: IssueNumber, to: CommentId) -> Result<bool, WorkError> {
-    let own = worker.own_login().await?;
-    let comments = worker.forge.comments().of(on).await?;
-    Ok(comments.iter().any(|comment| {
-        let is_own = own.as_ref().is_none_or(|own| comment.author.as_ref().is_some_and(|author| author.login.is(own)));
-        is_own && replied_to(&comment.body) == Some(to)
-    }))
 }

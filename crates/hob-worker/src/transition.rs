@@ -3,13 +3,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
-use hob_domain::{CommentId, Ending, FailureClass, LabelChange, LabelNames, Note, State, Transition, status_body};
-use hob_forge::{BaseBranch, HeldLease, Issue};
+use futures_util::future::BoxFuture;
+use hob_domain::{
+    CommentId, Ending, FailureClass, LabelChange, LabelNames, Note, STATUS_MARK, State, Transition, status_body,
+};
+use hob_forge::{BaseBranch, ForgeError, HeldLease, Issue, Look, once};
 
 use crate::{
     WorkError, WorkEvent, Worker,
     notify::{note_what_came_before, notify, tell_of_question},
-    observe::{Observed, own_comment},
+    observe::Observed,
     receipts::give_receipts,
     settlement::settle_what_is_left,
 };
@@ -207,55 +210,45 @@ pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), Wor
 /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
 pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
     let body = status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()));
-    let mut tried = 0;
-    let id = loop {
-        let error = match comment_once(worker, lease, &body).await {
-            Ok(id) => break id,
-            Err(WorkError::Forge(error)) if error.outcome_is_unknown() => error,
-            Err(error) => return Err(error),
-        };
-        // The next try looks for the comment first.
-        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
-        worker.forge.wait(&error, pause).await;
-        tried += 1;
+    let edit = || -> BoxFuture<'_, _> { Box::pin(edit_own(worker, lease, &body)) };
+    let create = || -> BoxFuture<'_, _> {
+        lease.comment_tried().store(true, Ordering::Relaxed);
+        Box::pin(worker.forge.comments().create(lease, &body))
     };
+    let id = once(&worker.forge, lease, Look::First, edit, create).await?;
     lease.note(Note::StatusComment(id)).await;
     Ok(())
 }
 
-async fn comment_once(worker: &Worker, lease: &HeldLease, body: &str) -> Result<CommentId, WorkError> {
-    let known = lease.record().status_comment;
-    if let Some(id) = known
+/// Edits the status comment that is there already; none: there is none.
+async fn edit_own(worker: &Worker, lease: &HeldLease, body: &str) -> Result<Option<CommentId>, ForgeError> {
+    if let Some(id) = lease.record().status_comment
         && edit_comment(worker, lease, id, body).await?
     {
-        return Ok(id);
+        return Ok(Some(id));
     }
-    if let Some(id) = unnoted_comment(worker, lease).await?
-        && edit_comment(worker, lease, id, body).await?
-    {
-        return Ok(id);
+    match unnoted_comment(worker, lease).await? {
+        Some(id) if edit_comment(worker, lease, id, body).await? => Ok(Some(id)),
+        Some(_) | None => Ok(None),
     }
-    lease.comment_tried().store(true, Ordering::Relaxed);
-    Ok(worker.forge.comments().create(lease, body).await?)
 }
 
 /// False: somebody deleted it.
-async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &str) -> Result<bool, WorkError> {
+async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &str) -> Result<bool, ForgeError> {
     match worker.forge.comments().edit(lease, id, body).await {
         Ok(()) => Ok(true),
         Err(error) if error.is_not_found() => Ok(false),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 
 /// A status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that nobody could note.
-/// Only one by the token's own account counts: anybody can write the mark.
-async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, WorkError> {
+async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, ForgeError> {
     let is_first = lease.generation().0 <= 1 && lease.record().status_comment.is_none();
     if is_first && !lease.comment_tried().load(Ordering::Relaxed) {
         return Ok(None);
     }
-    own_comment(worker, lease.issue()).await
+    Ok(worker.forge.comments().own(lease, lease.issue(), STATUS_MARK).await?.map(|comment| comment.id))
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod drift;
 mod evaluation;
 mod failures;
 mod first_process;
+mod forged_marks;
 mod hand_over;
 mod happy;
 mod house_rules;

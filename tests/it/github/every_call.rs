@@ -85,6 +85,7 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     assert!(!forge.comments().of(issue).await.unwrap().is_empty());
     forge.comments().since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     let comment = forge.comments().create(lease, "Hello.").await.unwrap();
+    assert!(forge.comments().read(comment).await.unwrap().is_some());
     forge.comments().edit(lease, comment, "Hello again.").await.unwrap();
     forge.comments().react(lease, comment, Reaction::Eyes).await.unwrap();
     forge.rendered().issue(issue).await.unwrap();

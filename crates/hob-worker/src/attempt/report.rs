@@ -11,10 +11,8 @@
 //! Nothing is pushed, and no pull request is opened. There is one report for each time that somebody put the trigger label on:
 //! it has a mark, which is looked for before anything runs, and after a write whose answer was lost.
 
-use hob_domain::{
-    BlockReason, EventId, Login, Note, investigation::next_profile, report_comment, report_mark, report_of,
-};
-use hob_forge::Comment;
+use hob_domain::{BlockReason, EventId, Note, investigation::next_profile, report_comment, report_mark, report_of};
+use hob_forge::Look;
 
 use crate::{
     WorkError, Worker,
@@ -60,7 +58,9 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEn
 
 /// The report with this mark that stands on the issue already; the ledger is told of it.
 pub(super) async fn reported(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Option<String>, WorkError> {
-    let Some(written) = own_report(worker, held, mark).await? else { return Ok(None) };
+    let Some(written) = worker.forge.comments().own(&held.lease, held.issue.number, mark).await? else {
+        return Ok(None);
+    };
     held.lease.note(Note::Reported(written.id)).await;
     Ok(Some(written.body))
 }
@@ -74,43 +74,8 @@ fn mark(held: &HeldIssue) -> String {
 /// Writes the report as a comment, once.
 pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str, mark: &str) -> Result<(), WorkError> {
     let (lease, body) = (&held.lease, report_comment(report, mark));
-    let mut tried = 0;
-    loop {
-        let error = match worker.forge.comments().create(lease, &body).await {
-            Ok(written) => {
-                lease.note(Note::Reported(written)).await;
-                return Ok(());
-            }
-            Err(error) if error.outcome_is_unknown() => error,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
-        worker.forge.wait(&error, pause).await;
-        tried += 1;
-        if reported(worker, held, mark).await?.is_some() {
-            return Ok(());
-        }
-    }
-}
-
-/// The report that is there already: by Hob's own account, as anybody can write the mark.
-async fn own_report(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Option<Comment>, WorkError> {
-    let Some(own) = own_account(worker, held).await? else { return Ok(None) };
-    let comments = worker.forge.comments().of(held.issue.number).await?;
-    let is_own = |comment: &Comment| author(comment).is_some_and(|author| author.is(&own));
-    let ours = |comment: &Comment| comment.body.starts_with(mark) && is_own(comment);
-    Ok(comments.into_iter().find(ours))
-}
-
-/// The token's own account. Where the forge does not tell which one that is, it is the account of the status comment.
-pub(super) async fn own_account(worker: &Worker, held: &HeldIssue) -> Result<Option<Login>, WorkError> {
-    if let Some(own) = worker.own_login().await? {
-        return Ok(Some(own));
-    }
-    let (comments, status) = (worker.forge.comments().of(held.issue.number).await?, held.lease.record().status_comment);
-    Ok(comments.iter().find(|comment| Some(comment.id) == status).and_then(author))
-}
-
-fn author(comment: &Comment) -> Option<Login> {
-    comment.author.as_ref().map(|author| author.login.clone())
+    let written =
+        worker.forge.comments().write_once(lease, held.issue.number, (mark, &body), Look::AfterFailure).await?;
+    lease.note(Note::Reported(written)).await;
+    Ok(())
 }

@@ -4,11 +4,14 @@
 //! The answers are in the ledger before the first of them is said, and each begins with a mark that names what it answers:
 //! whoever takes the round over says those that are not there yet, and no other.
 
+use futures_util::future::BoxFuture;
 use hob_config::Limits;
 use hob_domain::{
     AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, PullNumber, ReviewBrief, ReviewEvent,
     ReviewLog, Reviewers, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words, is_declined,
 };
+
+use hob_forge::{ForgeError, Look, once};
 
 use crate::{
     WorkError, WorkEvent, Worker,
@@ -102,42 +105,35 @@ fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Ve
     answers
 }
 
-/// When the forge is asked which answers are there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// Before the first: another worker may have said some.
-    First,
-    /// After a write whose outcome is unknown.
-    AfterFailure,
-}
-
 /// Says what the ledger has, each answer once.
 async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError> {
     let (lease, record) = (&job.held.lease, job.held.lease.record());
     let Some(pull) = record.pull_request else { return Ok(()) };
     worker.activity(job.number(), &format!("answering on pull request {pull}"));
-    let mut said = if look == Look::First { own_answers(worker, pull).await? } else { Vec::new() };
-    for answer in &record.review.answers {
-        let mut tried = 0;
-        while !said.iter().any(|body| answered_by(body, &answer.to)) {
-            let written = match answer.thread {
-                Some(first) => worker.forge.reviews(pull).reply(lease, first, &answer.text).await,
-                None => {
-                    let on = IssueNumber(pull.0);
-                    worker.forge.comments().create_on(lease, on, &answer.text).await.map(drop)
+    let answers_there = || async {
+        let own = worker.forge.comments().own_account(lease).await?;
+        own_answers(worker, own.as_ref(), pull).await
+    };
+    let said = if look == Look::First { answers_there().await? } else { Vec::new() };
+    for answer in record.review.answers.iter().filter(|answer| !has_answer(&said, answer)) {
+        let find = || -> BoxFuture<'_, _> {
+            Box::pin(async { Ok(has_answer(&answers_there().await?, answer).then_some(())) })
+        };
+        let write = || -> BoxFuture<'_, _> {
+            Box::pin(async {
+                match answer.thread {
+                    Some(first) => worker.forge.reviews(pull).reply(lease, first, &answer.text).await,
+                    None => {
+                        let on = IssueNumber(pull.0);
+                        worker.forge.comments().create_on(lease, on, &answer.text).await.map(drop)
+                    }
                 }
-            };
-            let error = match written {
-                Ok(()) => break,
-                // Somebody deleted the comment that it answers.
-                Err(error) if error.is_not_found() => break,
-                Err(error) if error.outcome_is_unknown() => error,
-                Err(error) => return Err(error.into()),
-            };
-            let Some(pause) = worker.forge.pause_within(lease, &error, tried) else { return Err(error.into()) };
-            worker.forge.wait(&error, pause).await;
-            tried += 1;
-            said = own_answers(worker, pull).await?;
+            })
+        };
+        match once(&worker.forge, lease, Look::AfterFailure, find, write).await {
+            // Somebody deleted the comment that it answers.
+            Err(error) if error.is_not_found() => {}
+            written => written?,
         }
     }
     resolve(worker, job, pull).await;
@@ -160,10 +156,18 @@ async fn resolve(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
     }
 }
 
-/// The comments on the pull request by the token's own account; all of them where nobody knows which account that is.
-pub(crate) async fn own_answers(worker: &Worker, pull: PullNumber) -> Result<Vec<String>, WorkError> {
-    let own = worker.own_login().await?;
-    let is_own = |author: Option<&Login>| own.as_ref().is_none_or(|own| author.is_some_and(|author| author.is(own)));
+fn has_answer(said: &[String], answer: &EventAnswer) -> bool {
+    said.iter().any(|body| answered_by(body, &answer.to))
+}
+
+/// What Hob's own account said on the pull request; nothing where nobody knows which account that is, as anybody can write the marks.
+pub(crate) async fn own_answers(
+    worker: &Worker,
+    own: Option<&Login>,
+    pull: PullNumber,
+) -> Result<Vec<String>, ForgeError> {
+    let Some(own) = own else { return Ok(Vec::new()) };
+    let is_own = |author: Option<&Login>| author.is_some_and(|author| author.is(own));
     let remarks = worker.forge.reviews(pull).remarks().await?;
     let remarks = remarks.into_iter().map(|remark| (remark.author, remark.body));
     let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;

@@ -10,17 +10,18 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::BoxFuture;
 use hob_domain::{
     BlockReason, IssueNumber, Login, WorkPlan, count, opened_sub_issues, split_mark, sub_issue_body, sub_issue_mark,
     sub_issue_title,
 };
-use hob_forge::{ForgeError, OpenedIssue};
+use hob_forge::{ForgeError, Look, OpenedIssue, once};
 
 use crate::{
     WorkError, Worker,
     attempt::{
         end::AttemptEnd,
-        report::{own_account, reported, write_report},
+        report::{reported, write_report},
     },
     transition::HeldIssue,
 };
@@ -31,26 +32,23 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
     if reported(worker, held, &mark).await?.is_some() {
         return Ok(AttemptEnd::Concluded);
     }
-    let Some(own) = own_account(worker, held).await? else {
+    let Some(own) = worker.forge.comments().own_account(&held.lease).await? else {
         let failure = "the forge does not tell which account the token is of, so issues that are open already could not be found. \
                        Give the token the permission to read the comments of the issue"
             .to_owned();
         return Ok(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure }));
     };
     worker.progress(issue, &format!("opens {}", count(plan.issues.len(), "issue")));
-    let mut tried = 0;
-    let opened = loop {
-        // What a worker before this one opened, or a write whose answer was lost.
-        let found = found(worker, held, &own, plan.issues.len()).await?;
-        let error = match open_rest(worker, held, plan, found).await {
-            Ok(opened) => break opened,
-            Err(error) if error.outcome_is_unknown() => error,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(pause) = worker.forge.pause_within(&held.lease, &error, tried) else { return Err(error.into()) };
-        worker.forge.wait(&error, pause).await;
-        tried += 1;
+    // What is looked for is in the way of single issues, so the writing looks for it.
+    let nothing = || -> BoxFuture<'_, _> { Box::pin(async { Ok(None) }) };
+    let open = || -> BoxFuture<'_, _> {
+        Box::pin(async {
+            // What a worker before this one opened, or a write whose answer was lost.
+            let found = found(worker, held, &own, plan.issues.len()).await?;
+            open_rest(worker, held, plan, found).await
+        })
     };
+    let opened = once(&worker.forge, &held.lease, Look::AfterFailure, nothing, open).await?;
     let report = opened_sub_issues(&plan.issues, &opened, &worker.settings.labels.trigger);
     Box::pin(write_report(worker, held, &report, &mark)).await?;
     Ok(AttemptEnd::Concluded)

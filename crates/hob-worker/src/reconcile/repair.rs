@@ -31,11 +31,7 @@ pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<
     let was_blocked = worker.settings.labels.states_on(&observed.issue.labels).contains(&State::Blocked);
     for branch in &branches {
         if let Some(pull) = worker.forge.pulls().open_of(branch, None).await? {
-            // Where nobody knows which account is Hob's, anybody could have written the marks.
-            let answers = match worker.own_login().await? {
-                Some(_) => own_answers(worker, pull.number).await?,
-                None => Vec::new(),
-            };
+            let answers = own_answers(worker, worker.own_login().await?.as_ref(), pull.number).await?;
             let answered = answers.iter().filter_map(|body| answered_event(body)).collect();
             let (branch, pull) = (Some(branch.clone()), Some((pull.number, pull.head)));
             return Ok(Some(Traces { comment, branch, pull, answered, was_blocked }));

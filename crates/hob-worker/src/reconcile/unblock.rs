@@ -6,8 +6,7 @@ use futures_util::future::BoxFuture;
 use hob_domain::{
     AccountKind, Answer, ApprovalGrant, Asked, AskedInReview, BlockKind, Blocked, Command, CommandVerdict, CommentId,
     Ending, IssueNumber, LabelEventKind, OWN_MARK, Proposed, PullNumber, Receipt, Record, State, Transition,
-    Unblocking, WorkPlan, asked_in, asked_in_review, command_in, has_label, replied_to, unknown_command,
-    unknown_command_reply,
+    Unblocking, WorkPlan, asked_in, asked_in_review, command_in, has_label, unknown_command, unknown_command_reply,
 };
 use hob_forge::{BaseBranch, Comment, Issue};
 
@@ -145,10 +144,7 @@ pub(super) async fn response_since(
             && Some(comment.id) != own
             && !comment.body.starts_with(OWN_MARK)
     };
-    let is_told = |id: CommentId| {
-        let is_handled = record.is_some_and(|record| record.commands.has_handled(id));
-        is_handled || comments.iter().any(|(comment, _)| replied_to(&comment.body) == Some(id))
-    };
+    let is_told = |id: CommentId| record.is_some_and(|record| record.commands.has_handled(id));
     let spent = record.filter(|_| blocked.kind == BlockKind::BudgetSpent);
     let spent = spent.and_then(|record| Some((record, issue_allowance(worker, record).err()?)));
     let mut impossible = Vec::new();
