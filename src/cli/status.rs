@@ -1,6 +1,6 @@
 //! `hob status`.
 
-use hob_domain::{Full, Memory, Record, RepositoryRecord, count, remaining, routing_is_off, terminal};
+use hob_domain::{Durations, Full, Memory, Record, RepositoryRecord, count, remaining, routing_is_off, terminal};
 use hob_forge::Access;
 use hob_worker::{Worker, explain, repository_record};
 use serde_json::{Value, json};
@@ -85,15 +85,23 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
     table.print()
 }
 
-/// The kill switch, the day's spend, the circuit breakers and the memory, for programs.
+/// The kill switch, the day's spend, the circuit breakers, how long things took and the memory, for programs.
 fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
     let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
     json!({
         "paused": record.and_then(|record| record.paused.as_ref()),
         "today": bill,
         "down": record.map(|record| record.outages.open().collect::<Vec<_>>()).unwrap_or_default(),
+        "times": times(&record.map(|record| record.durations.clone()).unwrap_or_default()),
         "routing_off_until": record.and_then(|record| record.failed_loads.off_until(worker.forge().now())),
         "memory": record.map(|record| facts(&record.memory)).unwrap_or_default(),
+    })
+}
+
+fn times(durations: &Durations) -> Value {
+    let Durations { loads, hand_offs, pull_requests } = durations;
+    json!({
+        "loads": loads.percentiles(), "hand_offs": hand_offs.percentiles(), "pull_requests": pull_requests.percentiles(),
     })
 }
 

@@ -217,19 +217,22 @@ fn everything_that_was_asked_for_is_answered_and_named_by_a_test() {
     assert_eq!(answered, asked.collect::<Vec<_>>(), "each row once, in order");
     let mut wrong = Vec::new();
     for cells in rows.iter().filter(|cells| is_id(&cells[0])) {
-        let (id, test) = (&cells[0], &cells[3]);
-        let file = links(test).remove(0);
-        let name = test.split("::").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
-        let source = text(file.trim_start_matches("../"));
-        let Some((before, _)) = source.split_once(&format!("fn {name}(")) else {
-            wrong.push(format!("{id}: there is no test `{name}` in {file}"));
-            continue;
-        };
-        // The comment and the attributes right above it; the last line is the beginning of its own.
-        let above = before.lines().rev().skip(1).map(str::trim_start);
-        let doc: String = above.take_while(|line| line.starts_with("///") || line.starts_with("#[")).collect();
-        if !doc.split(|c: char| !c.is_alphanumeric()).any(|word| word == id) {
-            wrong.push(format!("{id}: the comment of `{name}` does not name it"));
+        let (id, tests) = (&cells[0], &cells[3]);
+        let names: Vec<&str> = tests.split("::").skip(1).filter_map(|rest| rest.split('`').next()).collect();
+        let files = links(tests);
+        assert!(!names.is_empty() && names.len() == files.len(), "{id}: {tests}");
+        for (name, file) in names.into_iter().zip(files) {
+            let source = text(file.trim_start_matches("../"));
+            let Some((before, _)) = source.split_once(&format!("fn {name}(")) else {
+                wrong.push(format!("{id}: there is no test `{name}` in {file}"));
+                continue;
+            };
+            // The comment and the attributes right above it; the last line is the beginning of its own.
+            let above = before.lines().rev().skip(1).map(str::trim_start);
+            let doc: String = above.take_while(|line| line.starts_with("///") || line.starts_with("#[")).collect();
+            if !doc.split(|c: char| !c.is_alphanumeric()).any(|word| word == id) {
+                wrong.push(format!("{id}: the comment of `{name}` does not name it"));
+            }
         }
     }
     assert!(wrong.is_empty(), "docs/asked-for.md:\n{}", wrong.join("\n"));

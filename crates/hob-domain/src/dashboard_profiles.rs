@@ -2,7 +2,7 @@
 
 use crate::{Record, count};
 
-/// The section on profiles; empty where no issue has one. How long loads and hand-overs take no ledger says: the counters do.
+/// The section on profiles; empty where no issue has one.
 pub(super) fn profiles<'a>(records: impl Iterator<Item = &'a Record>) -> String {
     let (mut chosen, mut missed, mut handed_over, mut switched) = (0_usize, 0_usize, 0_usize, 0_usize);
     for record in records {

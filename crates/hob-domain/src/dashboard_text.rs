@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::{
     ActBox, DASHBOARD_MARK, DaySpend, Decision, IssueNumber, Permission, Planned, Record, RefusedTick,
-    RepositoryRecord, Spend, State, Timestamp, WaitReason, boxes, count, dashboard_profiles::profiles, inert_line,
-    spend_by_day, title,
+    RepositoryRecord, Spend, State, Timestamp, WaitReason, boxes, count, dashboard_profiles::profiles,
+    dashboard_times::times, inert_line, spend_by_day, title,
 };
 
 /// Characters that the text may have; GitHub allows 65,536.
@@ -150,6 +150,7 @@ fn with(board: &Board<'_>, shown: usize) -> String {
         text.push_str("\nNo issue asks for work.\n");
     }
     text.push_str(&profiles(board.planned.iter().filter_map(|planned| planned.issue.record.as_ref())));
+    text.push_str(&board.repository.map(|record| times(&record.durations)).unwrap_or_default());
     text.push_str(&days(&spend_by_day(board.repository, board.now)));
     text
 }

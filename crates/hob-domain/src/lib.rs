@@ -20,8 +20,10 @@ mod conflict;
 mod dashboard;
 mod dashboard_profiles;
 mod dashboard_text;
+mod dashboard_times;
 mod day_share;
 mod denied;
+mod durations;
 mod effect;
 mod ending;
 mod evidence;
@@ -112,6 +114,7 @@ pub use dashboard::{
 };
 pub use dashboard_text::{Board, dashboard_text};
 pub use denied::denied_advice;
+pub use durations::{Durations, Latest, Percentiles, TIMES_KEPT};
 pub use ending::Ending;
 pub use evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict};
 pub use explanation::explanation;

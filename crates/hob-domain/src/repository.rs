@@ -1,5 +1,5 @@
-//! The repository's own ledger: what the day has cost, what the hour has claimed, the kill switch, failed loads of profiles, and what
-//! merged work showed of the repository.
+//! The repository's own ledger: what the day has cost, what the hour has claimed, the kill switch, failed loads of profiles, how long
+//! things took, and what merged work showed of the repository.
 //!
 //! # Flow
 //! Whoever wins an issue's lease asks [`reserve`] for a record with its share of the day in it, and writes that by
@@ -21,7 +21,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, DaySpend, Drawn, Exhausted, FailedLoads, IssueNumber, Memory, Nonce, Outages, Pause,
+    Allowance, Budget, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce, Outages, Pause,
     RECORD_VERSION, Spend, Timestamp, UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
@@ -105,6 +105,9 @@ pub struct RepositoryRecord {
     /// Services that failed attempts lately.
     #[serde(default, skip_serializing_if = "Outages::is_empty")]
     pub outages: Outages,
+    /// How long things took lately.
+    #[serde(default, skip_serializing_if = "Durations::is_empty")]
+    pub durations: Durations,
     /// What merged work showed of the repository.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub memory: Memory,
@@ -207,6 +210,7 @@ impl RepositoryRecord {
             dashboard: before.and_then(|record| record.dashboard.clone()),
             failed_loads: before.map(|record| record.failed_loads.at(now)).unwrap_or_default(),
             outages: before.map(|record| record.outages.at(now)).unwrap_or_default(),
+            durations: before.map(|record| record.durations.clone()).unwrap_or_default(),
             memory: before.map(|record| record.memory.clone()).unwrap_or_default(),
         }
     }

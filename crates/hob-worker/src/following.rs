@@ -5,7 +5,7 @@ use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};
 use hob_forge::BaseBranch;
 
 use crate::{
-    WorkError, Worker, agent::agent_names, profiles::known_profiles, receipts::give_receipts, transition::HeldIssue,
+    WorkError, Worker, agent::agent_names, held_issue::HeldIssue, profiles::known_profiles, receipts::give_receipts,
 };
 
 /// What following these commands depends on. `explanation` says where the issue stands.

@@ -43,6 +43,7 @@ mod finished;
 mod flakes;
 mod following;
 mod found_pulls;
+mod held_issue;
 mod labelled_by_hand;
 mod last_page;
 mod looked_at;

@@ -1,29 +1,28 @@
-//! Settlement: what an attempt cost takes the place of its reservation in the repository's day, and what merged work showed goes into
-//! its memory, in the same write.
+//! Settlement: what an attempt cost takes the place of its reservation in the repository's day, and the same write has how long its
+//! steps took, and what merged work showed.
 //!
 //! # Guarantees
 //! At rest the day has no reservation of an issue that nobody holds, and an issue's share of the day is what its ledger
 //! says: an issue's lease is released only after its share is settled. A worker that dies in between leaves the lease, and
 //! whoever takes it over settles the share.
 
-use hob_domain::{Lessons, Note, Spend, State, close_reservation};
-use hob_forge::{BaseBranch, HeldLease};
+use std::mem;
 
-use crate::{WorkError, Worker};
+use hob_domain::{Lessons, Note, Spend, State, close_reservation};
+use hob_forge::HeldLease;
+
+use crate::{WorkError, Worker, held_issue::HeldIssue};
 
 /// Settles the issue's share of the day. `began` is the issue's bill when the attempt began.
 ///
 /// # Errors
 /// [`WorkError`] when the repository's ledger could not be written: the lease is not to be released.
-pub(super) async fn settle(
-    worker: &Worker,
-    lease: &HeldLease,
-    base: &BaseBranch,
-    began: Spend,
-) -> Result<(), WorkError> {
+pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
+    let (lease, durations) = (&held.lease, mem::take(&mut *held.durations()));
     let (issue, bills, lessons) = (lease.issue(), (began, lease.record().spend), lessons(lease));
-    let settled = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
+    let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
         let mut record = close_reservation(before, issue, bills, nonce, now);
+        record.durations = record.durations.and(&durations);
         let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began));
         if let Some(memory) = record.memory.after(&lessons, issue, now) {
             record.memory = memory;
@@ -49,12 +48,8 @@ fn lessons(lease: &HeldLease) -> Lessons {
 ///
 /// # Errors
 /// As [`settle`]'s.
-pub(super) async fn settle_what_is_left(
-    worker: &Worker,
-    lease: &HeldLease,
-    base: &BaseBranch,
-) -> Result<(), WorkError> {
-    let known = worker.forge.repository_ledger().known();
+pub(super) async fn settle_what_is_left(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+    let (lease, known) = (&held.lease, worker.forge.repository_ledger().known());
     let (issue, bill, now) = (lease.issue(), lease.record().spend, worker.forge.now());
     // A record of another day tells nothing of this one: a reservation of today may have been written since it was read.
     let is_settled = known.as_ref().is_none_or(|day| day.is_of(now) && day.is_settled(issue, bill, now));
@@ -62,5 +57,5 @@ pub(super) async fn settle_what_is_left(
     if is_settled && memory.after(&lessons(lease), issue, now).is_none() {
         return Ok(());
     }
-    settle(worker, lease, base, bill).await
+    settle(worker, held, bill).await
 }

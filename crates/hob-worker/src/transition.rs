@@ -1,100 +1,20 @@
 //! Writing a transition: to the ledger first, then to the status comment, then to the labels. Whoever dies in between
 //! leaves a ledger that says what the labels should.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
+use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
-use hob_domain::{
-    CommentId, Ending, FailureClass, LabelChange, LabelNames, Note, STATUS_MARK, State, Transition, status_body,
-};
-use hob_forge::{BaseBranch, ForgeError, HeldLease, Issue, Look, once};
+use hob_domain::{CommentId, Ending, FailureClass, LabelChange, Note, STATUS_MARK, State, Transition, status_body};
+use hob_forge::{BaseBranch, ForgeError, HeldLease, Look, once};
 
 use crate::{
     WorkError, WorkEvent, Worker,
+    held_issue::HeldIssue,
     notify::{note_what_came_before, notify, tell_of_question},
     observe::Observed,
     receipts::give_receipts,
     settlement::settle_what_is_left,
 };
-
-/// An issue whose lease is held: what a change of it needs.
-pub(super) struct HeldIssue {
-    pub(super) lease: HeldLease,
-    pub(super) issue: Issue,
-    /// The branch that work starts from and goes to.
-    pub(super) base: Arc<BaseBranch>,
-    pub(super) labels: Labels,
-    /// Held while receipts are given.
-    pub(super) receipts: tokio::sync::Mutex<()>,
-    /// Held while commands are read and followed.
-    pub(super) commands: tokio::sync::Mutex<()>,
-}
-
-/// The issue's labels as they were read or written last.
-pub(super) struct Labels(Mutex<Known>);
-
-#[derive(Default)]
-struct Known {
-    read: Vec<String>,
-    /// States whose labels may be on, though no read shows them: they have to be taken off, and cannot be relied on.
-    presumed: Vec<State>,
-}
-
-impl Labels {
-    fn of(read: Vec<String>) -> Self {
-        Self(Mutex::new(Known { read, presumed: Vec::new() }))
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes in what was read anew.
-    pub(super) fn set(&self, labels: Vec<String>) {
-        *self.known() = Known { read: labels, presumed: Vec::new() };
-    }
-
-    /// Whether the label is on, or may be.
-    pub(super) fn has(&self, names: &LabelNames, name: &str) -> bool {
-        hob_domain::has_label(&self.known().all(names), name)
-    }
-
-    /// Counts the label of `state` as one to take off: it was being written, or a read that lags does not show it.
-    pub(super) fn presume(&self, state: State) {
-        self.known().presumed.push(state);
-    }
-
-    /// Whether they are right for `state`.
-    pub(super) fn are_right_for(&self, names: &LabelNames, state: State) -> bool {
-        self.changes(names, state).is_empty()
-    }
-
-    fn changes(&self, names: &LabelNames, state: State) -> Vec<LabelChange> {
-        let known = self.known();
-        let is_add = |change: &LabelChange| matches!(change, LabelChange::Add(_));
-        let add = names.changes(&known.read, state).into_iter().filter(is_add);
-        add.chain(names.changes(&known.all(names), state).into_iter().filter(|change| !is_add(change))).collect()
-    }
-
-    fn apply(&self, change: LabelChange, names: &LabelNames) {
-        let mut known = self.known();
-        match change {
-            LabelChange::Add(name) => known.read.push(name),
-            LabelChange::Remove(name) => {
-                known.read.retain(|label| !label.eq_ignore_ascii_case(&name));
-                known.presumed.retain(|state| !names.of(*state).is_some_and(|label| label.eq_ignore_ascii_case(&name)));
-            }
-        }
-    }
-}
-
-impl Known {
-    fn all(&self, names: &LabelNames) -> Vec<String> {
-        let mut all = self.read.clone();
-        self.presumed.iter().for_each(|state| names.presume(&mut all, *state));
-        all
-    }
-}
 
 /// Acquires the lease on an observed issue with a first transition.
 pub(super) async fn acquire(
@@ -108,13 +28,12 @@ pub(super) async fn acquire(
     let acquired = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition);
     // Boxed, as are the others here: every action's future holds this one.
     let lease = Box::pin(acquired).await?;
-    let labels = Labels::of(issue.labels.clone());
+    let held = HeldIssue::new(lease, issue, Arc::clone(base));
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
-    if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != lease.record().state) {
-        labels.presume(left);
+    if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != held.lease.record().state) {
+        held.labels.presume(left);
     }
-    let (receipts, commands) = Default::default();
-    Ok(HeldIssue { lease, issue, base: Arc::clone(base), labels, receipts, commands })
+    Ok(held)
 }
 
 /// Writes a transition to the ledger and shows it.
@@ -203,7 +122,7 @@ pub(super) async fn acquire_and_end(
 
 /// Releases the lease, after the issue's share of the day is settled.
 pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
-    settle_what_is_left(worker, &held.lease, &held.base).await?;
+    settle_what_is_left(worker, held).await?;
     Ok(worker.forge.ledger().release(&held.lease).await?)
 }
 
@@ -249,32 +168,4 @@ async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<Co
         return Ok(None);
     }
     Ok(worker.forge.comments().own(lease, lease.issue(), STATUS_MARK).await?.map(|comment| comment.id))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn labels(names: &[&str]) -> Labels {
-        Labels::of(names.iter().map(|name| (*name).to_owned()).collect())
-    }
-
-    #[test]
-    fn labels_follow_what_was_written_and_what_may_have_been() {
-        let names = hob_config::Settings::load(None, std::collections::HashMap::new(), &[]).unwrap().labels;
-        let issue = labels(&["bug", "code", "assigned"]);
-        for change in issue.changes(&names, State::InProgress) {
-            issue.apply(change, &names);
-        }
-        assert!(issue.has(&names, "IN-PROGRESS") && !issue.has(&names, "assigned") && issue.has(&names, "bug"));
-        // A label that was on its way when the work was cut short is removed too.
-        issue.presume(State::Blocked);
-        let removed = issue.changes(&names, State::Ready);
-        assert_eq!(removed, ["in-progress", "blocked"].map(|name| LabelChange::Remove(name.to_owned())));
-        issue.set(vec!["code".to_owned()]);
-        assert_eq!(issue.changes(&names, State::Ready), []);
-        // It may be off just as well: where it has to be on, it is put on.
-        issue.presume(State::Blocked);
-        assert_eq!(issue.changes(&names, State::Blocked), [LabelChange::Add("blocked".to_owned())]);
-    }
 }

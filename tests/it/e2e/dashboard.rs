@@ -343,3 +343,39 @@ async fn the_spend_of_each_day_stays_on_the_page() {
     run(&worker).await;
     world.finish().await;
 }
+
+/// Requirement M9: the page has percentiles of how long things took, whichever worker measured them, and so has `hob status`.
+#[tokio::test]
+async fn the_page_and_status_have_percentiles() {
+    let world = World::fixing().set("dashboard.issue", "1").start().await;
+    let board = world.opens("ann", "Board", "", &[]).await;
+    let (one, other) = (world.worker("one").await, world.worker("other").await);
+    for n in 0..5 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    run(&one).await;
+    world.draws(&one).await;
+    let few = "| load of an agent | 5 | too few | too few | too few |";
+    assert!(world.body(board).await.contains(few), "{}", world.body(board).await);
+    for n in 5..10 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    run(&other).await;
+    world.draws(&other).await;
+    let body = world.body(board).await;
+    for what in ["load of an agent", "claim to pull request"] {
+        let row = body.lines().find_map(|line| line.strip_prefix(&format!("| {what} | 10 | "))).expect(&body);
+        assert!(!row.starts_with("too few") && row.ends_with("| too few | too few |"), "{row}");
+    }
+    assert!(!body.contains("| hand-off |"), "{body}");
+    // They are the repository's and not one worker's, so nobody draws the page anew.
+    let edits = world.edits_of(board);
+    world.draws(&one).await;
+    assert_eq!(world.edits_of(board), edits);
+    let told = world.hob(&["status", "--json"]).await;
+    let times = &told.objects()[0]["result"]["repositories"][0]["times"];
+    assert!(times["loads"]["p50_ms"].is_u64(), "{told:?}");
+    assert_eq!(times["loads"]["p95_ms"], json!(null));
+    assert_eq!((&times["loads"]["samples"], &times["hand_offs"]["samples"]), (&json!(10), &json!(0)));
+    world.finish().await;
+}

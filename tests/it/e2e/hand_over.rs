@@ -124,6 +124,9 @@ async fn three_profiles_work_in_one_chain() {
     assert!(record.session.unwrap().as_str().ends_with("-h2"), "each has its own session");
     let told = "`dns` handed over to `cloud`: the load balancer belongs to cloud";
     assert!(world.history(issue).await.iter().any(|line| line == told), "{:?}", world.history(issue).await);
+    let durations = world.repository_record().await.unwrap().durations;
+    let timed = [durations.loads, durations.hand_offs, durations.pull_requests];
+    assert_eq!(timed.map(|times| times.percentiles().samples), [3, 2, 1]);
     world.finish().await;
 }
 

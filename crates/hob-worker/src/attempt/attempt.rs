@@ -29,7 +29,8 @@ use crate::{
         weather::{Patience, through},
     },
     authorize::approved_hash,
-    transition::{HeldIssue, label, transition},
+    held_issue::HeldIssue,
+    transition::{label, transition},
 };
 
 /// Works on the issue whose lease is held, writes how that ended, and releases the lease.

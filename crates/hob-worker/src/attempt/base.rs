@@ -3,7 +3,7 @@
 use hob_domain::{BaseChoice, BaseSource, BlockReason};
 use hob_workspace::BranchName;
 
-use crate::{WorkError, Worker, authorize::label_counts, transition::HeldIssue};
+use crate::{WorkError, Worker, authorize::label_counts, held_issue::HeldIssue};
 
 /// Chooses the base: by a label of an authorized account, else as earlier attempts did, else by the settings. Why a person
 /// is needed, where a label names what cannot be a base.

@@ -3,7 +3,7 @@
 
 use hob_domain::{RepositoryRecord, Timestamp, routing_is_off};
 
-use crate::{Worker, transition::HeldIssue};
+use crate::{Worker, held_issue::HeldIssue};
 
 /// Until when routing is off, as the ledger says that the attempt's reservation was written to; none: it is on.
 pub(super) fn routing_off_until(worker: &Worker) -> Option<Timestamp> {

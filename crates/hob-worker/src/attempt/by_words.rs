@@ -7,8 +7,8 @@ use crate::{
     WorkError, Worker,
     agent::{agent_names, is_agent},
     authorize::AuthorizedComment,
+    held_issue::HeldIssue,
     profiles::known_profiles,
-    transition::HeldIssue,
 };
 
 /// Words that name an agent.

@@ -7,7 +7,7 @@ use hob_domain::{
 };
 use hob_workspace::Remote;
 
-use crate::{Worker, transition::HeldIssue};
+use crate::{Worker, held_issue::HeldIssue};
 
 /// The case of an issue: what is written there by whom it is trusted to, the questions of its form, and what the profile gives.
 pub(super) async fn case_of(

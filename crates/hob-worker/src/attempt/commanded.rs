@@ -8,7 +8,7 @@ use crate::{
     attempt::end::Interrupt,
     commands::commands,
     following::{follow_each, follow_rules},
-    transition::HeldIssue,
+    held_issue::HeldIssue,
 };
 
 /// Follows the commands that nobody has followed yet; what they interrupt the work for.

@@ -24,8 +24,9 @@ use crate::{
         outage::{Service, wait_for},
         weather::{Patience, through},
     },
+    held_issue::HeldIssue,
     settlement::{settle, settle_what_is_left},
-    transition::{self, HeldIssue, label, release, show, transition},
+    transition::{self, label, release, show, transition},
 };
 
 /// Writes how the attempt ended and releases the lease. `began` is the issue's bill when the attempt began.
@@ -56,7 +57,10 @@ pub(super) async fn finish(
         Ok(AttemptEnd::HandedOn) => {
             return requeue(worker, held, "the investigation is handed over".to_owned()).await;
         }
-        Ok(AttemptEnd::Published { head, pull, proof }) => Ok(Transition::Publish { head, pull, proof }),
+        Ok(AttemptEnd::Published { head, pull, proof }) => {
+            note_first_pull(worker, held);
+            Ok(Transition::Publish { head, pull, proof })
+        }
         Ok(AttemptEnd::Concluded) => {
             transition::take_trigger_off(worker, held).await.map(|()| Transition::Finish(Ending::Concluded))
         }
@@ -83,8 +87,17 @@ pub(super) async fn finish(
         }
         after_failure(worker, held, error).await?;
     }
-    settle(worker, &held.lease, &held.base, began).await?;
+    settle(worker, held, began).await?;
     release(worker, held).await
+}
+
+/// Notes how long the issue's pull request took, unless it had one: what a round in review pushes comes later for other reasons.
+fn note_first_pull(worker: &Worker, held: &HeldIssue) {
+    let record = held.lease.record();
+    if record.pull_request.is_none() {
+        let took = worker.forge.now() - record.claimed_at;
+        held.durations().pull_requests.push(took.to_std().unwrap_or_default());
+    }
 }
 
 /// Writes an end, or shows it where the ledger has it already.
@@ -218,7 +231,7 @@ async fn interrupted(
         Interrupt::Withdrawn => transition(worker, held, Transition::Finish(Ending::Withdrawn)).await?,
     }
     if job.is_some() {
-        settle(worker, &held.lease, &held.base, began).await?;
+        settle(worker, held, began).await?;
     }
     release(worker, held).await
 }
@@ -227,7 +240,7 @@ async fn interrupted(
 async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
     label(worker, held, State::Ready).await?;
     let release = async {
-        settle_what_is_left(worker, &held.lease, &held.base).await?;
+        settle_what_is_left(worker, held).await?;
         let requeue = Transition::Requeue { reason };
         worker.forge.ledger().release_with(&held.lease, requeue).await.map_err(WorkError::from)
     };

@@ -8,6 +8,8 @@
 //! - What is not taken ends the chain: the work so far is held to its checks, and published where it passes.
 //! - The ledger has a hand-over before the next agent starts: whoever goes on after a crash is the profile that had the work.
 
+use std::time::Duration;
+
 use hob_domain::{
     BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, Record, RefusedHandOver,
     RoutedText, Router, RunId, Sha, Transition, clip, investigation::next_left, visible,
@@ -108,9 +110,9 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         "the profile `{from}` handed issue {} over to `{to}`",
         job.number()
     );
-    handed_over(from.as_str(), to.as_str(), began.elapsed());
+    note_time(job, &from, &to, began.elapsed());
     let next = Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) };
-    next.tell(worker, &job.held.issue, percent);
+    next.tell(worker, job.held, percent);
     job.shifts.begin(next);
     Ok(Passed::On)
 }
@@ -137,8 +139,13 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
     let passed = passed_on(job, &record, received, job.checkout.tip().await?);
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
     worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));
-    handed_over(profile.name.as_str(), to.as_str(), began.elapsed());
+    note_time(job, &profile.name, to, began.elapsed());
     Ok(true)
+}
+
+fn note_time(job: &Job<'_>, from: &ProfileName, to: &ProfileName, took: Duration) {
+    handed_over(from.as_str(), to.as_str(), took);
+    job.held.durations().hand_offs.push(took);
 }
 
 /// A hand-over with the work at `head`, as the ledger takes it.

@@ -12,7 +12,7 @@ use crate::{
         end::Interrupt,
         weather::survives,
     },
-    transition::HeldIssue,
+    held_issue::HeldIssue,
     trigger::trigger_is_gone,
 };
 

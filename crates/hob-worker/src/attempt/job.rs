@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::{
     attempt::{looks::Looks, shift::Shifts},
-    transition::HeldIssue,
+    held_issue::HeldIssue,
 };
 
 /// What the work of one attempt needs.

@@ -11,7 +11,7 @@ use hob_domain::{BlockReason, Note, Outage, RepositoryRecord, ServiceOutage, Tim
 use crate::{
     Worker,
     attempt::{end::AttemptEnd, job::Job},
-    transition::HeldIssue,
+    held_issue::HeldIssue,
 };
 
 /// What failed an attempt through no fault of the work.

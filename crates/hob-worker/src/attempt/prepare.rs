@@ -28,8 +28,8 @@ use crate::{
         specialist::{Brings, Chosen, choose},
     },
     authorize::authorized_comments,
+    held_issue::HeldIssue,
     push_rules::in_the_way,
-    transition::HeldIssue,
 };
 
 /// The pause before a mirror that is in use is tried again.
@@ -92,7 +92,7 @@ pub(super) async fn prepare<'a>(
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
     let first = Shift { specialist, run: run.clone(), session, took_over_at: None };
     let route = lease.record().route.filter(|_| first.specialist.profile.is_some());
-    first.tell(worker, issue, route.map(|route| route.percent));
+    first.tell(worker, held, route.map(|route| route.percent));
     let shifts = Shifts::new(first);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };

@@ -6,7 +6,7 @@ use crate::{
     WorkError, Worker,
     attempt::{job::Job, specialist::Brings},
     authorize::label_counts,
-    transition::HeldIssue,
+    held_issue::HeldIssue,
 };
 
 /// What the runs of the attempt are for, by what it is to bring.

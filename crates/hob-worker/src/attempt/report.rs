@@ -17,7 +17,7 @@ use hob_forge::Look;
 use crate::{
     WorkError, Worker,
     attempt::{end::AttemptEnd, hand_over::hand_on, job::Job, read_only::read_only},
-    transition::HeldIssue,
+    held_issue::HeldIssue,
 };
 
 /// Has the agent look, and reports what it found.

@@ -2,7 +2,7 @@
 
 use hob_domain::{Allowance, Exhausted, Full, Record, Reservation, Spend};
 
-use crate::{WorkError, Worker, transition::HeldIssue};
+use crate::{WorkError, Worker, held_issue::HeldIssue};
 
 /// What attempt and issue may still take.
 ///

@@ -16,8 +16,8 @@ use crate::{
     agent::{agent_names, ask_model, is_agent},
     authorize::chosen_agent,
     counters::{Degraded, degraded},
+    held_issue::HeldIssue,
     profiles::forge_catalog,
-    transition::HeldIssue,
 };
 
 /// The time that a model has to say which profile fits.

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hob_domain::{RunId, Sha, has_label};
-use hob_forge::Issue;
 
-use crate::{Worker, attempt::specialist::Specialist, counters::loaded};
+use crate::{Worker, attempt::specialist::Specialist, counters::loaded, held_issue::HeldIssue};
 
 /// Who works now, and in which session.
 pub(super) struct Shift {
@@ -20,14 +19,15 @@ pub(super) struct Shift {
 
 impl Shift {
     /// Tells whoever operates Hob who is loaded: the profile with how sure that is, in percent, or an agent of the settings.
-    pub(super) fn tell(&self, worker: &Worker, issue: &Issue, percent: Option<u8>) {
-        let Specialist { name, profile, took, .. } = &self.specialist;
+    pub(super) fn tell(&self, worker: &Worker, held: &HeldIssue, percent: Option<u8>) {
+        let (issue, Specialist { name, profile, took, .. }) = (&held.issue, &self.specialist);
         // The label that brought the issue here, or else what the profile is called.
         let domain = profile.as_ref().map(|profile| {
             let label = profile.matches.labels.iter().find(|label| has_label(&issue.labels, label));
             label.map_or(profile.name.as_str(), String::as_str)
         });
         loaded(name, *took);
+        held.durations().loads.push(*took);
         tracing::info!(
             event = "agent_loaded",
             repo = %worker.forge.repo(),

@@ -23,8 +23,8 @@ use crate::{
         switch::{former, switch},
     },
     counters::{Degraded, LoadFault, decided, degraded, load_failed},
+    held_issue::HeldIssue,
     profiles::base_catalog,
-    transition::HeldIssue,
 };
 
 /// Why there is no specialist that works by a profile.

@@ -23,7 +23,7 @@ use crate::{
         end::AttemptEnd,
         report::{reported, write_report},
     },
-    transition::HeldIssue,
+    held_issue::HeldIssue,
 };
 
 /// Opens the issues of the approved plan, and says which they are.

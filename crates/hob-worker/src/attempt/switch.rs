@@ -4,7 +4,7 @@ use hob_domain::{
     Answer, ChosenBy, HandOver, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition, clip,
 };
 
-use crate::{WorkError, Worker, transition::HeldIssue};
+use crate::{WorkError, Worker, held_issue::HeldIssue};
 
 /// Bytes of what the former found, and of what it had received, that go on: a hand-over has room for the rest.
 const FOUND_MAX: usize = 7 * 1024;

@@ -11,10 +11,11 @@ use hob_forge::BaseBranch;
 
 use crate::{
     WorkError, Worker,
+    held_issue::HeldIssue,
     observe::Observed,
     pull_facts::head_checks,
     reconcile::outcome::Reconciled,
-    transition::{HeldIssue, acquire, release},
+    transition::{acquire, release},
 };
 
 /// Lets the jobs among these checks of the head run once more. Those that cannot are worked on at the next poll.

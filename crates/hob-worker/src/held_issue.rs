@@ -1,0 +1,127 @@
+//! An issue whose lease is held: what a change of it needs, with its labels as they are known and what its attempt measured.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hob_domain::{Durations, LabelChange, LabelNames, State};
+use hob_forge::{BaseBranch, HeldLease, Issue};
+
+/// An issue whose lease is held: what a change of it needs.
+pub(super) struct HeldIssue {
+    pub(super) lease: HeldLease,
+    pub(super) issue: Issue,
+    /// The branch that work starts from and goes to.
+    pub(super) base: Arc<BaseBranch>,
+    pub(super) labels: Labels,
+    /// Held while receipts are given.
+    pub(super) receipts: tokio::sync::Mutex<()>,
+    /// Held while commands are read and followed.
+    pub(super) commands: tokio::sync::Mutex<()>,
+    /// How long the attempt's steps took, until that is settled.
+    durations: Mutex<Durations>,
+}
+
+impl HeldIssue {
+    /// With the labels as the issue was read.
+    pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>) -> Self {
+        let (labels, (receipts, commands, durations)) = (Labels::of(issue.labels.clone()), Default::default());
+        Self { lease, issue, base, labels, receipts, commands, durations }
+    }
+
+    pub(super) fn durations(&self) -> MutexGuard<'_, Durations> {
+        self.durations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The issue's labels as they were read or written last.
+pub(super) struct Labels(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    read: Vec<String>,
+    /// States whose labels may be on, though no read shows them: they have to be taken off, and cannot be relied on.
+    presumed: Vec<State>,
+}
+
+impl Labels {
+    fn of(read: Vec<String>) -> Self {
+        Self(Mutex::new(Known { read, presumed: Vec::new() }))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in what was read anew.
+    pub(super) fn set(&self, labels: Vec<String>) {
+        *self.known() = Known { read: labels, presumed: Vec::new() };
+    }
+
+    /// Whether the label is on, or may be.
+    pub(super) fn has(&self, names: &LabelNames, name: &str) -> bool {
+        hob_domain::has_label(&self.known().all(names), name)
+    }
+
+    /// Counts the label of `state` as one to take off: it was being written, or a read that lags does not show it.
+    pub(super) fn presume(&self, state: State) {
+        self.known().presumed.push(state);
+    }
+
+    /// Whether they are right for `state`.
+    pub(super) fn are_right_for(&self, names: &LabelNames, state: State) -> bool {
+        self.changes(names, state).is_empty()
+    }
+
+    pub(super) fn changes(&self, names: &LabelNames, state: State) -> Vec<LabelChange> {
+        let known = self.known();
+        let is_add = |change: &LabelChange| matches!(change, LabelChange::Add(_));
+        let add = names.changes(&known.read, state).into_iter().filter(is_add);
+        add.chain(names.changes(&known.all(names), state).into_iter().filter(|change| !is_add(change))).collect()
+    }
+
+    pub(super) fn apply(&self, change: LabelChange, names: &LabelNames) {
+        let mut known = self.known();
+        match change {
+            LabelChange::Add(name) => known.read.push(name),
+            LabelChange::Remove(name) => {
+                known.read.retain(|label| !label.eq_ignore_ascii_case(&name));
+                known.presumed.retain(|state| !names.of(*state).is_some_and(|label| label.eq_ignore_ascii_case(&name)));
+            }
+        }
+    }
+}
+
+impl Known {
+    fn all(&self, names: &LabelNames) -> Vec<String> {
+        let mut all = self.read.clone();
+        self.presumed.iter().for_each(|state| names.presume(&mut all, *state));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(names: &[&str]) -> Labels {
+        Labels::of(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn labels_follow_what_was_written_and_what_may_have_been() {
+        let names = hob_config::Settings::load(None, std::collections::HashMap::new(), &[]).unwrap().labels;
+        let issue = labels(&["bug", "code", "assigned"]);
+        for change in issue.changes(&names, State::InProgress) {
+            issue.apply(change, &names);
+        }
+        assert!(issue.has(&names, "IN-PROGRESS") && !issue.has(&names, "assigned") && issue.has(&names, "bug"));
+        // A label that was on its way when the work was cut short is removed too.
+        issue.presume(State::Blocked);
+        let removed = issue.changes(&names, State::Ready);
+        assert_eq!(removed, ["in-progress", "blocked"].map(|name| LabelChange::Remove(name.to_owned())));
+        issue.set(vec!["code".to_owned()]);
+        assert_eq!(issue.changes(&names, State::Ready), []);
+        // It may be off just as well: where it has to be on, it is put on.
+        issue.presume(State::Blocked);
+        assert_eq!(issue.changes(&names, State::Blocked), [LabelChange::Add("blocked".to_owned())]);
+    }
+}
