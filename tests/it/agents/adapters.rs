@@ -12,21 +12,26 @@ use hob_domain::FailureClass;
 use super::*;
 use crate::harness::script;
 
-/// A known command line in a folder, with a model that plays a script.
-struct Real {
-    bench: Bench,
+/// A known command line that is installed, with a model that plays a script.
+pub(super) struct Installed {
+    pub(super) agent: Arc<dyn AgentBackend>,
     server: Running,
     homes: tempfile::TempDir,
-    agent: Arc<dyn AgentBackend>,
+}
+
+/// It in a folder.
+struct Real {
+    bench: Bench,
+    installed: Installed,
 }
 
 /// Says that a test had nothing to run. Not by a macro: the output of a test that passes is not shown.
-pub(super) fn skipped(what: &str) {
+fn skipped(what: &str) {
     std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes()).unwrap();
 }
 
 /// Where `scripts/agents.sh` put the program, where it did.
-pub(super) fn installed(name: AdapterName) -> Option<PathBuf> {
+fn installed(name: AdapterName) -> Option<PathBuf> {
     let (_, agents) = std::env::vars_os().find(|(name, _)| name == "HOB_AGENTS_DIR")?;
     let folder = PathBuf::from(agents).join(name.as_str());
     let program = hob_agent::adapter_program(name);
@@ -35,7 +40,7 @@ pub(super) fn installed(name: AdapterName) -> Option<PathBuf> {
 }
 
 /// A model's name as the program takes it, so that it asks the server here.
-pub(super) fn model(name: AdapterName) -> &'static str {
+fn model(name: AdapterName) -> &'static str {
     match name {
         AdapterName::Claude => "claude-sonnet-4-5",
         AdapterName::Gemini => "gemini-2.5-pro",
@@ -48,18 +53,14 @@ pub(super) fn model(name: AdapterName) -> &'static str {
     }
 }
 
-impl Real {
-    /// None where the program is not there.
-    async fn new(name: AdapterName, script: Script) -> Option<Self> {
+impl Installed {
+    /// `None` if the program is not there.
+    pub(super) async fn new(name: AdapterName, script: Script) -> Option<Self> {
         let Some(program) = installed(name) else {
             skipped(&format!("{name} is not installed"));
             return None;
         };
         let server = serve(script, |_| {}).await.unwrap();
-        let mut bench = Bench::new(&[("README.md", "A repository.\n")]);
-        bench.context.environment = hob_config::child_environment();
-        bench.request.brief = "Write `hello` into greeting.txt.".into();
-        git2::Repository::init(bench.path()).unwrap();
         let settings = AgentSettings {
             backend: BackendKind::Adapter(name),
             command: vec![program.display().to_string()],
@@ -67,15 +68,26 @@ impl Real {
             ..AgentSettings::default()
         };
         let homes = tempfile::tempdir().unwrap();
-        let agent = registry_at(&server, homes.path(), BTreeMap::from([(name.to_string(), settings)]));
-        let agent = agent.get(name.as_str()).unwrap();
-        Some(Self { bench, server, homes, agent })
+        let agents = registry_at(&server, homes.path(), BTreeMap::from([(name.to_string(), settings)]));
+        Some(Self { agent: agents.get(name.as_str()).unwrap(), server, homes })
+    }
+}
+
+impl Real {
+    /// `None` if the program is not there.
+    async fn new(name: AdapterName, script: Script) -> Option<Self> {
+        let installed = Installed::new(name, script).await?;
+        let mut bench = Bench::new(&[("README.md", "A repository.\n")]);
+        bench.context.environment = hob_config::child_environment();
+        bench.request.brief = "Write `hello` into greeting.txt.".into();
+        git2::Repository::init(bench.path()).unwrap();
+        Some(Self { bench, installed })
     }
 
     /// Nothing of the run is left: no process that names its home, no home, no file but the work.
     fn assert_clean(&self) {
-        assert_eq!(fs::read_dir(self.homes.path()).unwrap().count(), 0, "a home is left");
-        let homes = self.homes.path().as_os_str().as_encoded_bytes();
+        assert_eq!(fs::read_dir(self.installed.homes.path()).unwrap().count(), 0, "a home is left");
+        let homes = self.installed.homes.path().as_os_str().as_encoded_bytes();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
             let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
             let ours = environment.windows(homes.len()).any(|part| part == homes);
@@ -88,7 +100,7 @@ impl Real {
     }
 }
 
-pub(super) fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
+fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
     let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name.into(), KEY.into()));
     let mut variables = Environment::from(variables);
     variables.insert("GOOGLE_GEMINI_BASE_URL".into(), server.address().into());
@@ -112,13 +124,13 @@ async fn does_the_work(name: AdapterName) {
     let command = "echo hello > greeting.txt; setsid sleep 600 > /dev/null 2>&1 &";
     let script = Script::new([command]).edit("greeting.txt", "hello");
     let Some(real) = Real::new(name, script).await else { return };
-    let report = real.bench.run(&real.agent).await;
+    let report = real.bench.run(&real.installed.agent).await;
     let Outcome::Done { summary, .. } = &report.outcome else { panic!("{name}: {:?}", report.outcome) };
     assert!(!summary.is_empty(), "{name}");
     assert_eq!(real.bench.read("greeting.txt").trim(), "hello", "{name}");
-    let replies = real.server.replies() as u64;
+    let replies = real.installed.server.replies() as u64;
     let tokens = (report.spend.input_tokens, report.spend.output_tokens);
-    assert_eq!(tokens, (replies * INPUT_TOKENS, replies * OUTPUT_TOKENS), "{name}: {:?}", real.server.seen());
+    assert_eq!(tokens, (replies * INPUT_TOKENS, replies * OUTPUT_TOKENS), "{name}: {:?}", real.installed.server.seen());
     real.assert_clean();
 }
 
@@ -128,7 +140,7 @@ async fn quota(name: AdapterName) -> Option<FailureClass> {
     let script = script.fault(0, Fault::Quota(Duration::from_secs(3_600)), Times::Always);
     let mut real = Real::new(name, script).await?;
     real.bench.request.time = Duration::from_secs(40);
-    let report = real.bench.run(&real.agent).await;
+    let report = real.bench.run(&real.installed.agent).await;
     let (reason, class) = failure(&report.outcome);
     assert!(reason.contains("quota") || reason.contains("out of") || reason.contains("not done"), "{name}: {reason}");
     real.assert_clean();
@@ -178,7 +190,7 @@ fn programs_that_are_not_installed_are_counted() {
 }
 
 /// What opens the models' services in these tests.
-pub(super) const KEY: &str = "key-of-a-test";
+const KEY: &str = "key-of-a-test";
 
 /// A stand-in for `claude`: it says the version, and does what `script` says.
 fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {
@@ -189,12 +201,16 @@ fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {
 
 /// A registry whose `claude` is the stand-in; its home is below the same folder.
 fn with_stand_in(folder: &Path, version: &str, script: &str) -> Registry {
-    let command = vec![stand_in(folder, version, script).display().to_string()];
-    let settings =
-        AgentSettings { backend: BackendKind::Adapter(AdapterName::Claude), command, ..AgentSettings::default() };
+    registry_of((AdapterName::Claude, &stand_in(folder, version, script)), folder, AgentSettings::default())
+}
+
+/// A registry in which the program stands for the adapter's; its home is below the folder.
+pub(super) fn registry_of((name, program): (AdapterName, &Path), folder: &Path, settings: AgentSettings) -> Registry {
+    let command = vec![program.display().to_string()];
+    let settings = AgentSettings { backend: BackendKind::Adapter(name), command, ..settings };
     let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"].map(|name| (name.into(), KEY.into())).into();
     let homes = Some(folder.join("homes"));
-    let agents = [("claude".to_owned(), settings)].into();
+    let agents = [(name.to_string(), settings)].into();
     Registry::new(AgentParts { agents, variables, homes, ..AgentParts::default() }).unwrap()
 }
 

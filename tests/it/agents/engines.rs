@@ -1,18 +1,13 @@
 //! Investigations by other agents' command lines: over MCP, or by the last line that they print.
 
-use std::collections::BTreeMap;
-
-use hob_bench::{Script, serve};
+use hob_bench::Script;
 use hob_config::{AdapterName, AgentSettings, BackendKind};
-use hob_domain::{
-    Impact,
-    investigation::{Allowed, CaseStatus, Confidence, EvidenceKind},
-};
+use hob_domain::investigation::{CaseStatus, EvidenceKind};
 use serde_json::{Value, json};
 
 use super::{
-    adapters::{KEY, installed, model, registry_at, skipped},
-    investigation::{Desk, act, answer, deployment, judge, person, to},
+    adapters::{Installed, registry_of},
+    investigation::{Desk, act, answer, concluded, deployment, judge, killed_in_the_middle, of, person, to},
     *,
 };
 use crate::harness::script;
@@ -44,65 +39,31 @@ fn calls() -> Vec<Value> {
 async fn over_a_kill(desk: &mut Desk, agent: &Arc<dyn AgentBackend>) -> RunReport {
     let mut asked = person(&mut desk.bench);
     desk.bench.request.purpose = hob_domain::RunPurpose::Investigate;
-    {
-        let run = desk.run(agent.as_ref());
-        let killed = async { while asked.recv().await.unwrap() != "transition_state intake" {} };
-        tokio::select! {
-            report = run => panic!("{report:?}"),
-            () = killed => {}
-        }
-    }
-    let record = desk.record();
-    assert_eq!((record.state.as_str(), record.answered(), record.tested()), ("investigate", 4, 2));
-    let shown = desk.iterations();
-    let of = |action: &str| shown.iter().find(|iteration| iteration.action == action).unwrap();
-    let refused = of("transition_state conclude");
-    assert_eq!((refused.number, refused.impact, &refused.approval), (6, Impact::High, &Allowed::Refused));
-    assert!(refused.effect.contains("it lacks answers to the required Q3"), "{refused:?}");
-    assert_eq!(of("transition_state normalize").approval, Allowed::Approved);
-    assert_eq!(of("answer_question Q1").confidence, Some(Confidence::High));
-    assert!(of("read deploy/job.yml").effect.starts_with("[evidence E4, "), "{shown:#?}");
+    let shown = killed_in_the_middle(desk, agent.as_ref(), &mut asked).await;
+    assert_eq!(of(&shown, "transition_state conclude").number, 6);
+    assert!(of(&shown, "read deploy/job.yml").effect.starts_with("[evidence E4, "), "{shown:#?}");
 
     desk.bench.request.run = "run-2".into();
     let report = desk.run(agent.as_ref()).await;
-    let record = desk.record();
-    let Outcome::Done { summary, .. } = &report.outcome else { panic!("{report:?}") };
-    assert_eq!((record.status(), record.confidence()), (CaseStatus::Concluded, Some(Confidence::High)));
-    for part in
-        ["The key DEPLOY_KEY_2024 has expired.", "| E4 | output | `read deploy/job.yml` | 39 |", "16 iterations"]
-    {
-        assert!(summary.contains(part), "{part}\n{summary}");
-    }
+    let summary = concluded(desk, &report);
+    assert!(summary.contains("16 iterations"), "{summary}");
     // It began again within the same limit.
     assert_eq!(desk.iterations().last().unwrap().number, 16);
-    assert_eq!(desk.bench.read("deploy/job.yml").lines().count(), 2);
     report
 }
 
 /// A command line that is installed, with a model that plays `calls`.
 async fn real(name: AdapterName) {
-    let Some(program) = installed(name) else {
-        return skipped(&format!("{name} is not installed, so it does not investigate"));
-    };
     let calls = calls();
     let script = calls.iter().map(|call| {
         let tool: &'static str = call["name"].as_str().unwrap().to_owned().leak();
         (tool, call["arguments"].clone())
     });
-    let server = serve(Script::of_calls(script), |_| {}).await.unwrap();
+    let Some(installed) = Installed::new(name, Script::of_calls(script)).await else { return };
     let mut desk = Desk::new(deployment());
     desk.bench.context.environment = hob_config::child_environment();
     desk.bench.request.time = Duration::from_secs(120);
-    let settings = AgentSettings {
-        backend: BackendKind::Adapter(name),
-        command: vec![program.display().to_string()],
-        model: Some(model(name).to_owned()),
-        ..AgentSettings::default()
-    };
-    let homes = tempfile::tempdir().unwrap();
-    let agents = registry_at(&server, homes.path(), BTreeMap::from([(name.to_string(), settings)]));
-    let agent = agents.get(name.as_str()).unwrap();
-    let report = over_a_kill(&mut desk, &agent).await;
+    let report = over_a_kill(&mut desk, &installed.agent).await;
     assert!(report.spend.tokens() > 0, "{report:?}");
 }
 
@@ -147,15 +108,8 @@ fn stand_in(calls: &[Value], settings: AgentSettings) -> (Arc<dyn AgentBackend>,
         .map(|call| if call.is_string() { call.clone() } else { json!([call["name"], call["arguments"]]) })
         .collect();
     fs::write(place.path().join("calls.json"), json!(calls).to_string()).unwrap();
-    let settings = AgentSettings {
-        backend: BackendKind::Adapter(AdapterName::Copilot),
-        command: vec![program.display().to_string()],
-        ..settings
-    };
-    let variables = [("OPENAI_API_KEY".into(), KEY.into())].into();
-    let (homes, agents) = (Some(place.path().join("homes")), [("copilot".to_owned(), settings)].into());
-    let parts = AgentParts { agents, variables, homes, ..AgentParts::default() };
-    (Registry::new(parts).unwrap().get("copilot").unwrap(), place)
+    let agents = registry_of((AdapterName::Copilot, &program), place.path(), settings);
+    (agents.get("copilot").unwrap(), place)
 }
 
 fn left(place: &tempfile::TempDir, name: &str) -> Vec<String> {

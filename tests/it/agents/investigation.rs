@@ -159,14 +159,18 @@ pub(super) fn person(bench: &mut Bench) -> mpsc::UnboundedReceiver<String> {
     asked
 }
 
-/// Requirements P1, P2, P6, P7, P9, G4 and G8.
-#[tokio::test]
-async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_conclusion() {
-    let mut desk = Desk::new(deployment());
-    let mut asked = person(&mut desk.bench);
-    let agent = native(replies());
+pub(super) fn of<'a>(shown: &'a [Iteration], action: &str) -> &'a Iteration {
+    shown.iter().find(|iteration| iteration.action == action).unwrap()
+}
+
+/// Whoever investigates the deployment is killed while a person reads the change that goes back; the iterations so far.
+pub(super) async fn killed_in_the_middle(
+    desk: &mut Desk,
+    agent: &dyn AgentBackend,
+    asked: &mut mpsc::UnboundedReceiver<String>,
+) -> Vec<Iteration> {
     {
-        let run = desk.run(&agent);
+        let run = desk.run(agent);
         let killed = async { while asked.recv().await.unwrap() != "transition_state intake" {} };
         tokio::select! {
             report = run => panic!("{report:?}"),
@@ -176,23 +180,36 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     let record = desk.record();
     assert_eq!((record.state.as_str(), record.answered(), record.tested()), ("investigate", 4, 2));
     let shown = desk.iterations();
-    let of = |action: &str| shown.iter().find(|iteration| iteration.action == action).unwrap();
-    let refused = of("transition_state conclude");
-    assert_eq!((refused.number, refused.max, refused.impact), (4, Some(50), Impact::High));
-    assert_eq!(refused.approval, Allowed::Refused);
+    let (refused, answered) = (of(&shown, "transition_state conclude"), of(&shown, "answer_question Q1"));
+    assert_eq!((refused.impact, &refused.approval), (Impact::High, &Allowed::Refused));
     assert!(refused.effect.contains("it lacks answers to the required Q3"), "{refused:?}");
-    assert_eq!(
-        (&of("transition_state normalize").approval, of("transition_state normalize").thought.as_str()),
-        (&Allowed::Approved, "The evidence says so.")
-    );
-    assert_eq!(
-        (&of("answer_question Q1").approval, of("answer_question Q1").confidence),
-        (&Allowed::ByItself, Some(Confidence::High))
-    );
-    assert_eq!(
-        (of("read_evidence E2").thought.as_str(), of("read_evidence E2").effect.as_str()),
-        ("I read what was given.", "[E2, lines 1 to 2 of 2]")
-    );
+    assert_eq!(of(&shown, "transition_state normalize").approval, Allowed::Approved);
+    assert_eq!((&answered.approval, answered.confidence), (&Allowed::ByItself, Some(Confidence::High)));
+    shown
+}
+
+/// The report of the case, which was concluded and changed nothing.
+pub(super) fn concluded(desk: &Desk, report: &RunReport) -> String {
+    let (record, Outcome::Done { summary, .. }) = (desk.record(), &report.outcome) else { panic!("{report:?}") };
+    assert_eq!((record.status(), record.confidence()), (CaseStatus::Concluded, Some(Confidence::High)));
+    for part in ["The key DEPLOY_KEY_2024 has expired.", "| E4 | output | `read deploy/job.yml` | 39 |"] {
+        assert!(summary.contains(part), "{part}\n{summary}");
+    }
+    assert_eq!(desk.bench.read("deploy/job.yml").lines().count(), 2);
+    summary.clone()
+}
+
+/// Requirements P1, P2, P6, P7, P9, G4 and G8.
+#[tokio::test]
+async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_conclusion() {
+    let mut desk = Desk::new(deployment());
+    let mut asked = person(&mut desk.bench);
+    let agent = native(replies());
+    let shown = killed_in_the_middle(&mut desk, &agent, &mut asked).await;
+    let (refused, read) = (of(&shown, "transition_state conclude"), of(&shown, "read_evidence E2"));
+    assert_eq!((refused.number, refused.max), (4, Some(50)));
+    assert_eq!(of(&shown, "transition_state normalize").thought, "The evidence says so.");
+    assert_eq!((read.thought.as_str(), read.effect.as_str()), ("I read what was given.", "[E2, lines 1 to 2 of 2]"));
     assert!(shown.windows(2).all(|two| two[0].progress.percent <= two[1].progress.percent), "{shown:#?}");
 
     // It goes on, asks a person, and its process can end.
@@ -210,16 +227,13 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     desk.bench.request.run = "run-3".into();
     let report = desk.run(&agent).await;
     assert_eq!(asked.recv().await.unwrap(), "transition_state conclude");
-    let record = desk.record();
-    let Outcome::Done { summary, .. } = report.outcome else { panic!("{report:?}") };
-    assert_eq!((record.status(), record.confidence()), (CaseStatus::Concluded, Some(Confidence::High)));
+    let summary = concluded(&desk, &report);
     for part in [
         "## Conclusion\n\nThe key DEPLOY_KEY_2024 has expired. @\u{200b}team\n",
         "**Confidence: high.** Evidence: E2, E4, E5.",
         "- **Q6: Is production affected?**<br>No. (high confidence; E5)",
         "### What was ruled out\n\n- **H1: The disk is full**",
         "- When it expired.",
-        "| E4 | output | `read deploy/job.yml` | 39 |",
         "11 iterations in 0 minutes; 6 of 6 questions answered, 3 of 3 hypotheses tested, 3 changes of the state, 3 actions \
          refused, 1 error.",
     ] {
@@ -228,7 +242,6 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     // A run after the end gives the same, and costs nothing.
     let again = desk.run(&agent).await;
     assert_eq!((again.outcome, again.spend.tokens()), (Outcome::done(summary), 0));
-    assert_eq!(desk.bench.read("deploy/job.yml").lines().count(), 2);
 }
 
 /// Requirement P6: without a terminal the run ends, and what is allowed later runs.
