@@ -40,6 +40,13 @@ pub struct Explained {
     pub profile: Option<String>,
 }
 
+impl Explained {
+    /// An issue of which no ledger is known.
+    fn without_ledger(issue: IssueNumber, title: String, why: String) -> Self {
+        Self { issue, title, state: None, place: None, why, blocked: None, since: None, profile: None }
+    }
+}
+
 /// Every issue with the trigger label or an unfinished ledger, in the order in which they would be taken; last those that
 /// cannot be read.
 ///
@@ -50,17 +57,7 @@ pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
     let mut all = explained(worker, &found, planned).await?;
     all.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
-        let why = format!("it is left alone: {}", unreadable.why);
-        Explained {
-            issue,
-            title: unreadable.title,
-            state: None,
-            place: None,
-            why,
-            blocked: None,
-            since: None,
-            profile: None,
-        }
+        Explained::without_ledger(issue, unreadable.title, format!("it is left alone: {}", unreadable.why))
     }));
     Ok(all)
 }
@@ -99,16 +96,7 @@ pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Op
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
-    let nothing = |title: String, why: String| Explained {
-        issue: number,
-        title,
-        state: None,
-        place: None,
-        why,
-        blocked: None,
-        since: None,
-        profile: None,
-    };
+    let nothing = |title, why| Explained::without_ledger(number, title, why);
     Ok(match observe(worker, number).await {
         Ok(None) => None,
         Ok(Some((Observed { issue, entry: None, .. }, _))) => {
@@ -202,15 +190,13 @@ async fn explained(
             why = trigger.clone().unwrap_or(why);
         }
         place += usize::from(counts);
+        let record = planned.issue.record.as_ref();
         explained.push(Explained {
-            issue: planned.issue.number,
-            title: planned.issue.title.clone(),
-            state: planned.issue.record.as_ref().map(|record| record.state),
+            state: record.map(|record| record.state),
             place: counts.then_some(place),
-            why,
-            blocked: planned.issue.record.as_ref().and_then(|record| record.blocked.clone()),
-            since: planned.issue.record.as_ref().map(|record| record.renewed_at),
-            profile: None,
+            blocked: record.and_then(|record| record.blocked.clone()),
+            since: record.map(|record| record.renewed_at),
+            ..Explained::without_ledger(planned.issue.number, planned.issue.title.clone(), why)
         });
     }
     Ok(explained)
