@@ -3,13 +3,13 @@
 //! Names follow Prometheus. A label is one of a few words, or the name of an agent or a profile; of these only so many are
 //! counted by themselves. No other text from outside is in a label.
 
-use std::{fmt::Write, sync::LazyLock, time::Duration};
+use std::{fmt::Write, hash::Hash, sync::LazyLock, time::Duration};
 
 use hob_domain::{ChosenBy, RouteChoice};
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, histogram::Histogram},
-    registry::{Registry, Unit},
+    registry::{Metric, Registry, Unit},
 };
 
 use crate::{WorkEvent, bounded_names::BoundedNames};
@@ -87,56 +87,57 @@ struct Counters {
     failures: Counter,
 }
 
-impl Counters {
-    fn new() -> Self {
-        let mut counters = Self {
-            registry: Registry::with_prefix("hob"),
-            names: BoundedNames::new(NAMES_MAX),
-            pairs: BoundedNames::new(PAIRS_MAX),
-            reads: Family::default(),
-            loads: Family::default(),
-            load_errors: Family::default(),
-            load_seconds: Histogram::new(LOAD_BUCKETS),
-            decisions: Family::default(),
-            overrides: Counter::default(),
-            switches: Family::default(),
-            hand_overs: Family::default(),
-            chain_ends: Counter::default(),
-            hand_over_seconds: Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
-            degradations: Family::default(),
-            moves: Family::default(),
-            refusals: Counter::default(),
-            failures: Counter::default(),
-        };
-        counters.register_profiles();
-        let of = &mut counters.registry;
-        let what = "Times that less was done than was wanted, by the reason";
-        of.register("degradations", what, counters.degradations.clone());
-        of.register("issue_moves", "New states of issues", counters.moves.clone());
-        of.register("refusals", "Triggers that were refused", counters.refusals.clone());
-        of.register("failures", "Polls and attempts that failed", counters.failures.clone());
-        counters
+/// What is registered is registered here, with its name and what it is.
+struct Metrics(Registry);
+
+impl Metrics {
+    fn count<M: Metric + Clone + Default>(&mut self, name: &str, what: &str) -> M {
+        let metric = M::default();
+        self.0.register(name, what, metric.clone());
+        metric
     }
 
-    fn register_profiles(&mut self) {
-        let of = &mut self.registry;
-        let what = "Times that all profiles were read, by whether each place could be read";
-        of.register("profile_reads", what, self.reads.clone());
-        let what = "Times that an agent or a profile was to work, by its name and what came of it";
-        of.register("profile_loads", what, self.loads.clone());
-        of.register("profile_load_errors", "Loads that failed, by name and reason", self.load_errors.clone());
-        let what = "How long whoever works took to load: reading all profiles, and making the agent";
-        of.register_with_unit("profile_load", what, Unit::Seconds, self.load_seconds.clone());
-        of.register("routing_decisions", "Choices of who works, by who decided", self.decisions.clone());
-        let what = "Choices of people in the place of the router's";
-        of.register("routing_overrides", what, self.overrides.clone());
-        let what = "Times that another one took over from whoever was chosen before, by both";
-        of.register("profile_switches", what, self.switches.clone());
-        of.register("hand_overs", "Hand-overs that were taken, by who gave and who got", self.hand_overs.clone());
-        let what = "Chains that ended where an agent wanted to hand over";
-        of.register("chain_ends", what, self.chain_ends.clone());
-        let what = "How long a hand-over took, from the end of one run to the start of the next";
-        of.register_with_unit("hand_over", what, Unit::Seconds, self.hand_over_seconds.clone());
+    fn time<M: Metric + Clone>(&mut self, name: &str, what: &str, metric: M) -> M {
+        self.0.register_with_unit(name, what, Unit::Seconds, metric.clone());
+        metric
+    }
+}
+
+impl Counters {
+    /// The order is that of the text.
+    fn new() -> Self {
+        let mut of = Metrics(Registry::with_prefix("hob"));
+        Self {
+            names: BoundedNames::new(NAMES_MAX),
+            pairs: BoundedNames::new(PAIRS_MAX),
+            reads: of.count("profile_reads", "Times that all profiles were read, by whether each place could be read"),
+            loads: of.count(
+                "profile_loads",
+                "Times that an agent or a profile was to work, by its name and what came of it",
+            ),
+            load_errors: of.count("profile_load_errors", "Loads that failed, by name and reason"),
+            load_seconds: of.time(
+                "profile_load",
+                "How long whoever works took to load: reading all profiles, and making the agent",
+                Histogram::new(LOAD_BUCKETS),
+            ),
+            decisions: of.count("routing_decisions", "Choices of who works, by who decided"),
+            overrides: of.count("routing_overrides", "Choices of people in the place of the router's"),
+            switches: of
+                .count("profile_switches", "Times that another one took over from whoever was chosen before, by both"),
+            hand_overs: of.count("hand_overs", "Hand-overs that were taken, by who gave and who got"),
+            chain_ends: of.count("chain_ends", "Chains that ended where an agent wanted to hand over"),
+            hand_over_seconds: of.time(
+                "hand_over",
+                "How long a hand-over took, from the end of one run to the start of the next",
+                Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
+            ),
+            degradations: of.count("degradations", "Times that less was done than was wanted, by the reason"),
+            moves: of.count("issue_moves", "New states of issues"),
+            refusals: of.count("refusals", "Triggers that were refused"),
+            failures: of.count("failures", "Polls and attempts that failed"),
+            registry: of.0,
+        }
     }
 
     fn pair(&self, from: &str, to: &str) -> Pair {
@@ -148,6 +149,10 @@ impl Counters {
         let [name] = self.names.of([name]);
         name
     }
+}
+
+fn count<L: Clone + Hash + Eq>(of: &Family<L, Counter>, labels: &L) {
+    of.get_or_create(labels).inc();
 }
 
 /// All counters of this process, in OpenMetrics' text format.
@@ -223,7 +228,7 @@ impl LoadFault {
 /// All profiles were read.
 pub(crate) fn read(unread_places: usize) {
     let result = if unread_places == 0 { "ok" } else { "failed" };
-    COUNTERS.reads.get_or_create(&ByResult { result }).inc();
+    count(&COUNTERS.reads, &ByResult { result });
     for _ in 0..unread_places {
         load_failed(None, LoadFault::Place);
         degraded(Degraded::Place);
@@ -232,15 +237,15 @@ pub(crate) fn read(unread_places: usize) {
 
 /// Whoever works is loaded.
 pub(crate) fn loaded(agent: &str, took: Duration) {
-    COUNTERS.loads.get_or_create(&Load { agent: COUNTERS.name(agent), result: "ok" }).inc();
+    count(&COUNTERS.loads, &Load { agent: COUNTERS.name(agent), result: "ok" });
     COUNTERS.load_seconds.observe(took.as_secs_f64());
 }
 
 /// Whoever was to work could not be loaded; none: nobody knows who that is.
 pub(crate) fn load_failed(agent: Option<&str>, fault: LoadFault) {
     let agent = COUNTERS.name(agent.unwrap_or(UNKNOWN));
-    COUNTERS.load_errors.get_or_create(&LoadError { agent: agent.clone(), reason: fault.reason() }).inc();
-    COUNTERS.loads.get_or_create(&Load { agent, result: "failed" }).inc();
+    count(&COUNTERS.load_errors, &LoadError { agent: agent.clone(), reason: fault.reason() });
+    count(&COUNTERS.loads, &Load { agent, result: "failed" });
 }
 
 /// Somebody was chosen to work.
@@ -252,21 +257,21 @@ pub(crate) fn decided(choice: &RouteChoice, before: Option<&RouteChoice>) {
         ChosenBy::Router => "router",
         ChosenBy::Base => "base",
     };
-    COUNTERS.decisions.get_or_create(&ByPerson { by }).inc();
+    count(&COUNTERS.decisions, &ByPerson { by });
     let is_new = before.is_none_or(|before| before.profile != choice.profile);
     if is_new && choice.by.is_person() && choice.overridden.is_some() {
         COUNTERS.overrides.inc();
     }
     if let Some(before) = before.filter(|_| is_new) {
         let name = |choice: &RouteChoice| choice.profile.as_ref().map_or_else(|| BASE.to_owned(), ToString::to_string);
-        COUNTERS.switches.get_or_create(&COUNTERS.pair(&name(before), &name(choice))).inc();
+        count(&COUNTERS.switches, &COUNTERS.pair(&name(before), &name(choice)));
     }
 }
 
 /// A hand-over was taken.
 pub(crate) fn handed_over(from: &str, to: &str, took: Duration) {
     let pair = COUNTERS.pair(from, to);
-    COUNTERS.hand_overs.get_or_create(&pair).inc();
+    count(&COUNTERS.hand_overs, &pair);
     COUNTERS.hand_over_seconds.get_or_create(&pair).observe(took.as_secs_f64());
 }
 
@@ -278,14 +283,14 @@ pub(crate) fn chain_ended() {
 
 /// Less is done than was wanted.
 pub(crate) fn degraded(why: Degraded) {
-    COUNTERS.degradations.get_or_create(&ByReason { reason: why.reason() }).inc();
+    count(&COUNTERS.degradations, &ByReason { reason: why.reason() });
 }
 
 /// Something happened.
 pub(crate) fn happened(event: &WorkEvent) {
     let counter = match event {
         WorkEvent::Moved { state, .. } => {
-            COUNTERS.moves.get_or_create(&ByState { state: state.to_string() }).inc();
+            count(&COUNTERS.moves, &ByState { state: state.to_string() });
             return;
         }
         WorkEvent::Refused { .. } => &COUNTERS.refusals,
