@@ -1,8 +1,6 @@
 //! How an attempt ends.
 
-use std::time::Duration;
-
-use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha};
+use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha, Transition};
 
 /// How an attempt ends, as a value: `finish` writes it.
 pub(super) enum AttemptEnd {
@@ -26,13 +24,8 @@ pub(super) enum AttemptEnd {
         /// How it failed.
         failure: String,
     },
-    /// Nothing can be done for now, and not by the attempt's fault.
-    Postponed {
-        /// What is in the way.
-        failure: String,
-        /// How long it is expected to be.
-        pause: Duration,
-    },
+    /// Nothing can be done for now, and not by the attempt's fault: a later attempt, which does not count, or a question to a person.
+    Postponed(Transition),
     /// The issue was withdrawn before anything was published: nothing is pushed.
     Withdrawn,
     /// Other workers took the room that the poll had seen.

@@ -8,8 +8,6 @@
 //! An end that the ledger has is never replaced: when it cannot be shown, it is shown again, and whoever finds the lease
 //! later shows it too. Work that was cut short is kept on the branch and its attempt does not count.
 
-use std::time::Duration;
-
 use hob_config::Limits;
 use hob_domain::{BlockReason, Ending, FailureClass, Note, Spend, State, Timestamp, Transition, failure_mark};
 use hob_workspace::WorkspaceError;
@@ -21,7 +19,7 @@ use crate::{
         end::{AttemptEnd, Interrupt},
         job::Job,
         kept::{KEEP_TIME, forget, keep_proven},
-        outage::{Service, wait_for},
+        outage::{Service, Wanted, postpone},
         weather::{Patience, through},
     },
     held_issue::HeldIssue,
@@ -69,9 +67,7 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Retry { failure }) => {
             Ok(retry(&worker.settings.limits, held.lease.record().attempt, worker.forge.now(), failure))
         }
-        Ok(AttemptEnd::Postponed { failure, pause }) => {
-            Ok(Transition::Postpone { failure, until: worker.forge.now() + pause })
-        }
+        Ok(AttemptEnd::Postponed(step)) => Ok(step),
         Err(error) => Err(error),
     };
     let written = match step {
@@ -123,11 +119,11 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
             return Err(error);
         }
         FailureClass::Transient { retry_after } => {
-            postpone(worker, held, error.service(), (failure, (retry_after, false))).await
+            postpone(worker, held, Service::alone(error.service()), failure, Wanted::Pause(retry_after)).await
         }
         // No forge and no git says so: only a model has a quota, and its run is over by then.
         FailureClass::QuotaExhausted { reset_after } => {
-            postpone(worker, held, error.service(), (failure, (reset_after, true))).await
+            postpone(worker, held, Service::alone(error.service()), failure, Wanted::Back(reset_after)).await
         }
         FailureClass::Unfinished if is_excused(held, &failure).await => {
             Transition::Postpone { failure, until: worker.forge.now() + worker.settings.limits.retry_delay }
@@ -189,19 +185,6 @@ fn retry(limits: &Limits, attempts: u32, now: Timestamp, failure: String) -> Tra
     Transition::Retry { failure, until: now + pause }
 }
 
-/// A later attempt at what a service failed, which does not count, or a question to a person when `limits.patience` is over.
-async fn postpone(
-    worker: &Worker,
-    held: &HeldIssue,
-    service: &str,
-    (failure, wait): (String, (Option<Duration>, bool)),
-) -> Transition {
-    match wait_for(worker, held, Service::alone(service), &failure, wait).await {
-        Ok(pause) => Transition::Postpone { failure, until: worker.forge.now() + pause },
-        Err(reason) => Transition::Block(reason),
-    }
-}
-
 /// Whether a failure of this machine costs no attempt: it costs none the first time. One that comes again may be this issue's own,
 /// and an issue must not be tried for ever.
 async fn is_excused(held: &HeldIssue, failure: &str) -> bool {
@@ -257,6 +240,8 @@ async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<()
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn limits() -> Limits {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockReason, Note, Outage, RepositoryRecord, ServiceOutage, Timestamp};
+use hob_domain::{BlockReason, Note, Outage, RepositoryRecord, ServiceOutage, Timestamp, Transition};
 
 use crate::{
     Worker,
@@ -34,17 +34,28 @@ impl Service {
     }
 }
 
-/// How long the issue waits for a service that failed its attempt; the error: a person is asked. `wanted` is the wait that the
-/// service asked for, and `is_end` says that it is back then.
-pub(super) async fn wait_for(
+/// The wait that a service asked for, if it did.
+pub(super) enum Wanted {
+    /// A pause. Whether the service is back then is not known.
+    Pause(Option<Duration>),
+    /// The time until it is back.
+    Back(Option<Duration>),
+}
+
+/// The end of an attempt that a service failed: a later one, which does not count, or a question to a person when `limits.patience` is
+/// over.
+pub(super) async fn postpone(
     worker: &Worker,
     held: &HeldIssue,
     service: Service,
-    failure: &str,
-    (wanted, is_end): (Option<Duration>, bool),
-) -> Result<Duration, BlockReason> {
+    failure: String,
+    wanted: Wanted,
+) -> Transition {
     let (now, limits) = (worker.forge.now(), &worker.settings.limits);
-    let back = wanted.filter(|_| is_end).map(|wanted| now + wanted);
+    let (wanted, back) = match wanted {
+        Wanted::Pause(wanted) => (wanted, None),
+        Wanted::Back(wanted) => (wanted, wanted.map(|wanted| now + wanted)),
+    };
     let outage = Outage::after(held.lease.record().outage.as_ref(), &service.name, back, now);
     let pause = outage.pause(limits.retry_delay, held.issue.number).max(wanted.unwrap_or_default());
     held.lease.note(Note::Outage(outage.clone())).await;
@@ -52,7 +63,10 @@ pub(super) async fn wait_for(
         true => note_failure(worker, held, &outage, pause).await,
         false => outage.outlasts(limits.patience, now),
     };
-    if asks { Err(BlockReason::ServiceDown { outage, failure: failure.to_owned() }) } else { Ok(pause) }
+    match asks {
+        true => Transition::Block(BlockReason::ServiceDown { outage, failure }),
+        false => Transition::Postpone { failure, until: worker.forge.now() + pause },
+    }
 }
 
 /// Notes for all issues of the repository that a service failed; whether a person is to be asked about it.
@@ -99,12 +113,11 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
             return None;
         }
     };
-    let now = worker.forge.now();
     if job.held.lease.record().outage.is_none() {
-        job.held.lease.note(Note::Outage(Outage::after(None, &service, None, now))).await;
+        job.held.lease.note(Note::Outage(Outage::after(None, &service, None, worker.forge.now()))).await;
     }
     let failure = format!("{service} is down; another issue asks whether it is back");
-    Some(AttemptEnd::Postponed { failure, pause: (until - now).to_std().unwrap_or_default() })
+    Some(AttemptEnd::Postponed(Transition::Postpone { failure, until }))
 }
 
 /// Notes for all issues of the repository that the agent's model answers, where it was noted that it failed.

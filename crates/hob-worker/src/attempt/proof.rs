@@ -3,7 +3,8 @@
 use hob_agent::Confined;
 use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Lesson, Sha, Verdict, left_out,
+    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Lesson, Sha, Transition, Verdict,
+    left_out,
 };
 use hob_workspace::{CheckLimits, run_checks};
 
@@ -85,7 +86,8 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
         RedBase::Wait => {
             let names: Vec<_> = red.iter().map(|check| format!("`{}`", check.command)).collect();
             let failure = format!("the base branch fails its own checks: {}", names.join(", "));
-            Some(AttemptEnd::Postponed { failure, pause: worker.settings.limits.retry_delay })
+            let until = worker.forge.now() + worker.settings.limits.retry_delay;
+            Some(AttemptEnd::Postponed(Transition::Postpone { failure, until }))
         }
         RedBase::Block => Some(AttemptEnd::Blocked(BlockReason::RedBase { failed: FailedChecks::among(&red) })),
     })

@@ -16,7 +16,7 @@ use crate::{
         hand_over::{Passed, hand_over, out_of_time},
         job::Job,
         left::left,
-        outage::{Service, wait_for},
+        outage::{Service, Wanted, postpone},
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
         second_look::publish_reviewed,
@@ -222,7 +222,7 @@ pub(super) async fn failed(
     reason: String,
     failure: FailureClass,
 ) -> Result<AttemptEnd, WorkError> {
-    let wait = match failure {
+    let wanted = match failure {
         FailureClass::Permanent | FailureClass::NeedsHuman => {
             keep(worker, job).await?;
             return Ok(AttemptEnd::Blocked(BlockReason::AgentFailed { failure: reason }));
@@ -231,21 +231,18 @@ pub(super) async fn failed(
             keep_soon(worker, job).await;
             return Err(AgentError { reason, failure }.into());
         }
-        FailureClass::QuotaExhausted { reset_after } => Some((reset_after, true)),
-        FailureClass::Transient { retry_after } => Some((retry_after, false)),
+        FailureClass::QuotaExhausted { reset_after } => Some(Wanted::Back(reset_after)),
+        FailureClass::Transient { retry_after } => Some(Wanted::Pause(retry_after)),
         FailureClass::Unfinished | FailureClass::Cancelled => None,
     };
     keep_soon(worker, job).await;
     let agent = || Service::alone(format!("the agent `{}`", job.shifts.now().specialist.name));
-    let waited = match wait {
-        Some(wait) => wait_for(worker, job.held, Service::of(job).unwrap_or_else(agent), &reason, wait).await,
-        None if did_nothing(job).await? => wait_for(worker, job.held, agent(), &reason, (None, false)).await,
+    let (service, wanted) = match wanted {
+        Some(wanted) => (Service::of(job).unwrap_or_else(agent), wanted),
+        None if did_nothing(job).await? => (agent(), Wanted::Pause(None)),
         None => return Ok(AttemptEnd::Retry { failure: reason }),
     };
-    Ok(match waited {
-        Ok(pause) => AttemptEnd::Postponed { failure: reason, pause },
-        Err(reason) => AttemptEnd::Blocked(reason),
-    })
+    Ok(AttemptEnd::Postponed(postpone(worker, job.held, service, reason, wanted).await))
 }
 
 /// Whether the attempt's agent was ended before it had done anything: no bill, no time, no change.
