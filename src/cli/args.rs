@@ -627,7 +627,7 @@ mod tests {
 
         Options:
               --forget-memory  First forget what Hob saw work in the repositories, such as commands of tests
-                               and times of checks
+                               and times of checks, and what maintainers corrected in reviews
           -h, --help           Print help
 
         == history

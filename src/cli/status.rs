@@ -1,6 +1,9 @@
 //! `hob status`.
 
-use hob_domain::{Durations, Full, Memory, Record, RepositoryRecord, count, remaining, routing_is_off, terminal};
+use hob_domain::{
+    Corrections, Durations, Full, LineProposal, Memory, Record, RepositoryRecord, count, remaining, routing_is_off,
+    terminal,
+};
 use hob_forge::Access;
 use hob_worker::{Worker, explain, repository_record};
 use serde_json::{Value, json};
@@ -85,7 +88,7 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
     table.print()
 }
 
-/// The kill switch, the day's spend, the circuit breakers, how long things took and the memory, for programs.
+/// The kill switch, the day's spend, the circuit breakers, how long things took, the memory and the corrections, for programs.
 fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
     let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
     json!({
@@ -95,6 +98,7 @@ fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
         "times": times(&record.map(|record| record.durations.clone()).unwrap_or_default()),
         "routing_off_until": record.and_then(|record| record.failed_loads.off_until(worker.forge().now())),
         "memory": record.map(|record| facts(&record.memory)).unwrap_or_default(),
+        "corrections": record.map(|record| corrections(&record.corrections)).unwrap_or_default(),
     })
 }
 
@@ -103,6 +107,23 @@ fn times(durations: &Durations) -> Value {
     json!({
         "loads": loads.percentiles(), "hand_offs": hand_offs.percentiles(), "pull_requests": pull_requests.percentiles(),
     })
+}
+
+fn corrections(corrections: &Corrections) -> Vec<Value> {
+    let correction = |one: &hob_domain::Correction| {
+        let said: Vec<Value> = [Some(&one.first), one.again.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|remark| json!({ "by": remark.by, "pull_request": remark.pull }))
+            .collect();
+        let opened = match one.proposal {
+            Some(LineProposal::Opened(pull)) => Some(pull),
+            Some(LineProposal::Begun(_) | LineProposal::Dropped) | None => None,
+        };
+        let is_dropped = one.proposal == Some(LineProposal::Dropped);
+        json!({ "text": one.first.text, "said": said, "proposed": opened, "dropped": is_dropped, "at": one.at })
+    };
+    corrections.iter().map(correction).collect()
 }
 
 fn facts(memory: &Memory) -> Vec<Value> {
@@ -130,11 +151,15 @@ fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), U
     }
     let bill = record.day_bill(now);
     layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))?;
+    let lists = "`hob status --json` lists them, `hob status --forget-memory` forgets them.";
     match record.memory.facts().count() {
+        0 => {}
+        facts => {
+            layout::paragraph(&format!("Agents are told {} from merged work: {lists}", count(facts, "fact")))?;
+        }
+    }
+    match record.corrections.iter().count() {
         0 => Ok(()),
-        facts => layout::paragraph(&format!(
-            "Agents are told {} from merged work: `hob status --json` lists them, `hob status --forget-memory` forgets them.",
-            count(facts, "fact")
-        )),
+        all => layout::paragraph(&format!("Reviews of merged work had {}: {lists}", count(all, "correction"))),
     }
 }

@@ -156,6 +156,13 @@ pub fn asked_in_review(comment: &str) -> Option<AskedInReview> {
     asked.map(AskedInReview::Command).or_else(|| begins.then_some(AskedInReview::Work))
 }
 
+/// The work that a comment in a pull request's conversation asks for, in its own words. `None` if it asks for none.
+pub fn asked_work(comment: &str) -> Option<&str> {
+    let asks = asked_in_review(comment) == Some(AskedInReview::Work);
+    let (_, said) = comment.trim_start().split_at_checked("/hob".len()).filter(|_| asks)?;
+    Some(said.trim())
+}
+
 fn is_call(word: &str) -> bool {
     word.eq_ignore_ascii_case("/hob")
 }

@@ -4,9 +4,9 @@
 use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
     HandOverLog, HouseLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery,
-    Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces, Transition,
-    Trigger, Unblocking, WorkerId, count, dollars, events_in_words, failing, label_fights::names_of, no_verdict,
-    unseen,
+    Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
+    Transition, Trigger, Unblocking, WorkerId, count, dollars, events_in_words, failing, label_fights::names_of,
+    no_verdict, unseen,
 };
 
 impl Transition {
@@ -247,15 +247,15 @@ fn show_refusal(record: &mut Record, now: Timestamp) -> String {
 
 fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
     record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
-    record.learned = Lessons::default();
+    (record.learned, record.remarks) = Default::default();
     format!("the pull request {pull} was closed without a merge")
 }
 
-/// What the work showed counts once it is merged, and not otherwise.
+/// What the work showed and what was said of it counts once it is merged, and not otherwise.
 fn finish(record: &mut Record, ending: &Ending) -> String {
     (record.request, record.retry_after) = (None, None);
     if !ending.is_a_merge() {
-        record.learned = Lessons::default();
+        (record.learned, record.remarks) = Default::default();
     }
     format!("finished: {ending}")
 }
@@ -431,6 +431,7 @@ fn asked_for_again(old: &Record) -> Record {
         handed_on: false,
         chain: HandOverLog::default(),
         learned: Lessons::default(),
+        remarks: Remarks::default(),
         accepted: None,
         stalled: None,
         outage: None,

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use crate::{
     CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, LabelFights, Lessons, Nonce, PlanLog,
-    RECORD_VERSION, Record, ReviewLog, Spend, State, Timestamp, WorkerId,
+    RECORD_VERSION, Record, Remarks, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
 /// Who wants a lease, when and for how long.
@@ -166,6 +166,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         handed_on: false,
         chain: HandOverLog::default(),
         learned: Lessons::default(),
+        remarks: Remarks::default(),
     }
 }
 

@@ -101,8 +101,8 @@ pub use change_text::{ChangeText, is_declined};
 pub use checklist::{Checklist, ChecklistStep, StepState};
 pub use code_owners::code_owners;
 pub use command::{
-    Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, command_in, command_list, unknown_command,
-    unknown_command_reply,
+    Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, asked_work, command_in, command_list,
+    unknown_command, unknown_command_reply,
 };
 pub use command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
 pub use commit_identity::{CommitIdentity, noreply_email};
@@ -136,7 +136,11 @@ pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
 pub use left_out::{LeftOut, WhyLeftOut, left_out};
 pub use markup::count;
-pub use memory::{FACTS_MAX, Fact, Lesson, LessonKind, Lessons, MEMORY_BYTES, Memory, TestCommand};
+pub use memory::{
+    AGENTS_FILES, Correction, Corrections, FACTS_MAX, Fact, Lesson, LessonKind, Lessons, LineProposal, MEMORY_BYTES,
+    Memory, Remark, Remarks, TestCommand, correction_line, proposal_body, proposal_branch, proposal_title,
+    with_correction,
+};
 pub use notification::{Notification, NotifyRules, to_notify};
 pub use notify_event::{Entered, NotifyEvent};
 pub use outage::{Outage, Outages, ServiceOutage};

@@ -83,6 +83,11 @@ impl DiffPolicy {
         found
     }
 
+    /// Whether nobody may change the path.
+    pub fn protects(&self, path: &str) -> bool {
+        self.protected.is_match(path)
+    }
+
     fn check(&self, file: &FileChange, found: &mut Vec<Violation>) {
         for path in file.both_paths().filter(|path| self.protected.is_match(path)) {
             found.push(Violation::Protected { path: path.to_owned() });

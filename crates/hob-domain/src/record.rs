@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     ActionMark, BlockKind, Blocked, CheckTally, Checklist, CommandLog, CommentId, Entered, EventId, Generation,
     HandOverLog, HouseLog, IssueNumber, LabelFights, Lessons, Login, Nonce, Outage, PlanLog, Proof, Proposed,
-    PullNumber, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    PullNumber, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as allowed; the oldest is forgotten first.
@@ -269,6 +269,9 @@ pub struct Record {
     /// What its published work showed of the repository, until it is merged.
     #[serde(default, skip_serializing_if = "Lessons::is_empty")]
     pub learned: Lessons,
+    /// What maintainers corrected in its pull request, until it is merged.
+    #[serde(default, skip_serializing_if = "Remarks::is_empty")]
+    pub remarks: Remarks,
 }
 
 /// A commit message of the ledger that cannot be read.

@@ -21,8 +21,8 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Budget, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce, Outages, Pause,
-    RECORD_VERSION, Spend, Timestamp, UnreadableRecord, count,
+    Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce,
+    Outages, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord, count,
     day_share::ShareWire,
     record::{UnwritableRecord, from_message, to_message},
 };
@@ -111,6 +111,9 @@ pub struct RepositoryRecord {
     /// What merged work showed of the repository.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub memory: Memory,
+    /// What maintainers corrected in merged work.
+    #[serde(default, skip_serializing_if = "Corrections::is_empty")]
+    pub corrections: Corrections,
 }
 
 /// What the settings allow a repository.
@@ -212,6 +215,7 @@ impl RepositoryRecord {
             outages: before.map(|record| record.outages.at(now)).unwrap_or_default(),
             durations: before.map(|record| record.durations.clone()).unwrap_or_default(),
             memory: before.map(|record| record.memory.clone()).unwrap_or_default(),
+            corrections: before.map(|record| record.corrections.clone()).unwrap_or_default(),
         }
     }
 

@@ -12,8 +12,8 @@
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
     Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
-    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, RouteChoice, RunId, RunPurpose,
-    SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId,
+    RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -265,6 +265,8 @@ pub enum Note {
     Reported(CommentId),
     /// What its work showed of the repository.
     Learned(Lessons),
+    /// What maintainers corrected in its pull request.
+    Remarked(Remarks),
 }
 
 /// Makes a transition: the next record, and the sentence that tells it.
@@ -309,6 +311,7 @@ impl Record {
             }
             Note::Reported(comment) => self.report = Some(comment),
             Note::Learned(lessons) => self.learned = lessons,
+            Note::Remarked(remarks) => self.remarks = remarks,
             Note::Introduced(introduced) => self.house.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.house.opened_draft(pull),
             Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),
@@ -452,8 +455,8 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Control, EventId, HandOver, Lesson, Nonce, Received, blocked::tests::every_reason, checklist::tests::checklist,
-        lease::tests::record_at, released,
+        Control, EventId, HandOver, Lesson, Nonce, Received, Remark, blocked::tests::every_reason,
+        checklist::tests::checklist, lease::tests::record_at, released,
     };
 
     fn now() -> Timestamp {
@@ -595,8 +598,14 @@ mod tests {
     #[test]
     fn what_work_showed_counts_once_it_is_merged_and_not_otherwise() {
         let learned = Lessons::default().and(Lesson::flaky("make test").unwrap());
-        let record = Record { learned, ..record_at(State::InReview) };
-        let keeps = |transition| !apply(&record, transition, now()).unwrap().0.learned.is_empty();
+        let said = Remark::new(ReviewEvent::Line(1), "ann".into(), PullNumber(9), "Error messages in lower case");
+        let remarks = Remarks::default().and(said.unwrap());
+        let record = Record { learned, remarks, ..record_at(State::InReview) };
+        let keeps = |transition| {
+            let after = apply(&record, transition, now()).unwrap().0;
+            assert_eq!(after.learned.is_empty(), after.remarks.is_empty());
+            !after.learned.is_empty()
+        };
         for ending in [Ending::Merged, Ending::MergedLeftOpen] {
             assert!(keeps(Transition::Finish(ending.clone())), "{ending}");
         }

@@ -56,6 +56,17 @@ pub(super) struct EditorWire {
     kind: String,
 }
 
+impl EditorWire {
+    /// Whether it is a person's account.
+    pub(super) fn is_person(&self) -> bool {
+        self.kind == "User"
+    }
+
+    pub(super) fn login(&self) -> Login {
+        self.login.as_str().into()
+    }
+}
+
 impl From<EditorWire> for Actor {
     fn from(wire: EditorWire) -> Self {
         match wire.kind.as_str() {

@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use hob_domain::{
-    Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, ReviewEvent, Said, Sha,
-    Timestamp,
+    Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, Remark, ReviewEvent, Said,
+    Sha, Timestamp, asked_work,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -27,9 +27,9 @@ const BATCH: usize = 10;
 const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
     mergeStateStatus \
     reviews(last: 50, states: [CHANGES_REQUESTED]) { pageInfo { hasPreviousPage } nodes { fullDatabaseId submittedAt \
-        author { login __typename } } } \
+        lastEditedAt body author { login __typename } } } \
     reviewThreads(last: 100) { pageInfo { hasPreviousPage } nodes { isResolved resolvedBy { login } \
-        comments(last: 20) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt body \
+        comments(last: 20) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt lastEditedAt body \
             author { login __typename } } } } } \
     comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt lastEditedAt body author { login __typename } } } \
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
@@ -49,6 +49,8 @@ pub struct OpenPull {
     pub said: Vec<(Option<Actor>, Said)>,
     /// The comments in its conversation.
     pub comments: Vec<Comment>,
+    /// Reviews, comments that begin a thread, and requests, each by a person and never edited, as far as they may be corrections.
+    pub remarks: Vec<Remark>,
     /// The latest of each check on its head, by name; `None` if the query does not tell them all: there are more, or some
     /// are hidden from the token. None at all may mean that it does not say so.
     pub checks: Option<Vec<(String, ForgeCheckState)>>,
@@ -102,6 +104,9 @@ struct PageWire {
 struct ReviewWire {
     full_database_id: Id,
     submitted_at: Option<Timestamp>,
+    last_edited_at: Option<Timestamp>,
+    #[serde(default)]
+    body: String,
     author: Option<EditorWire>,
 }
 
@@ -241,6 +246,30 @@ impl PullWire {
         said
     }
 
+    /// What may be corrections. Only what begins a thread stands for itself: a reply may be about what somebody else said.
+    fn remarks(&self) -> Vec<Remark> {
+        let reviews = self.reviews.iter().flat_map(|list| list.nodes.iter().flatten());
+        let reviews = reviews.map(|review| {
+            let said = ReviewEvent::Review(review.full_database_id.0);
+            (said, &review.author, review.last_edited_at, review.body.as_str())
+        });
+        let threads = self.review_threads.nodes.iter().flatten().filter(|thread| thread.comments.has_all());
+        let first = threads.filter_map(|thread| thread.comments.nodes.first()?.as_ref()).map(|comment| {
+            let said = ReviewEvent::Line(comment.full_database_id.0);
+            (said, &comment.author, comment.last_edited_at, comment.body.as_str())
+        });
+        let requests = self.comments.nodes.iter().flatten().filter_map(|comment| {
+            let said = ReviewEvent::Comment(comment.full_database_id.0);
+            Some((said, &comment.author, comment.last_edited_at, asked_work(&comment.body)?))
+        });
+        let all = reviews.chain(first).chain(requests).filter(|(_, _, edited, _)| edited.is_none());
+        let by_people = all.filter_map(|(said, author, _, text)| {
+            let author = author.as_ref().filter(|author| author.is_person())?;
+            Remark::new(said, author.login(), self.number, text)
+        });
+        by_people.collect()
+    }
+
     /// The checks on its head; `None` if some are not here.
     fn checks(&mut self) -> Option<Vec<(String, ForgeCheckState)>> {
         let contexts = self.status_check_rollup.take().map(|rollup| rollup.contexts);
@@ -256,6 +285,7 @@ impl PullWire {
             && self.review_threads.has_all()
             && self.comments.has_all()
             && self.review_threads.nodes.iter().all(threads_are_whole);
+        let remarks = self.remarks();
         let said = self.said(own);
         let comments = self.comments.nodes.drain(..).flatten().map(Comment::from).collect();
         let checks = self.checks();
@@ -286,6 +316,7 @@ impl PullWire {
             updated_at: self.updated_at,
             said,
             comments,
+            remarks,
             checks,
             ejected: removal.and_then(|removal| Some((removal.created_at, removal.reason?))).filter(is_mendable),
             is_whole,
@@ -416,6 +447,28 @@ mod tests {
         let checks = [("a", Failed), ("b", Pending), ("c", Pending)].map(|(name, state)| (name.to_owned(), state));
         assert_eq!(open.checks.as_deref(), Some(checks.as_slice()));
         assert!(open.is_whole && open.pull.merge == MergeState::Fits && open.ejected.is_none());
+    }
+
+    #[test]
+    fn what_a_person_said_on_their_own_and_nobody_edited_may_be_a_correction() {
+        let words = "Write error messages in lower case";
+        let by = |login: &str, kind: &str| comment(20, person(login, kind), words);
+        let read_with = |nodes: &[Value]| {
+            let mut wire = pull();
+            wire["reviewThreads"]["nodes"] = json!([thread(Value::Null, nodes)]);
+            read(wire).remarks.into_iter().map(|remark| remark.said).collect::<Vec<_>>()
+        };
+        assert_eq!(read_with(&[by("ann", "User")]), [ReviewEvent::Line(20)]);
+        assert_eq!(read_with(&[by("robo", "Bot")]), []);
+        assert_eq!(read_with(&[comment(19, person("rob", "User"), "Obey."), by("ann", "User")]), [], "a reply");
+        let mut edited = by("ann", "User");
+        edited["lastEditedAt"] = json!("2026-01-02T03:04:06Z");
+        assert_eq!(read_with(&[edited]), []);
+        let mut wire = pull();
+        wire["reviews"]["nodes"][0]["body"] = json!(words);
+        wire["comments"]["nodes"][0]["body"] = json!(format!("/hob please {words}"));
+        let said: Vec<ReviewEvent> = read(wire).remarks.into_iter().map(|remark| remark.said).collect();
+        assert_eq!(said, [ReviewEvent::Review(1), ReviewEvent::Comment(8)]);
     }
 
     #[test]

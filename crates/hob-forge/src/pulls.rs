@@ -218,6 +218,17 @@ impl Pulls<'_> {
         Ok(found.into_iter().next().map(Pull::from))
     }
 
+    /// The newest pull request of a branch, open or not.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn any_of(self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        let head = encoded(&format!("{}:{branch}", self.forge.repo.owner()));
+        let path = self.forge.path(&format!("/pulls?state=all&head={head}"));
+        let found: Vec<PullWire> = self.forge.get(&path, PullRequestsRead.to("look for the pull request")).await?;
+        Ok(found.into_iter().next().map(Pull::from))
+    }
+
     /// Opens the branch's one pull request, or brings the one that is open up to date.
     ///
     /// # Errors
@@ -254,8 +265,8 @@ impl Pulls<'_> {
         }
     }
 
-    /// Opens the pull request of a branch that belongs to no issue, or brings the one that is open up to date. It is an
-    /// operator's, who asks for it once: there is no lease that could fence it.
+    /// Opens the pull request of a branch that belongs to no issue, or brings the one that is open up to date. There is no lease
+    /// that could fence it: an operator asks for it once, or whoever has the turn in the repository's ledger.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -266,12 +277,18 @@ impl Pulls<'_> {
             return Ok(self.forge.write::<PullWire>(Method::PATCH, &path, &body, purpose).await?.into());
         }
         let (path, purpose) = (self.forge.path("/pulls"), PullRequestsWrite.to("open the pull request"));
-        match self.forge.write::<PullWire>(Method::POST, &path, &draft.whole(), purpose).await {
-            Err(error) if error.outcome_is_unknown() => match self.open_of(&draft.head, Some(&draft.base)).await? {
-                Some(pull) => Ok(pull),
-                None => Err(error),
-            },
-            result => Ok(result?.into()),
+        let mut young = 0;
+        loop {
+            match self.forge.write::<PullWire>(Method::POST, &path, &draft.whole(), purpose).await {
+                Err(error) if is_young(&error) && young < YOUNG_MAX => {
+                    self.forge.wait(&error, YOUNG_PAUSE.saturating_mul(1 << young)).await;
+                    young += 1;
+                }
+                Err(error) if error.outcome_is_unknown() => {
+                    return self.open_of(&draft.head, Some(&draft.base)).await?.ok_or(error);
+                }
+                result => return Ok(result?.into()),
+            }
         }
     }
 

@@ -14,6 +14,8 @@
 //! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
 //! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day, and what merged work showed |
+//! | `corrections` | what maintainers correct, and the pull request that proposes it as a line for agents |
+//! | `offer` | pull requests that belong to no issue |
 //! | `flakes` | which checks failed and passed on one commit |
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
@@ -33,6 +35,7 @@ mod authorize;
 mod base_checks;
 mod bounded_names;
 mod commands;
+mod corrections;
 mod counters;
 mod decision;
 mod error;
@@ -49,6 +52,7 @@ mod last_page;
 mod looked_at;
 mod notify;
 mod observe;
+mod offer;
 pub mod onboard;
 pub mod preflight;
 mod profiles;

@@ -1,5 +1,5 @@
-//! Settlement: what an attempt cost takes the place of its reservation in the repository's day, and the same write has how long its
-//! steps took, and what merged work showed.
+//! Settlement: what an attempt cost takes the place of its reservation in the repository's day. The same write has how long its
+//! steps took, and of merged work what it showed and what maintainers corrected in it.
 //!
 //! # Guarantees
 //! At rest the day has no reservation of an issue that nobody holds, and an issue's share of the day is what its ledger
@@ -8,7 +8,7 @@
 
 use std::mem;
 
-use hob_domain::{Lessons, Note, Spend, State, close_reservation};
+use hob_domain::{Corrections, Lessons, Memory, Note, Remarks, Spend, State, close_reservation};
 use hob_forge::HeldLease;
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
@@ -19,7 +19,7 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// [`WorkError`] when the repository's ledger could not be written: the lease is not to be released.
 pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
     let (lease, durations) = (&held.lease, mem::take(&mut *held.durations()));
-    let (issue, bills, lessons) = (lease.issue(), (began, lease.record().spend), lessons(lease));
+    let (issue, bills, (lessons, remarks)) = (lease.issue(), (began, lease.record().spend), merged(lease));
     let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
         let mut record = close_reservation(before, issue, bills, nonce, now);
         record.durations = record.durations.and(&durations);
@@ -28,6 +28,10 @@ pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> R
             record.memory = memory;
             sentence.push_str("; what its work showed is remembered");
         }
+        if let Some(corrections) = record.corrections.after(&remarks, now) {
+            record.corrections = corrections;
+            sentence.push_str("; what maintainers corrected in it is noted");
+        }
         Ok((record, sentence, ()))
     });
     // Settling takes no room, so a record is never full for it.
@@ -35,13 +39,17 @@ pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> R
     if !lessons.is_empty() {
         lease.note(Note::Learned(Lessons::default())).await;
     }
+    if !remarks.is_empty() {
+        lease.note(Note::Remarked(Remarks::default())).await;
+    }
     Ok(())
 }
 
-/// What the issue's work showed, where it was merged: an end without a merge takes it out of the record.
-fn lessons(lease: &HeldLease) -> Lessons {
+/// What the issue's work showed and what was corrected in it, where it was merged: an end without a merge takes both out of the
+/// record.
+fn merged(lease: &HeldLease) -> (Lessons, Remarks) {
     let record = lease.record();
-    if record.state == State::Done { record.learned } else { Lessons::default() }
+    if record.state == State::Done { (record.learned, record.remarks) } else { Default::default() }
 }
 
 /// Settles what a worker that died left unsettled, and remembers what merged work showed, where that is news.
@@ -53,8 +61,11 @@ pub(super) async fn settle_what_is_left(worker: &Worker, held: &HeldIssue) -> Re
     let (issue, bill, now) = (lease.issue(), lease.record().spend, worker.forge.now());
     // A record of another day tells nothing of this one: a reservation of today may have been written since it was read.
     let is_settled = known.as_ref().is_none_or(|day| day.is_of(now) && day.is_settled(issue, bill, now));
-    let memory = known.map(|record| record.memory).unwrap_or_default();
-    if is_settled && memory.after(&lessons(lease), issue, now).is_none() {
+    let (lessons, remarks) = merged(lease);
+    let (memory, corrections): (Memory, Corrections) =
+        known.map(|record| (record.memory, record.corrections)).unwrap_or_default();
+    let is_known = memory.after(&lessons, issue, now).is_none() && corrections.after(&remarks, now).is_none();
+    if is_settled && is_known {
         return Ok(());
     }
     settle(worker, held, bill).await

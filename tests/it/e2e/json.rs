@@ -231,7 +231,10 @@ async fn every_command_writes_what_the_document_describes() {
         if command == "status" {
             let at = "2026-01-01T00:00:00Z";
             let fact = json!({ "kind": "set-up", "command": "npm ci", "took": [9], "days": 1, "issue": 1, "at": at });
-            world.writes_memory("ann", &json!([fact])).await;
+            world.writes_record("ann", "memory", &json!([fact])).await;
+            let words = "Write error messages in lower case";
+            let first = json!({ "said": { "line": 1 }, "by": "ann", "pull": 1, "text": words });
+            world.writes_record("ann", "corrections", &json!([{ "first": first, "at": at }])).await;
         }
         let ended = world.hob(&args).await;
         let name = match command.split_once(" --dry-run") {

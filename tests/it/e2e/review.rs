@@ -2,6 +2,7 @@
 
 mod approvals;
 mod checks;
+mod corrections;
 mod limits;
 mod mixture;
 mod queue;

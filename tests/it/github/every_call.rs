@@ -120,6 +120,7 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     assert!(pulls.open_by(&own).await.unwrap().contains_key(&things.pull));
     assert!(pulls.get(things.pull).await.unwrap().is_some());
     assert!(pulls.open_of(&things.branch, Some("main")).await.unwrap().is_some());
+    assert!(pulls.any_of(&things.branch).await.unwrap().is_some());
     assert_eq!(pulls.standing(&[things.pull], Some(&own)).await.unwrap().len(), 1);
     world.pushes("wil", "other", "other.txt", "x").await;
     let draft = PullDraft {

@@ -110,14 +110,14 @@ impl World {
         self.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
     }
 
-    /// Somebody who may push to Hob's refs writes this memory into the repository's record, which is there.
-    pub(crate) async fn writes_memory(&self, login: &str, memory: &Value) {
+    /// Somebody who may push to Hob's refs writes this field of the repository's record, which is there.
+    pub(crate) async fn writes_record(&self, login: &str, field: &str, value: &Value) {
         let tip = self.call(login, Method::GET, "/git/ref/hob/repository", Value::Null).await["object"]["sha"].clone();
         let path = format!("/git/commits/{}", tip.as_str().unwrap());
         let commit = self.call(login, Method::GET, &path, Value::Null).await;
         let (sentence, record) = commit["message"].as_str().unwrap().split_once("\n\n").unwrap();
         let mut record: Value = serde_json::from_str(record).unwrap();
-        record["memory"] = memory.clone();
+        record[field] = value.clone();
         let commit = json!({
             "message": format!("{sentence}\n\n{record}\n"), "tree": commit["tree"]["sha"], "parents": [tip],
         });

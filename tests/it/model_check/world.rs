@@ -190,6 +190,7 @@ impl Rec {
             route: None,
             chain: hob_domain::HandOverLog::default(),
             learned: hob_domain::Lessons::default(),
+            remarks: hob_domain::Remarks::default(),
         }
     }
 

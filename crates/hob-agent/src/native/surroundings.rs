@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use hob_domain::{count, rendered};
+use hob_domain::{AGENTS_FILES, count, rendered};
 use hob_process::fault_at_start;
 
 use crate::{
@@ -31,8 +31,6 @@ const NOTE_MAX: usize = 8 * 1024;
 const NOTES_MAX: usize = 24 * 1024;
 /// Bytes of a note's file.
 const FILE_MAX: u64 = 256 * 1024;
-/// What repositories tell agents, by convention.
-const NOTES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"];
 /// Files by which a way to build is known, and the programs that it may need.
 const BUILDS: [(&str, &[&str]); 14] = [
     ("Cargo.toml", &["cargo"]),
@@ -155,12 +153,12 @@ async fn programs(wanted: BTreeSet<&'static str>, confined: &Confined) -> String
 
 /// What the repository tells agents: at its top, and nearest to the files that the task names.
 fn notes(folder: &Folder, files: &[String], task: &str) -> String {
-    let of_tops = NOTES.iter().map(|name| (*name).to_owned()).filter(|name| files.contains(name));
+    let of_tops = AGENTS_FILES.iter().map(|name| (*name).to_owned()).filter(|name| files.contains(name));
     let words: BTreeSet<&str> = task.split(|c: char| c.is_whitespace() || "`\"'()[],;:<>".contains(c)).collect();
     let named = files.iter().filter(|file| words.contains(file.as_str()));
     let near = named.filter_map(|file| {
         let folders = file.match_indices('/').map(|(at, _)| &file[..at]).rev();
-        folders.map(|folder| format!("{folder}/{}", NOTES[0])).find(|note| files.contains(note))
+        folders.map(|folder| format!("{folder}/{}", AGENTS_FILES[0])).find(|note| files.contains(note))
     });
     let fence = format!("{:016x}", rand::random::<u64>());
     let (mut seen, mut shown, mut text) = (BTreeSet::new(), BTreeSet::new(), String::new());

@@ -41,3 +41,4 @@ pub use overview::{RoutingOverview, routing_overview};
 pub use question::QUESTION_SYSTEM;
 pub use router::Router;
 pub use score::{Routing, Scored};
+pub(crate) use words::{is_significant, stem, words};

@@ -59,9 +59,14 @@ pub(super) fn weight(stem: &str) -> Weight {
     }
 }
 
+/// Whether the word with this stem says anything.
+pub(crate) fn is_significant(stem: &str) -> bool {
+    weight(stem) != Weight::Nothing
+}
+
 /// The words of a text in their order, in lower case. A word of several parts, such as `parseQuery` or `read_only`, is
 /// its parts, then the whole.
-pub(super) fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split(|at: char| !at.is_alphanumeric() && !matches!(at, '_' | '+' | '#'))
         .filter(|run| !run.is_empty() && run.len() <= 3 * WORD_MAX)
         .flat_map(|run| {
@@ -129,7 +134,7 @@ const ENDINGS: [(&str, &str, usize); 21] = [
 ];
 
 /// A light stem: forms of one word mostly have the same, whatever letters it is.
-pub(super) fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() {
         return word.to_owned();
     }

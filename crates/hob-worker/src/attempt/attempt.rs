@@ -29,6 +29,7 @@ use crate::{
         weather::{Patience, through},
     },
     authorize::approved_hash,
+    corrections::remarks_of_round,
     held_issue::HeldIssue,
     transition::{label, transition},
 };
@@ -87,6 +88,9 @@ async fn work<'a>(
     }
     if let Some(reason) = rounds_used_up(&worker.settings.limits, &record.review) {
         return Ok(AttemptEnd::Blocked(reason));
+    }
+    if let Some(remarks) = remarks_of_round(worker, &record) {
+        held.lease.note(Note::Remarked(remarks)).await;
     }
     if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
         // No agent runs, so no budget is waited for.

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{
     FailedForgeCheck, ForgeCheckState, LineComment, OWN_MARK, Record, ReviewBrief, ReviewEvent, Sha, ThreadBrief,
+    asked_work,
 };
 use hob_forge::{ForgeError, HeadCheck, JobFailure, LineRemark, ReviewVerdict};
 
@@ -33,8 +34,8 @@ pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<Rev
         for comment in requests(worker, pull).await? {
             let id = comment.id.0;
             if let Some(author) = comment.author.filter(|_| events.contains(&ReviewEvent::Comment(id))) {
-                let said = comment.body.trim_start().split_at_checked("/hob".len()).map_or("", |(_, said)| said);
-                brief.comments.push((id, author.login, said.trim().to_owned()));
+                let said = asked_work(&comment.body).unwrap_or_default();
+                brief.comments.push((id, author.login, said.to_owned()));
             }
         }
     }

@@ -1,22 +1,17 @@
 //! Makes what is missing: the labels, the branch with the files, the pull request.
 
-use std::time::Duration;
-
-use hob_domain::{SignOff, count, signed_off};
-use hob_forge::{ForgeError, Pull, PullDraft};
-use hob_workspace::{BranchName, NewFiles, Put, WorkspaceError, put_files};
-use tokio::time::Instant;
+use hob_domain::count;
+use hob_forge::{Pull, PullDraft};
+use hob_workspace::{Put, WorkspaceError};
 
 use crate::{
-    WorkError, Worker,
+    WorkError, Worker, offer,
     onboard::{
         survey::{NewFile, Survey},
         text::{LeftOut, body, message, title},
     },
 };
 
-/// The pause before a mirror that another process uses is tried again.
-const BUSY_PAUSE: Duration = Duration::from_millis(500);
 /// What every refusal of a workflow file has in it: `refusing to allow a GitHub App to create or update workflow …`.
 const WORKFLOW_REFUSED: &str = "create or update workflow";
 
@@ -59,7 +54,7 @@ pub async fn onboard(
         return Ok(Onboarded { pull: None, left_out: LeftOut::Nothing });
     }
     tell(format!("fetching the history of {}", worker.forge.repo()));
-    fetch(worker, survey).await?;
+    offer::fetch(worker, &survey.base).await?;
     tell(format!("putting {} on the branch `{}`", count(survey.files.len(), "file"), survey.branch));
     let all: Vec<&NewFile> = survey.files.iter().collect();
     let (put, left_out) = match put(worker, survey, &all).await {
@@ -73,38 +68,15 @@ pub async fn onboard(
         }
         put => (put?, LeftOut::Nothing),
     };
-    offer(worker, survey, (put, left_out), tell).await
-}
-
-async fn fetch(worker: &Worker, survey: &Survey) -> Result<(), WorkError> {
-    let (remote, base) = (worker.remote().await?, survey.base.name.parse::<BranchName>()?);
-    let patience = Instant::now() + worker.settings.workspace.transfer_time;
-    loop {
-        match worker.workspace.fetch(&remote, &base).await {
-            Err(WorkspaceError::Busy { .. }) if Instant::now() < patience => tokio::time::sleep(BUSY_PAUSE).await,
-            result => return Ok(result.map(drop)?),
-        }
-    }
+    offer_files(worker, survey, (put, left_out), tell).await
 }
 
 async fn put(worker: &Worker, survey: &Survey, files: &[&NewFile]) -> Result<Put, WorkError> {
-    let identity = worker.commit_identity().await;
-    let message = match worker.settings.publish.sign_off() {
-        SignOff::Yes => signed_off(&message(files), &identity),
-        SignOff::No => message(files),
-    };
-    let new = NewFiles {
-        branch: survey.branch.clone(),
-        base: survey.base.sha.clone(),
-        files: files.iter().map(|file| (file.path.to_owned(), file.text.clone())).collect(),
-        message,
-        identity,
-        time: worker.forge.now(),
-    };
-    Ok(put_files(&worker.workspace, &worker.remote().await?, new).await?)
+    let texts = files.iter().map(|file| (file.path.to_owned(), file.text.clone())).collect();
+    offer::put(worker, (&survey.base, &survey.branch), texts, &message(files)).await
 }
 
-async fn offer(
+async fn offer_files(
     worker: &Worker,
     survey: &Survey,
     (put, left_out): (Put, LeftOut),
@@ -135,15 +107,5 @@ async fn offer(
         body: body(survey, &files, left_out, &worker.settings.labels.trigger),
         draft: false,
     };
-    let mut tried = 0;
-    loop {
-        let error = match worker.forge.pulls().offer(&draft).await {
-            Err(error @ ForgeError::Limited { .. }) => error,
-            result => return Ok(done(result?, offered)),
-        };
-        let Some(pause) = worker.forge.pause_after(&error, tried) else { return Err(error.into()) };
-        tell(format!("waiting {} s: the forge wants a pause before it opens a pull request", pause.as_secs()));
-        tokio::time::sleep(pause).await;
-        tried += 1;
-    }
+    Ok(done(offer::open(worker, &draft, tell).await?, offered))
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hob_domain::{Control, Ending, IssueNumber, Memory, Pause, RepositoryRecord, Request, Transition, held_by};
+use hob_domain::{Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, Transition, held_by};
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
@@ -76,17 +76,18 @@ pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), Wor
     Ok(())
 }
 
-/// Forgets what Hob saw work in the repository. What work showed that is not merged yet is learned when it is.
+/// Forgets what Hob saw work in the repository, and what maintainers corrected. What work showed that is not merged yet is learned when it is.
 ///
 /// # Errors
 /// [`WorkError`] of a call.
 pub async fn forget(worker: &Worker) -> Result<(), WorkError> {
-    if repository_record(worker).await?.is_none_or(|record| record.memory.is_empty()) {
+    if repository_record(worker).await?.is_none_or(|record| record.memory.is_empty() && record.corrections.is_empty()) {
         return Ok(());
     }
     let (by, base) = (worker.operator().await?, worker.forge.repository().base_branch().await?);
     let changed = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
-        let record = RepositoryRecord { memory: Memory::default(), ..RepositoryRecord::next(before, nonce, now) };
+        let (memory, corrections) = Default::default();
+        let record = RepositoryRecord { memory, corrections, ..RepositoryRecord::next(before, nonce, now) };
         Ok((record, format!("{by} had what was learned forgotten"), ()))
     });
     // It takes no room, so a record is never full for it.

@@ -15,6 +15,7 @@ use hob_workspace::{Retention, Room};
 use crate::{
     RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     attempt::room_after_pause,
+    corrections::propose_correction,
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, look_for_answer, reconcile, write_journal},
@@ -88,6 +89,15 @@ struct Sorted {
 /// # Errors
 /// [`WorkError`] when the forge could not be asked; one issue's trouble is not the poll's.
 pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
+    let polled = Box::pin(look_around(worker, scope)).await?;
+    if polled.is_some() && matches!(scope, Scope::All) {
+        // What was settled just now may have made a correction one of two pull requests.
+        worker.cancel.run_until_cancelled(propose_correction(worker)).await;
+    }
+    Ok(polled)
+}
+
+async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
     if !worker.is_ready.load(Ordering::Relaxed) {
         let Some(ready) = worker.cancel.run_until_cancelled(preflight(worker)).await else { return Ok(None) };
         ready?;
