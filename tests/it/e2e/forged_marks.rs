@@ -40,6 +40,7 @@ impl World {
     }
 }
 
+/// Attack corpus L159.
 #[tokio::test]
 async fn a_reply_is_given_though_somebody_else_wrote_its_mark() {
     for login in ["", JOB] {
@@ -66,6 +67,7 @@ async fn a_reply_is_given_though_somebody_else_wrote_its_mark() {
     }
 }
 
+/// Attack corpus L159.
 #[tokio::test]
 async fn a_review_is_answered_though_somebody_else_wrote_the_answers_mark() {
     for login in ["", JOB] {

@@ -64,7 +64,7 @@ async fn an_answer_in_words_is_worked_on() {
     world.finish().await;
 }
 
-/// A ref is no ledger: what somebody else puts there is not published.
+/// Attack corpus L158: a ref is not a ledger: what somebody else puts there is not published.
 #[tokio::test]
 async fn somebody_elses_commit_is_not_taken_for_the_work() {
     let (world, issue, head) = refused().await;
