@@ -1,4 +1,4 @@
-//! What a write to the embedded forge costs with a data folder, by the number of issues it holds:
+//! Measures what a write to the embedded forge costs with a data folder, by the number of issues it holds:
 //! `cargo run --release -p hob-bench --example forge_writes`.
 //!
 //! Opens issues, several at a time, and prints how many a second were answered around each of the given sizes.
@@ -18,7 +18,7 @@ use serde_json::json;
 
 /// Requests at one time.
 const WRITERS: usize = 4;
-/// How many issues a rate is measured over.
+/// The number of issues that a rate is measured over.
 const MEASURED: usize = 400;
 
 #[tokio::main]

@@ -1,5 +1,6 @@
-//! Measures what a step of the native agent costs beside the model: `cargo run --release -p hob-bench --example native_steps -- 1000`.
-//! With `1000 fence target/release/hob` its commands run in a fence, which that program makes; without, in no sandbox.
+//! Measures what a step of the native agent costs beside the model:
+//! `cargo run --release -p hob-bench --example native_steps -- 1000`. With `1000 fence target/release/hob` its commands
+//! run in a fence, which that program makes; otherwise without a sandbox.
 //!
 //! A scripted server on this machine answers each request with one short shell command, so the figures show the whole loop:
 //! the request, the stream, the rules, the shell, and the server itself. Prints, asserts nothing.

@@ -1,10 +1,10 @@
 //! Measures what the start of a child costs in each tier of the sandbox:
 //! `cargo run --release -p hob-bench --example sandbox_starts -- target/release/hob 200`.
 //!
-//! `/bin/true` is started as agents and checks are, with the limits of the default settings; `own box` is one that Hob makes
-//! without bubblewrap. The tiers take turns, so that what else the machine does meets all of them. With `itself` instead of
-//! Hob's program this one starts the children: it is smaller, and the difference is what the size of Hob's program costs. Prints,
-//! asserts nothing.
+//! `/bin/true` is started as agents and checks are, with the limits of the default settings; `own box` is one that Hob
+//! makes without bubblewrap. The tiers take turns, so that other load on the machine affects all of them. With `itself`
+//! instead of Hob's program this example starts the children: it is smaller, and the difference is the cost of the size
+//! of Hob's program. Prints, asserts nothing.
 
 #![expect(
     clippy::unwrap_used,

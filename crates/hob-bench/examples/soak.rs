@@ -2,14 +2,15 @@
 //! `cargo build --release --features jemalloc --bin hob && cargo run --release -p hob-bench --example soak`.
 //!
 //! Issues arrive over many repositories, people merge the pull requests, and one real `hob run` process works on all of
-//! them. The embedded forge runs in this process, so that the worker's memory can be measured alone. At the end every issue
-//! has to be closed by its one pull request, with at most 25 counted reads per issue, and the worker's memory has to be what
-//! it was after a quarter of the day, when its cache is full. Over one repository it also has to poll at least every 10 s
-//! of real time, and no more checkouts may lie on the disk than are kept, nor may their room grow after that quarter.
+//! them. The embedded forge runs in this process, so that the worker's memory can be measured alone. At the end every
+//! issue must be closed by its one pull request, with at most 25 counted reads per issue, and the worker's memory must
+//! be as it was after a quarter of the day, when its cache is full. Over one repository it must also poll at least
+//! every 10 s of real time, keep no more checkouts on the disk than the settings allow, and use no more disk space than
+//! after that quarter.
 //! Arguments: the program, the number of issues (5000), the number of repositories (50), of files in each (2), and the
 //! minutes after which it gives up (60). Exits with 1 on a failure.
 //!
-//! One repository of some size, as a project has it: `… --example soak target/release/hob 500 1 1500 40`.
+//! One repository of a typical project's size: `… --example soak target/release/hob 500 1 1500 40`.
 
 #![expect(
     clippy::unwrap_used,
@@ -34,9 +35,9 @@ use tokio::{
 
 /// The simulated day.
 const DAY: Duration = Duration::from_secs(86_400);
-/// How far the clock advances at a time: less than a lease, so that no lease expires.
+/// The step of the clock: less than a lease, so that no lease expires.
 const STEP: Duration = Duration::from_secs(120);
-/// How often the forge is read while the worker works.
+/// The interval of looks at the forge while the worker works.
 const LOOK: Duration = Duration::from_millis(100);
 /// The longest real time that one step's issues may take.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -50,8 +51,8 @@ const READS: f64 = 25.0;
 const SETTLED: usize = 6;
 /// Memory may grow by this much from then to the end.
 const GROWTH_PERCENT: u64 = 10;
-/// What lies on the disk may be so many times what lay there then: how many checkouts there are depends on the hour, and
-/// a mirror grows between two times of packing it.
+/// The allowed growth of the disk space since that quarter, as a factor: the number of checkouts depends on the hour,
+/// and a mirror grows between two times of packing it.
 const DISK_TIMES: u64 = 2;
 /// The longest real time between two polls of one repository.
 const POLL_GAP: Duration = Duration::from_secs(10);
@@ -98,7 +99,7 @@ impl Site {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// Opens the issues of one step, each in the repository whose turn it is.
+    /// Opens the issues of one step, in the repositories by turns.
     async fn opens(&self, numbers: std::ops::Range<usize>) {
         let opened = stream::iter(numbers).map(async |n| {
             let issue = json!({"title": format!("Piece of work {n}"), "body": "Do it.", "labels": ["code"]});
@@ -121,7 +122,8 @@ impl Site {
         merged
     }
 
-    /// What is wrong at the end: issues that are open or have a state label, and pull requests that are not one an issue.
+    /// The failures at the end: issues that are open or have a state label, and issues without exactly one pull
+    /// request.
     async fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         for repo in &self.repos {
@@ -190,7 +192,7 @@ fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap()
 }
 
-/// The memory of a process that is its own and no file's, in kilobytes: its program's text is not counted.
+/// The private memory of a process in kilobytes, without that of files: its program's text is not counted.
 fn memory(pid: u32) -> u64 {
     let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
     let line = rollup.lines().find(|line| line.starts_with("Pss_Anon:")).unwrap();
@@ -214,7 +216,7 @@ async fn listen(events: ChildStdout) -> (String, Duration) {
     (last, gap)
 }
 
-/// What lies on the disk: checkouts of issues, and kilobytes in all.
+/// The disk use: the number of issues' checkouts, and kilobytes in all.
 fn on_disk(site: &Site, state: &std::path::Path) -> (usize, u64) {
     let count = |repo: &RepoName| {
         std::fs::read_dir(state.join(repo.to_string()).join("issues")).map_or(0, |issues| issues.count())
@@ -281,7 +283,7 @@ async fn main() -> ExitCode {
             println!("hour {hour:2}: {merged} issues, {now} kB, {checkouts} checkouts, disk {disk} kB, {seconds} s");
         }
     }
-    // What was merged last is brought to its end.
+    // Waits until the last merged issues are closed.
     let since = Instant::now();
     let mut wrong = site.wrong().await;
     while !wrong.is_empty() && since.elapsed() < PATIENCE {

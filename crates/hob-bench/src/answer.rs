@@ -21,16 +21,16 @@ use crate::{
 /// Long enough for what was written to reach the client before the connection breaks.
 const BEFORE_THE_BREAK: Duration = Duration::from_millis(20);
 
-/// How the client wants its reply.
+/// The form of the reply that the client wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As server-sent events.
+    /// Server-sent events.
     Stream,
-    /// In one piece.
+    /// One piece.
     Whole,
 }
 
-/// The response to a request, spoilt by `fault` where there is one.
+/// The response to a request, spoilt by `fault` if there is one.
 pub(super) fn answer(
     protocol: Protocol,
     form: Form,

@@ -1,4 +1,4 @@
-//! What a server plays: commands, a closing text, and faults at steps.
+//! The script of a server: commands, a closing text, and faults at steps.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub const INPUT_TOKENS: u64 = 100;
 /// Output tokens that each reply reports.
 pub const OUTPUT_TOKENS: u64 = 10;
 
-/// What the server plays for one run of an agent.
+/// The script for one run of an agent.
 #[derive(Debug, Clone)]
 pub struct Script {
     /// Shell commands, one a step.
@@ -19,9 +19,9 @@ pub struct Script {
     pub calls: Vec<(String, Value)>,
     /// The last reply, after all commands or calls.
     pub ending: String,
-    /// What a client gets that has no tools and takes edits as text.
+    /// The edit for a client that has no tools and takes edits as text.
     pub edit: Option<Edit>,
-    /// Where the server fails.
+    /// The steps at which the server fails.
     pub faults: Vec<FaultAt>,
 }
 
@@ -39,7 +39,7 @@ impl Script {
         self
     }
 
-    /// A script of calls of tools that are no shell.
+    /// A script of calls of tools other than the shell.
     pub fn of_calls(calls: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
         let calls = calls.into_iter().map(|(tool, arguments)| (tool.to_owned(), arguments)).collect();
         Self { calls, ..Self::new([""; 0]) }
@@ -56,9 +56,9 @@ impl Script {
 /// A new file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Where it stands in the folder.
+    /// The path in the folder.
     pub path: String,
-    /// What is in it, without the last line's end.
+    /// Its content, without the last line's end.
     pub text: String,
 }
 
@@ -67,9 +67,9 @@ pub struct Edit {
 pub struct FaultAt {
     /// The step, counted from 0.
     pub step: usize,
-    /// What goes wrong.
+    /// The fault.
     pub fault: Fault,
-    /// How often.
+    /// How often it is played.
     pub times: Times,
 }
 
@@ -82,7 +82,7 @@ pub enum Times {
     Always,
 }
 
-/// What can go wrong with an answer.
+/// A fault in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -90,7 +90,7 @@ pub enum Fault {
     ServerError,
     /// Status 429 with `retry-after: 1`.
     RateLimited,
-    /// Status 200 and a body that is no reply.
+    /// Status 200 and a body that is not a reply.
     Garbage,
     /// A call whose arguments are not JSON.
     BadArguments,

@@ -26,10 +26,10 @@ use crate::{
 
 /// Bytes a request may have.
 const REQUEST_MAX: usize = 64 << 20;
-/// What a side question is answered with.
+/// The answer to a side question.
 const ASIDE: &str = "A small change";
 
-/// What a request was for.
+/// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -37,7 +37,7 @@ pub enum Kind {
     Step(usize),
     /// The closing text.
     Ending,
-    /// A reply that is no part of the work: a title, a summary.
+    /// A reply that is not part of the work: a title, a summary.
     Aside,
     /// No request for a reply.
     Other,
@@ -52,13 +52,13 @@ pub struct Seen {
     pub path: String,
     /// Bytes of its body.
     pub bytes: usize,
-    /// What it was for.
+    /// The purpose.
     pub kind: Kind,
     /// The fault that was played.
     pub fault: Option<Fault>,
 }
 
-/// What is called with each request before it is answered; the client waits meanwhile.
+/// The callback for each request before it is answered; the client waits meanwhile.
 type Watch = Box<dyn Fn(&Seen) + Send + Sync>;
 
 struct Play {
@@ -92,7 +92,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// Where it is, without a slash at the end: `http://127.0.0.1:PORT`. OpenAI's interfaces are below `/v1`.
+    /// Its address, without a slash at the end: `http://127.0.0.1:PORT`. OpenAI's interfaces are below `/v1`.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -133,7 +133,7 @@ impl Play {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes next for a client with this body, and the fault that spoils it.
+    /// The next turn for a client with this body, and the fault that spoils it.
     fn next(&self, protocol: Protocol, body: &Value, text: &str) -> (Turn, Kind, Option<Fault>) {
         let offers = protocol.offers(body);
         if !self.script.calls.is_empty() {
@@ -217,7 +217,7 @@ async fn respond(
     answer(protocol, form, Reply { turn, number, model }, fault, &breaker)
 }
 
-/// What clients ask beside replies.
+/// The answers to requests other than for replies.
 fn other(path: &str) -> Response {
     if path.ends_with("/count_tokens") {
         return axum::Json(json!({ "input_tokens": super::INPUT_TOKENS })).into_response();

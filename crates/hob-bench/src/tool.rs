@@ -17,7 +17,7 @@ const NAMES: [&str; 10] = [
     "run_command",
     "terminal",
 ];
-/// What mini-swe-agent's instructions have a model print when it is done.
+/// The line that mini-swe-agent's instructions have a model print when it is done.
 const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 /// Properties that hold the command.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -29,7 +29,7 @@ pub(super) struct Offer {
     pub(super) schema: Value,
 }
 
-/// What the server replies next.
+/// The server's next reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
     /// A call of a tool; the arguments are JSON text, unless a fault broke them.
@@ -71,7 +71,7 @@ pub(super) fn call(offer: &Offer, command: &str) -> Turn {
     Turn::Call { name: offer.name.clone(), arguments: Value::Object(arguments).to_string() }
 }
 
-/// How the server reports that the work is done: by the tool that the client offers for it, else in text.
+/// The end of the work: a call of the tool that the client offers for it, otherwise text.
 pub(super) fn ending(offers: &[Offer], body: &str, words: &str) -> Turn {
     if let (true, Some(shell)) = (body.contains(SUBMIT), shell(offers)) {
         return call(shell, &format!("echo {SUBMIT}"));

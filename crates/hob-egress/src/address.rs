@@ -1,19 +1,19 @@
-//! Which IP addresses a name may resolve to, by IANA's registries of special addresses.
+//! The IP addresses that a name may resolve to, by IANA's registries of special addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where an address leads.
+/// The network that an address belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// A host of the internet.
     Public,
     /// This machine or its network: only for a host that the owner named as private.
     Private,
-    /// For no host: link-local, where clouds have their metadata, and what no server has.
+    /// Never a host: link-local, where clouds have their metadata, and addresses that no server has.
     Never,
 }
 
-/// Where `ip` leads; an IPv4 address inside an IPv6 one counts as itself.
+/// The reach of `ip`; an IPv4 address inside an IPv6 one counts as itself.
 pub(crate) fn reach(ip: IpAddr) -> Reach {
     match ip {
         IpAddr::V4(ip) => reach_v4(ip),
@@ -46,7 +46,7 @@ fn reach_v6(ip: Ipv6Addr) -> Reach {
         // 6to4.
         [0x2002, high, low, ..] => reach_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low))),
         [first, ..] if first & 0xfe00 == 0xfc00 => Reach::Private,
-        // Outside of 2000::/3 is no host of the internet: compatible, link-local, site-local, multicast, discard.
+        // The internet's hosts are all in 2000::/3. The rest is compatible, link-local, site-local, multicast, discard.
         [first, ..] if first & 0xe000 != 0x2000 => Reach::Never,
         // Teredo, benchmarks and protocols of their own; documentation.
         [0x2001, second, ..] if second < 0x200 || second == 0xdb8 => Reach::Never,

@@ -1,4 +1,4 @@
-//! A request for an absolute `http://` address: to a listed host, over a connection of its own.
+//! A request for an absolute `http://` address: to a listed host, over its own connection.
 //!
 //! Redirects are passed back: the client comes again with the new address, which is checked like any other.
 
@@ -50,7 +50,7 @@ pub(crate) async fn forward(shared: Arc<Shared>, request: Request<Incoming>) -> 
     shared.tasks.spawn(async move {
         tokio::select! {
             () = cancel.cancelled() => {}
-            // What goes wrong with it the request gets told.
+            // The request itself reports errors of the connection.
             _ = connection => {}
         }
     });

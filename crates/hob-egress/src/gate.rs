@@ -1,4 +1,5 @@
-//! From a host's name to a connection: listed, resolved once, every address checked, one of these connected to.
+//! From a host's name to a connection: checks that it is listed, resolves it once, checks every address, and connects
+//! to one.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +19,7 @@ use crate::{
 /// Addresses of one name that are tried.
 const TRIES: usize = 4;
 
-/// Which hosts may be reached.
+/// The hosts that may be reached.
 #[derive(Debug)]
 pub(crate) struct Gate {
     public: BTreeSet<Host>,
@@ -64,7 +65,8 @@ impl Gate {
         Self { public, private, resolver, patience }
     }
 
-    /// Connects to `host`. Any bad address refuses the name: whoever mixes them plays with the choice.
+    /// Connects to `host`. One bad address refuses the whole name: a server that mixes them is trying to steer the
+    /// choice.
     pub(crate) async fn connect(&self, host: &Host) -> Result<TcpStream, Refusal> {
         let may_be_private = self.private.contains(host);
         if !may_be_private && !self.public.contains(host) {
@@ -91,7 +93,7 @@ impl Gate {
         for ip in addresses.into_iter().take(TRIES) {
             match timeout(self.patience, TcpStream::connect(SocketAddr::new(ip, host.port()))).await {
                 Ok(Ok(stream)) => {
-                    // Without it small requests wait for each other; a socket that refuses works all the same.
+                    // Without it small requests wait for each other; a socket without the option works too.
                     stream.set_nodelay(true).ok();
                     return Ok(stream);
                 }

@@ -1,4 +1,4 @@
-//! Which headers are passed on.
+//! The headers that are passed on.
 
 use http::{HeaderMap, HeaderName, header};
 
@@ -30,7 +30,7 @@ pub(crate) fn strip_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes every sign-in that a client may send, and what tells where it is.
+/// Removes all of a client's credentials, and the headers that tell where it is.
 pub(crate) fn strip_auth(headers: &mut HeaderMap) {
     for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "forwarded", "x-forwarded-for"] {
         headers.remove(name);

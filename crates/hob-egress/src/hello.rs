@@ -9,7 +9,7 @@ pub(crate) const HELLO_MAX: usize = 16 << 10;
 /// The extension `encrypted_client_hello`, also sent as grease.
 const ECH: u16 = 0xfe0d;
 
-/// What the first bytes of a tunnel say.
+/// The result of reading the first bytes of a tunnel.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
     /// More bytes are needed.
@@ -56,7 +56,7 @@ pub(crate) fn read_hello(bytes: &[u8]) -> Result<Hello, BadHello> {
     Ok(Hello::Whole(accepted.client_hello().server_name().map(str::to_ascii_lowercase)))
 }
 
-/// Whether a whole hello has an encrypted part; nothing where it cannot be read.
+/// Whether a complete hello has an encrypted part; `None` if it cannot be parsed.
 fn is_encrypted(bytes: &[u8]) -> Option<bool> {
     Some(extensions(&unframe(bytes)?)?.contains(&ECH))
 }
@@ -101,7 +101,7 @@ fn extensions(message: &[u8]) -> Option<Vec<u16>> {
     rest.is_empty().then_some(kinds)
 }
 
-/// What follows a field whose length stands before it in `width` bytes.
+/// The bytes after a field whose length precedes it in `width` bytes.
 fn skip(bytes: &[u8], width: usize) -> Option<&[u8]> {
     let (length, rest) = bytes.split_at_checked(width)?;
     rest.get(length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte))..)
@@ -128,7 +128,7 @@ mod tests {
         bytes
     }
 
-    /// What a client sends in that extension: outer, two ciphers, a key's id, a key and a text.
+    /// A client's content of that extension: outer, two ciphers, a key's id, a key and a text.
     const ENCRYPTED: &[u8] = &[0, 0, 1, 0, 1, 7, 0, 1, 9, 0, 1, 9];
 
     /// Adds an extension to the end of a hello in one frame.

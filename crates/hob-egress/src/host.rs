@@ -38,13 +38,13 @@ pub enum InvalidHost {
     /// Another character than letters, digits, `-`, `_` and `.`.
     #[error("a host's name has only ASCII letters, digits, `-`, `_` and `.`")]
     Character,
-    /// Two dots in a row, no name, or one that is too long.
+    /// Two dots in a row, an empty name, or one that is too long.
     #[error("a host's name has parts of 1 to 63 characters, and 253 in all")]
     Label,
     /// An IP address in another form than the usual one: `0x7f.1`, `2130706433`, `127.1`.
     #[error("an IP address in this form is not accepted")]
     Number,
-    /// An IP address where only a name may stand.
+    /// An IP address where only a name is allowed.
     #[error("an IP address is no host name: name it in `private_hosts`")]
     Literal,
     /// Not a number from 1 to 65535.
@@ -58,7 +58,7 @@ impl Host {
         Self::read(text, Some(HTTPS))
     }
 
-    /// Reads what a request names; without a port it has `port`, and where that is none it is refused.
+    /// Parses the host of a request. Without a port it gets `port`; if that is `None`, it is refused.
     pub(crate) fn requested(text: &str, port: Option<u16>) -> Result<Self, InvalidHost> {
         Self::read(text, port)
     }
@@ -76,7 +76,7 @@ impl Host {
         self.port
     }
 
-    /// The address, where the host is named by it.
+    /// The address, if the host is an IP address.
     pub(crate) fn literal(&self) -> Option<IpAddr> {
         match self.name {
             Name::Dns(_) => None,
@@ -146,7 +146,7 @@ fn read_name(text: &str) -> Result<Name, InvalidHost> {
     if let Ok(ip) = text.parse::<Ipv4Addr>() {
         return Ok(Name::Literal(ip.into()));
     }
-    // What resolvers take for an address: `inet_aton` reads any name whose last part is a number.
+    // Resolvers would read it as an address: `inet_aton` accepts any name whose last part is a number.
     let last = name.rsplit('.').next().unwrap_or_default();
     let hex = last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if hex || last.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -2,12 +2,12 @@
 //!
 //! - **Flow**: a `CONNECT` or a request for an absolute `http://` address goes to a listed host or nowhere; a request
 //!   for `/NONCE/ROUTE/…` goes to the model service of that route, with Hob's key; one for `/NONCE/mcp` is answered by Hob.
-//! - **Guarantees**: only listed hosts and ports are connected to, at an address that was checked, resolved once; a TLS
-//!   tunnel names its host in the clear; no key reaches the agent; each connection ends in one [`Line`]; the end of the
-//!   run ends every connection, and after it nothing listens.
+//! - **Guarantees**: connections go only to listed hosts and ports, at an address that was checked, resolved once; a
+//!   TLS tunnel names its host in the clear; no key reaches the agent; each connection ends in one [`Line`]; the end of
+//!   the run ends every connection, and after it nothing listens.
 //! - **Assumptions**: the sandbox lets the agent reach nothing but this server.
-//! - **Caveats**: what goes through a tunnel is not read. Whoever reaches the server may use the proxy; only the model
-//!   routes ask for the nonce. Requests in flight when the budget ends are answered.
+//! - **Caveats**: tunnelled bytes are not inspected. Any client that reaches the server may use the proxy; only the
+//!   model routes require the nonce. Requests in flight when the budget ends are answered.
 
 mod address;
 mod forward;

@@ -1,4 +1,4 @@
-//! What a run has used of its models, and the end of its budget.
+//! The usage of models in a run, and the end of its budget.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -27,8 +27,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What these tokens cost, in millionths of a US dollar, rounded up. A price in dollars for a million tokens is one
-    /// in millionths of a dollar for a token.
+    /// The cost of these tokens, in millionths of a US dollar, rounded up. A price in dollars per million tokens is
+    /// also one in millionths of a dollar per token.
     pub fn cost(&self, price: &PriceSettings) -> u64 {
         let plain = self.input.saturating_sub(self.cached_input).saturating_sub(self.cache_write);
         let micros = plain as f64 * price.input
@@ -59,29 +59,29 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// What one model was used for.
+/// The usage of one model.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct ModelUsage {
     /// Its tokens.
     pub usage: Usage,
     /// Its requests.
     pub requests: u64,
-    /// Those of its requests whose tokens were estimated from bytes, because the service did not report them.
+    /// The number of its requests whose tokens were estimated from bytes, because the service did not report them.
     pub estimated: u64,
 }
 
-/// What a run has used.
+/// The usage of a run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Metered {
-    /// By `ROUTE/MODEL`.
+    /// The usage of each `ROUTE/MODEL`.
     pub models: BTreeMap<String, ModelUsage>,
-    /// What it cost, in millionths of a US dollar; 0 without a budget, which holds the prices.
+    /// The cost, in millionths of a US dollar; 0 without a budget, which holds the prices.
     pub usd_micros: u64,
 }
 
 type PriceOf = dyn Fn(&str) -> Option<PriceSettings> + Send + Sync;
 
-/// What a run may spend.
+/// The limit on a run's spend, with the prices.
 #[derive(Clone)]
 pub struct Budget {
     usd_micros: u64,
@@ -132,7 +132,7 @@ impl Meter {
         Self { counts: Arc::new(watch::Sender::default()), budget, exhausted }
     }
 
-    /// What was used so far.
+    /// The usage so far.
     pub fn read(&self) -> Metered {
         self.counts.borrow().clone()
     }
@@ -142,7 +142,7 @@ impl Meter {
         self.counts.subscribe()
     }
 
-    /// Is cancelled once the budget is used up. The caller then ends the run.
+    /// A token that is cancelled once the budget is used up. The caller then ends the run.
     pub fn exhausted(&self) -> CancellationToken {
         self.exhausted.clone()
     }

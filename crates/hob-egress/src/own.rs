@@ -1,9 +1,10 @@
-//! What Hob itself answers on the way to the models: messages for the caller of the server, below the same nonce as the routes.
+//! Requests that Hob answers itself, below the same nonce as the model routes: messages for the caller of the server.
 //!
-//! - Flow: the body of a `POST` goes to whoever listens; what comes back is the answer. An answer that takes long, as where a
-//!   person is asked, is a stream of events that holds nothing but comments until it is there: no client or proxy takes the
-//!   silence for an end. That is the transport "Streamable HTTP" of MCP, as far as a server needs it that speaks only when asked.
-//! - Guarantees: a message is bounded; where nobody listens any more, the client is told so.
+//! - Flow: the body of a `POST` goes to the caller, whose reply is the answer. A slow answer, such as a person's, is a
+//!   stream of events that holds only comments until the answer is there, so that no client or proxy takes the silence
+//!   for an end. That is the transport "Streamable HTTP" of MCP, as far as a server needs it that speaks only when
+//!   asked.
+//! - Guarantees: a message is bounded; if the caller no longer listens, the client is told so.
 
 use std::{io, time::Duration};
 
@@ -19,25 +20,26 @@ use tokio::{
 
 use crate::shared::{Body, full, pieces, sentence};
 
-/// What stands behind the nonce.
+/// The path segment after the nonce.
 pub(crate) const NAME: &str = "mcp";
 /// Bytes of a message.
 const MESSAGE_MAX: usize = 4 << 20;
-/// How long a message may take to come.
+/// The deadline for receiving a message.
 const COMES: Duration = Duration::from_secs(60);
-/// How long an answer is waited for before its stream begins, and how often the stream says that it lives.
+/// How long an answer may take before its stream begins, and how often the stream sends a comment.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A message of a program, and where its answer goes: none is none, as to a notification. Dropping it refuses the message.
+/// A message from a program, and the channel for its answer: `None` for a notification. Dropping it refuses the
+/// message.
 #[derive(Debug)]
 pub struct Asked {
     /// The message.
     pub message: Bytes,
-    /// Where the answer goes.
+    /// The channel for the answer.
     pub answer: oneshot::Sender<Option<Bytes>>,
 }
 
-/// Has whoever listens answer the request.
+/// Sends the request to the listener and returns its answer.
 pub(crate) async fn answer(listener: &mpsc::Sender<Asked>, request: Request<Incoming>) -> Response<Body> {
     if request.method() != Method::POST {
         // No stream that was not asked for, and no session to end.

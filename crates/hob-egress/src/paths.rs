@@ -1,11 +1,11 @@
-//! Which paths of a model service a route lets through: asking a model and listing models, nothing of files, batches,
+//! The paths of a model service that a route lets through: asking a model and listing models, but not files, batches,
 //! stored answers, accounts or bills.
 
 use http::Method;
 
 use crate::vendor::Api;
 
-/// What a path does.
+/// The meaning of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Call {
     /// Asks a model, and costs tokens. The path of some services names the model.
@@ -14,7 +14,7 @@ pub(crate) enum Call {
     Free,
 }
 
-/// What `path`, the part below the route, does; nothing where it is not let through.
+/// The call behind `path`, the part below the route; `None` if it is not let through.
 pub(crate) fn call(api: Api, method: &Method, path: &str) -> Option<Call> {
     // `..`, empty parts and escapes are read in more than one way; `%3A` is how some clients write the colon of Gemini.
     let path = path.replace("%3A", ":").replace("%3a", ":");

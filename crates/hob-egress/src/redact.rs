@@ -15,7 +15,7 @@ impl Redactor {
         Self { key: key.unwrap_or_default().into(), held: Vec::new() }
     }
 
-    /// What of the pieces so far can be passed on.
+    /// Takes a piece, and returns the bytes that can be passed on so far.
     pub(crate) fn push(&mut self, piece: Bytes) -> Bytes {
         if self.key.is_empty() {
             return piece;
@@ -36,7 +36,7 @@ impl Redactor {
         text.into()
     }
 
-    /// What is left at the end.
+    /// The remaining bytes at the end.
     pub(crate) fn finish(&mut self) -> Bytes {
         std::mem::take(&mut self.held).into()
     }

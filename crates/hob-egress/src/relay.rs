@@ -2,9 +2,10 @@
 //!
 //! - Flow: nonce, route, path; the body up to its limit, for the model's name; price and budget; the request without
 //!   any sign-in of the agent's, with Hob's; the answer piece by piece.
-//! - Guarantees: a key stands in one header of one request to the route's address, and in no answer; redirects are not
-//!   followed nor shown; each request that a service may bill is counted, also when the agent hangs up.
-//! - Caveats: what is in flight when the budget ends is answered. Compression is not asked for, so that tokens can be read.
+//! - Guarantees: a key appears in one header of one request to the route's address, and in no answer; redirects are
+//!   neither followed nor shown; each request that a service may bill is counted, also when the agent hangs up.
+//! - Caveats: requests in flight when the budget ends are answered. Compression is not requested, so that tokens can be
+//!   read.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -33,7 +34,7 @@ use crate::{
 
 /// Bytes of a request's body.
 const BODY_MAX: usize = 64 << 20;
-/// Requests whose answers have not begun: each may hold a body.
+/// The most requests whose answers have not begun: each may hold a body.
 const AT_ONCE: usize = 16;
 /// Bytes of a model's name.
 const MODEL_MAX: usize = 200;
@@ -74,7 +75,7 @@ impl Relay {
         known.then(|| format!("/{}/{name}", self.nonce))
     }
 
-    /// The path of what Hob answers itself; none where nothing is.
+    /// The path of the requests that Hob answers itself; `None` if it answers none.
     pub(crate) fn own_path(&self) -> Option<String> {
         self.own.as_ref().map(|_| format!("/{}/{}", self.nonce, own::NAME))
     }
@@ -129,7 +130,7 @@ impl Relay {
         let model = match does {
             Call::Free => return Ok(None),
             Call::Ask(Some(model)) => model,
-            // A name that stands there twice is an error: services differ in which one counts.
+            // A duplicate name is an error: services differ in which one counts.
             Call::Ask(None) => serde_json::from_slice::<NamedModel>(body).map_err(|_| Denial::NO_MODEL)?.model,
         };
         if model.len() > MODEL_MAX {
@@ -145,7 +146,7 @@ impl Relay {
     }
 }
 
-/// What Hob reads of a request.
+/// The fields that Hob reads of a request.
 #[derive(Deserialize)]
 struct NamedModel {
     model: String,
@@ -182,7 +183,7 @@ impl Denial {
     }
 }
 
-/// One request to a model while it lives. Its end adds it to the meter, whatever the end is.
+/// One request to a model while it lives. Its drop adds it to the meter, however it ended.
 struct Count {
     meter: Meter,
     model: String,
@@ -267,7 +268,7 @@ fn back(answer: reqwest::Response, route: &Route, count: Option<Count>, entry: A
     let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     let shape = if kind.starts_with(b"text/event-stream") { Shape::Events } else { Shape::Json };
     let count = match count {
-        // What is refused is not billed.
+        // A refused request is not billed.
         Some(count) if !status.is_success() => {
             count.forget();
             None

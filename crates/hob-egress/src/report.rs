@@ -1,4 +1,4 @@
-//! What a run connected to: one line a connection, and the hosts that were refused.
+//! The connections of a run: one line for each, and the hosts that were refused.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,7 @@ pub enum Verdict {
     Denied,
 }
 
-/// What one connection was. It holds no path, no query and no header.
+/// The summary of one connection, without path, query or headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// `host:port`, or `route NAME`.
@@ -38,7 +38,7 @@ pub struct Line {
     pub received_bytes: u64,
 }
 
-/// Is called with each line.
+/// The callback for each line.
 #[derive(Clone)]
 pub struct OnLine(Arc<dyn Fn(&Line) + Send + Sync>);
 
@@ -55,7 +55,7 @@ impl fmt::Debug for OnLine {
     }
 }
 
-/// Where the lines go.
+/// The destination of the lines.
 #[derive(Debug)]
 pub(crate) struct Log {
     on_line: Option<OnLine>,

@@ -1,4 +1,4 @@
-//! A way to one model service: where it is, and how Hob signs in there.
+//! A route to one model service: its address, and Hob's credentials there.
 
 use std::fmt;
 
@@ -11,17 +11,18 @@ use crate::vendor::Api;
 /// A way to one model service.
 #[derive(Debug, Clone)]
 pub struct Route {
-    /// What stands in the path and before the model's name in the meter: `anthropic`. Small letters, digits and `-`.
+    /// The name in the path, and before the model's name in the meter: `anthropic`. Lower-case letters, digits and `-`.
     pub name: String,
     /// The service's interface.
     pub api: Api,
-    /// Where it is, without what its clients add: `https://api.anthropic.com`, `https://api.openai.com/v1`.
+    /// The service's address, without the part that clients add: `https://api.anthropic.com`,
+    /// `https://api.openai.com/v1`.
     pub upstream: Url,
-    /// How Hob signs in.
+    /// Hob's credentials at the service.
     pub auth: Auth,
 }
 
-/// How Hob signs in at a service.
+/// The way in which Hob signs in at a service.
 #[derive(Clone)]
 pub enum Auth {
     /// `x-api-key: KEY`.
@@ -74,7 +75,7 @@ impl Route {
         }
     }
 
-    /// Where `path` and `query` of a client's request are at the service. A version that both have is not doubled.
+    /// The address at the service of a client's `path` and `query`. A version that both have is not doubled.
     pub(crate) fn address(&self, path: &str, query: &str) -> Url {
         let base = self.upstream.path().trim_end_matches('/');
         let path = if base.ends_with("/v1") && path.starts_with("/v1/") { &path[3..] } else { path };
@@ -86,7 +87,7 @@ impl Route {
 }
 
 impl Auth {
-    /// The key without blanks around it, as it is sent; none where it is empty.
+    /// The key, trimmed, as it is sent; `None` if it is empty.
     pub(crate) fn key(&self) -> Option<&str> {
         let key = match self {
             Self::XApiKey(key) | Self::Bearer(key) | Self::XGoogApiKey(key) => key.expose_secret().trim(),

@@ -1,4 +1,4 @@
-//! The server of one run: where it listens, what it answers, how it ends.
+//! The server of one run: its address, its requests, its end.
 
 use std::{
     convert::Infallible,
@@ -39,10 +39,10 @@ use crate::{
 
 /// Bytes of a request's head.
 const HEAD_MAX: usize = 32 << 10;
-/// How long is waited after the system had no room for a connection.
+/// The wait after the system had no room for a connection.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
-/// What a run may reach. By default nothing.
+/// The hosts and models that a run may reach. By default none.
 #[derive(Debug, Default)]
 pub struct EgressConfig {
     /// Hosts of the internet.
@@ -51,11 +51,11 @@ pub struct EgressConfig {
     pub private_hosts: Vec<Host>,
     /// Ways to model services.
     pub routes: Vec<Route>,
-    /// What the models may cost; none: no limit, and no price is needed.
+    /// The limit on the models' cost; `None` means no limit, and no price is needed.
     pub budget: Option<Budget>,
     /// Limits of the run.
     pub limits: EgressLimits,
-    /// How names become addresses.
+    /// The resolver of host names.
     pub resolver: Resolver,
     /// Gets one line a connection.
     pub on_line: Option<OnLine>,
@@ -63,21 +63,21 @@ pub struct EgressConfig {
     pub asked: Option<mpsc::Sender<Asked>>,
 }
 
-/// Where to listen.
+/// The address to listen at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
-    /// On a port of 127.0.0.1 that the system chooses.
+    /// A port of 127.0.0.1 that the system chooses.
     Loopback,
-    /// On a Unix socket at this path, which must be free, in a folder that others cannot enter. Its end removes it.
+    /// A Unix socket at this path, which must be free, in a folder that others cannot enter. It is removed at the end.
     Unix(PathBuf),
 }
 
-/// Where a server listens.
+/// The address of a running server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// On a port of 127.0.0.1.
+    /// A port of 127.0.0.1.
     Loopback(SocketAddr),
-    /// On a Unix socket.
+    /// A Unix socket.
     Unix(PathBuf),
 }
 
@@ -146,12 +146,13 @@ impl Egress {
         Ok(Self { address, server, meter, _ends: cancel.drop_guard() })
     }
 
-    /// Where it listens.
+    /// Its address.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// The proxy's address for `HTTPS_PROXY` and `HTTP_PROXY`; none on a Unix socket, where whoever bridges it knows.
+    /// The proxy's address for `HTTPS_PROXY` and `HTTP_PROXY`; `None` on a Unix socket, whose address depends on its
+    /// bridge.
     pub fn proxy_url(&self) -> Option<String> {
         match self.address {
             Address::Loopback(address) => Some(format!("http://{address}")),
@@ -164,17 +165,17 @@ impl Egress {
         self.server.relay.path(name)
     }
 
-    /// The path of what Hob answers itself; none where nothing is.
+    /// The path of the requests that Hob answers itself; `None` if it answers none.
     pub fn own_path(&self) -> Option<String> {
         self.server.relay.own_path()
     }
 
-    /// The base address of a model route for the agent; none where no route has the name, or on a Unix socket.
+    /// The base address of a model route for the agent; `None` if no route has the name, or on a Unix socket.
     pub fn route_url(&self, name: &str) -> Option<String> {
         Some(format!("{}{}", self.proxy_url()?, self.route_path(name)?))
     }
 
-    /// What the run has used of its models.
+    /// The run's usage of its models.
     pub fn meter(&self) -> &Meter {
         &self.meter
     }
@@ -184,7 +185,7 @@ impl Egress {
         self.server.shared.log.denied()
     }
 
-    /// Is cancelled when nothing listens any more, also by a failure. The caller then ends the run.
+    /// A token that is cancelled when the server stops listening, also by a failure. The caller then ends the run.
     pub fn ended(&self) -> CancellationToken {
         self.server.shared.cancel.clone()
     }

@@ -1,4 +1,4 @@
-//! What all connections of a run share: limits, counters, bodies.
+//! The state that all connections of a run share: limits, counters, bodies.
 
 use std::{
     convert::Infallible,
@@ -34,7 +34,7 @@ pub struct EgressLimits {
     pub received_bytes: u64,
     /// Silence that ends a connection.
     pub idle: Duration,
-    /// How long a step may take: a request's head, a lookup, a connection, a TLS hello.
+    /// The deadline of one step: a request's head, a lookup, a connection, a TLS hello.
     pub setup: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Default for EgressLimits {
     }
 }
 
-/// What all connections of a run share.
+/// The state that all connections of a run share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) gate: Gate,

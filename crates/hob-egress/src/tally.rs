@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use crate::{meter::Usage, vendor::Api};
 
-/// Bytes of one event, or of an answer that is no stream, that are kept to be read.
+/// The most bytes that are kept to be read of one event, or of an answer that is not a stream.
 const KEPT_MAX: usize = 16 << 20;
 
-/// How an answer comes.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Server-sent events.
@@ -16,7 +16,7 @@ pub(crate) enum Shape {
     Json,
 }
 
-/// What an answer reported.
+/// The usage that an answer reported.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) usage: Usage,
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// What was reported.
+    /// The reported usage.
     pub(crate) fn finish(&mut self) -> Option<Report> {
         let rest = std::mem::take(&mut self.kept);
         match self.shape {

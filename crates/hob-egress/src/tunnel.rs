@@ -98,7 +98,7 @@ where
     };
     let silence = async { while timeout(shared.limits.idle, moved.notified()).await.is_ok() {} };
     tokio::select! {
-        // Both are done, or an error was told where it was found.
+        // Both are done, or an error was reported where it occurred.
         _ = both => {}
         () = silence => entry.cut("it was silent too long"),
     }

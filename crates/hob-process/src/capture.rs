@@ -17,7 +17,7 @@ use crate::lines::{DataLines, Lines, Watch};
 /// Bytes in which the supervisor's last word is looked for.
 const LAST: usize = 8 * 1024;
 
-/// What was kept of one output stream.
+/// The kept part of one output stream.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Captured {
     head: Vec<u8>,
@@ -40,7 +40,7 @@ impl Captured {
         self.dropped += (skipped.len() + excess) as u64;
     }
 
-    /// The kept bytes as text; bytes that are not UTF-8 become U+FFFD, and a note stands where the middle was cut.
+    /// The kept bytes as text. Bytes that are not UTF-8 become U+FFFD, and a note marks the cut in the middle.
     pub fn text(&self) -> String {
         let mut bytes = self.head.clone();
         if self.dropped > 0 {
@@ -50,7 +50,7 @@ impl Captured {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The kept bytes, or nothing where the cap cut some away: for output that is parsed, not shown.
+    /// The kept bytes; `None` if the cap cut some away. For output that is parsed, not shown.
     pub fn whole(&self) -> Option<Vec<u8>> {
         (self.dropped == 0).then(|| self.head.iter().chain(&self.tail).copied().collect())
     }
@@ -72,7 +72,7 @@ impl Captured {
     }
 }
 
-/// Who sees the lines of a stream while it is read.
+/// Callbacks that get the lines of a stream while it is read.
 #[derive(Default, Clone)]
 pub(super) struct Watchers {
     /// Sees lines that are fit to be shown.
@@ -139,8 +139,8 @@ impl Capture {
         Self { kept, reader }
     }
 
-    /// What was kept once the stream ended, or after `patience`: a process that left the group may hold the pipe open
-    /// for ever, and what came before is still worth having.
+    /// Returns what was kept once the stream ended, or after `patience`: a process that left the group may hold the
+    /// pipe open for ever, and the output so far is still worth having.
     pub(super) async fn finish(mut self, patience: Duration) -> io::Result<Captured> {
         match tokio::time::timeout(patience, &mut self.reader).await {
             Ok(joined) => joined.map_err(io::Error::other)??,

@@ -1,4 +1,4 @@
-//! A copy of what a child wrote, whatever it wrote.
+//! A safe copy of anything that a child wrote.
 
 use std::{io, path::Path};
 
@@ -26,7 +26,7 @@ mod tests {
 
     use super::*;
 
-    /// Attack corpus K145: somebody goes on writing there, and puts a link in the place of a folder.
+    /// Attack corpus K145: another process goes on writing there, and puts a link in the place of a folder.
     #[test]
     fn a_folder_that_becomes_a_link_leads_no_copy_outside() {
         let place = tempfile::tempdir().unwrap();

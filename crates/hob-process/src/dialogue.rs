@@ -1,9 +1,9 @@
 //! A child that lives on, and that a caller talks to over its standard input and output.
 //!
-//! - Guarantees: dropping it kills it with its group, or with all that came from it where it is in a sandbox. Of its
-//!   standard error the beginning and the end are kept.
-//! - Caveats: what it says is read by the caller, who bounds each wait and each line. A process that left the group is not
-//!   found here where there is no sandbox: a caller that needs its end tags the environment, see
+//! - Guarantees: dropping it kills it with its group, or with all its descendants if it is in a sandbox. The beginning
+//!   and the end of its standard error are kept.
+//! - Caveats: the caller reads its output, and bounds each wait and each line. Without a sandbox, a process that left
+//!   the group is not found here: a caller that needs its end tags the environment, see
 //!   [`TaggedProcesses`](crate::TaggedProcesses).
 
 use std::{io, process::Stdio, time::Duration};
@@ -56,11 +56,11 @@ impl Program {
 }
 
 impl Dialogue {
-    /// Waits at most `patience` for it to end by itself, then ends it with all that it started. How it ended by itself, and
-    /// what it wrote to standard error.
+    /// Waits at most `patience` for it to end by itself, then ends it with everything that it started. Returns how it
+    /// ended, if it did so by itself, and what it wrote to standard error.
     ///
     /// # Errors
-    /// [`ProcessError::Sandbox`] when it could not be held to its plan, and was not started.
+    /// [`ProcessError::Sandbox`] if its plan could not be applied, so that it was not started.
     pub async fn end(mut self, patience: Duration) -> Result<(Option<Exit>, String), ProcessError> {
         let exit = match timeout(patience, self.child.wait()).await {
             Ok(Ok(status)) => Some(exit_of(status)),
@@ -99,7 +99,7 @@ mod tests {
             assert_eq!(lines.next_line().await.unwrap().unwrap(), format!("<{word}>"));
         }
         assert_eq!(dialogue.end(Duration::ZERO).await.unwrap(), (None, String::new()));
-        // Nobody holds the other end of the pipe any more, as the one in the background does until its end.
+        // The other end of the pipe is closed, whereas a background process would hold it until its own end.
         assert_eq!(lines.next_line().await.unwrap(), None);
     }
 

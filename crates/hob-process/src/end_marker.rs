@@ -4,9 +4,9 @@ use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf};
 
 use crate::Captured;
 
-/// What a marker begins and ends with: a control character that hardly any program writes.
+/// The first and last byte of a marker: a control character that hardly any program writes.
 const SIGN: u8 = 0x1e;
-/// Bytes a marker may have; longer is no marker. A path has 4,096 at most.
+/// The most bytes of a marker; anything longer is not one. A path has 4,096 at most.
 const MARKER_MAX: usize = 8 * 1024;
 
 /// The marker of one shell. It holds a secret, so what a command prints is never taken for it.
@@ -24,8 +24,8 @@ impl EndMarker {
     }
 
     /// The lines that run `command` and print the marker. Descriptor 3 is the pipe, and closed for the command; what a
-    /// command does to its own descriptors ends with the braces. `command` before `eval` keeps a plain sh alive where
-    /// the text is no valid script.
+    /// command does to its own descriptors ends with the braces. `command` before `eval` keeps a plain sh alive if the
+    /// text is not a valid script.
     pub(super) fn script(&self, command: &str) -> String {
         let quoted = command.replace('\'', "'\\''");
         let secret = &self.secret;
@@ -43,7 +43,7 @@ pub(super) struct MarkedOutput {
     kept: Captured,
     cap: usize,
     written: u64,
-    /// What may be the beginning of a marker.
+    /// Bytes that may be the beginning of a marker.
     pending: Vec<u8>,
     folder: Option<PathBuf>,
 }
@@ -54,8 +54,8 @@ impl MarkedOutput {
         Self { kept: Captured::default(), cap, written: 0, pending: Vec::new(), folder: None }
     }
 
-    /// Takes a piece of output; gives the exit code where it holds the marker. What comes after the marker is dropped: it
-    /// was written by something in the background.
+    /// Takes a piece of output; returns the exit code if it contains the marker. Anything after the marker is dropped:
+    /// a background process wrote it.
     pub(super) fn push(&mut self, piece: &[u8], marker: &EndMarker) -> Option<i32> {
         if self.pending.is_empty() && !piece.contains(&SIGN) {
             self.keep(piece);

@@ -1,4 +1,4 @@
-//! What a child finds in its environment.
+//! The environment variables of a child.
 
 use std::{collections::BTreeMap, ffi::OsString};
 

@@ -1,9 +1,10 @@
-//! The first process of a container: it starts Hob, passes signals on to it, and reaps what loses its parent.
+//! The first process of a container: it starts Hob, passes signals on to it, and reaps orphans.
 //!
-//! - Flow: where this program is process 1, it starts itself again with the same arguments, variables and open files, and
+//! - Flow: if this program is process 1, it starts itself again with the same arguments, variables and open files, and
 //!   waits. It passes on each signal that asks for an end, and ends as Hob does; the kernel then kills what is left.
-//! - Reason: the kernel makes process 1 the parent of each process that loses its own, and gives it no signal that it does
-//!   not handle. Hob cannot reap strangers itself, since it would take the ends of its own children from who waits for them.
+//! - Reason: the kernel makes process 1 the parent of each orphan, and gives it no signal that it does not handle. Hob
+//!   cannot reap strangers itself, since it would take the exit statuses of its own children from the code that waits
+//!   for them.
 //! - Guarantees: its memory and environment are as hidden as Hob's.
 
 use std::{
@@ -24,10 +25,10 @@ use signal_hook::{consts::SIGCHLD, low_level::pipe};
 
 use crate::{hide::hide_memory, watchdog::own_program};
 
-/// What people and programs end a container by.
+/// The signals by which people and programs end a container.
 const PASSED_ON: [Signal; 4] = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
 
-/// Is the first process until Hob ends, where this process is one; else nothing is done.
+/// Runs as the first process until Hob ends, if this process is one; otherwise does nothing.
 pub fn was_first_process() -> Option<ExitCode> {
     (std::process::id() == 1).then(|| run().unwrap_or_else(|error| refused(&error)))
 }
@@ -74,13 +75,13 @@ fn heard(signal: i32) -> io::Result<UnixStream> {
     Ok(reader)
 }
 
-/// How many signals came since the last look.
+/// The number of signals since the last call.
 fn arrived(pipe: &UnixStream) -> usize {
     let mut bytes = [0; 64];
     rustix::io::read(pipe, &mut bytes).unwrap_or(0)
 }
 
-/// Starts Hob in a group of its own, the terminal's: a key such as Ctrl-C reaches it once, and not by way of this process.
+/// Starts Hob in its own group, the terminal's: a key such as Ctrl-C reaches it once, and not by way of this process.
 fn start() -> io::Result<Pid> {
     let mut arguments = std::env::args_os();
     #[expect(clippy::disallowed_methods, reason = "it is Hob itself, with the environment that it was given")]
@@ -88,12 +89,12 @@ fn start() -> io::Result<Pid> {
     command.arg0(arguments.next().unwrap_or_else(|| "hob".into())).args(arguments).process_group(0);
     let id = i32::try_from(command.spawn()?.id()).ok().and_then(Pid::from_raw);
     let hob = id.ok_or_else(|| io::Error::other("it has no id"))?;
-    // Mostly there is no terminal.
+    // Usually there is no terminal.
     tcsetpgrp(rustix::stdio::stdin(), hob).ok();
     Ok(hob)
 }
 
-/// As a shell tells the end of a program.
+/// The exit code by which a shell reports this end.
 fn code(status: WaitStatus) -> ExitCode {
     let by_signal = status.terminating_signal().map(|signal| 128 + signal);
     let code = by_signal.or_else(|| status.exit_status()).and_then(|code| u8::try_from(code).ok());

@@ -1,5 +1,5 @@
-//! A folder that a child may have written, by its descriptor: what is done in it is done there, whatever becomes of its path
-//! meanwhile, and no link leads out of it.
+//! A folder that a child may have written, held by its descriptor: operations apply to this folder, whatever happens to
+//! its path meanwhile, and no link leads out of it.
 
 use std::{
     ffi::{CStr, CString, OsStr, OsString},
@@ -22,14 +22,14 @@ use rustix::{
 use crate::removal::{remove_at, unlocked};
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// A file that cannot make whoever opens it wait, as a pipe does.
+/// Flags that open a file without blocking, as opening a pipe would.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 const CREATE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// What of a mode is copied: nobody's rights come with a file.
+/// The mode bits that are copied: set-user-ID and the like are not.
 const PERMISSIONS: RawMode = 0o777;
 
-/// What a folder has under a name.
+/// A named entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     name: CString,
@@ -53,18 +53,18 @@ impl Entry {
 pub struct Folder(OwnedFd);
 
 impl Folder {
-    /// Opens the folder at `path`, which is no link. The path before its last part has to be Hob's own.
+    /// Opens the folder at `path`, which must not be a link. Everything before its last component must be Hob's own.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(openat(CWD, path, FOLDER, Mode::empty())?))
     }
 
-    /// What is in it.
+    /// Its entries.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn entries(&self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.0)? {
@@ -82,10 +82,10 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Opens a folder in it; none: there is no folder of that name, or it is a link.
+    /// Opens a folder in it; `None` if it has no folder of that name, or the name is a link.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn inner(&self, name: impl Arg) -> io::Result<Option<Self>> {
         match openat(&self.0, name, FOLDER, Mode::empty()) {
             Ok(folder) => Ok(Some(Self(folder))),
@@ -94,10 +94,10 @@ impl Folder {
         }
     }
 
-    /// Opens a folder in it, which is made where there is none; none: something else has that name.
+    /// Opens a folder in it, and makes it if it does not exist; `None` if the name belongs to something else.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn made(&self, name: impl Arg + Copy) -> io::Result<Option<Self>> {
         self.made_with(name, Mode::RWXU)
     }
@@ -109,10 +109,10 @@ impl Folder {
         }
     }
 
-    /// Makes the folder at this path in it, with those that it is in. What is in their place, and is no folder, goes.
+    /// Makes the folder at this path in it, with its parents. Anything in their place that is not a folder is removed.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn makes(&self, path: &Path) -> io::Result<Self> {
         let mut folder = Self(openat(&self.0, ".", FOLDER, Mode::empty())?);
         for name in path {
@@ -127,10 +127,11 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Writes a file at this path in it, for the owner alone. What is in its place goes, and no link is followed.
+    /// Writes a file at this path in it, for the owner alone. Anything in its place is removed, and no link is
+    /// followed.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn writes(&self, path: &Path, text: &[u8]) -> io::Result<()> {
         let folder = self.makes(path.parent().unwrap_or(Path::new("")))?;
         let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
@@ -163,11 +164,11 @@ impl Folder {
         }
     }
 
-    /// The bytes of the file of this name, or of what a link of this name leads to; none: that is no file. None of both: nothing
-    /// is there.
+    /// The size in bytes of the file of this name, or of the file that a link of this name leads to. The inner `None`
+    /// means that it is not a file, the outer one that nothing is there.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn size_of_file(&self, name: impl Arg) -> io::Result<Option<Option<u64>>> {
         let found = match statat(&self.0, name, AtFlags::empty()) {
             Ok(found) => found,
@@ -240,8 +241,8 @@ impl Folder {
         Ok(())
     }
 
-    /// The folder of this name in it, and one of the same name in the other, made where there is none; none: one of them is no
-    /// folder.
+    /// The folder of this name in it, and one of the same name in the other, which is made if it does not exist; `None`
+    /// if either is not a folder.
     fn inner_pair(&self, name: &CStr, to: &Self) -> io::Result<Option<(Self, Self)>> {
         let Some(from) = self.inner(name)? else { return Ok(None) };
         let mode = Mode::from_raw_mode(fstat(&from.0)?.st_mode as RawMode & PERMISSIONS) | Mode::RWXU;
@@ -251,7 +252,7 @@ impl Folder {
     fn copies_file(&self, name: &CStr, to: &Self) -> io::Result<()> {
         let from = openat(&self.0, name, READ, Mode::empty())?;
         let found = fstat(&from)?;
-        // What was a file a moment ago may be a pipe.
+        // What was a file a moment ago may now be a pipe.
         if FileType::from_raw_mode(found.st_mode as RawMode) != FileType::RegularFile {
             return Ok(());
         }

@@ -3,8 +3,8 @@
 use std::io;
 
 /// Makes this process unreadable for others of the same user: `/proc/PID/environ` and `mem`, and `ptrace`. A child gets
-/// its own setting back when it executes a program. No child gets a file that whoever started Hob left open, such as that of
-/// a token. Called once, at the start, before any child.
+/// its own setting back when it executes a program. Children do not inherit files that Hob's parent left open, such as
+/// that of a token. Call it once, at the start, before any child.
 ///
 /// Caveat: a child that runs as root can read it all the same; only a sandbox prevents that.
 ///

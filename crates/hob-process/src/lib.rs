@@ -1,5 +1,5 @@
-//! Child processes: every child Hob starts goes through here, in a process group of its own, with an environment
-//! that is given and not inherited, a deadline and a cap on what is kept of its output.
+//! Child processes: every child of Hob goes through here, in its own process group, with an explicit environment
+//! instead of an inherited one, a deadline, and a cap on the output that is kept.
 //!
 //! Leaves out: what is run and why (`workspace`, `agent`, `worker`).
 

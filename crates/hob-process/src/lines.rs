@@ -1,15 +1,15 @@
-//! The lines of an output stream while it is still being written, for whoever watches.
+//! The lines of an output stream while it is still being written, for progress.
 
 /// Bytes of a line that are shown.
 const LINE_MAX: usize = 300;
 /// Bytes of a line that is read as data; of a longer one nothing is left.
 const DATA_MAX: usize = 4 << 20;
 
-/// What is called with each line.
+/// The callback for each line.
 pub(super) type Watch = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Cuts a stream into lines. A line is bounded, and control characters in it become blanks, because a terminal may be
-/// what shows it.
+/// Cuts a stream into lines. A line is bounded, and control characters in it become blanks, because a terminal may show
+/// it.
 #[derive(Default)]
 pub(super) struct Lines {
     line: Vec<u8>,
@@ -57,7 +57,7 @@ impl DataLines {
         }
     }
 
-    /// The stream is over: what stands after the last line's end is a line too.
+    /// Ends the stream: text after the last line break is a line too.
     pub(super) fn end(&mut self, watch: &Watch) {
         let line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.too_long) == 0 && !line.is_empty() {

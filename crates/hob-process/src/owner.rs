@@ -1,5 +1,5 @@
-//! Which Hob started a process, by its PID namespace, process id and start time: no two processes of a machine share all
-//! three, and whether it lives can be seen.
+//! The Hob that started a process, by its PID namespace, process id and start time: no two processes of a machine share
+//! all three, and whether it is alive can be checked.
 
 use std::{fmt, fs, path::Path};
 
@@ -9,10 +9,10 @@ use rustix::process::{Pid, test_kill_process};
 /// One process of this machine. Ids of two PID namespaces say nothing about each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// The inode of the PID namespace; 0 where there is no `/proc`.
+    /// The inode of the PID namespace; 0 if there is no `/proc`.
     namespace: u64,
     pid: i32,
-    /// Clock ticks since the machine started; 0 where there is no `/proc`.
+    /// Clock ticks since the machine started; 0 if there is no `/proc`.
     started: u64,
 }
 

@@ -1,13 +1,14 @@
-//! Finds the processes of a run wherever they went, by a variable that only they have, and kills them.
+//! Finds the processes of a run anywhere, by a variable that only they have, and kills them.
 //!
-//! - Flow: the variable is in the environment of every child of the run; [`TaggedProcesses`] stands for all of them. When
-//!   the run ends the caller waits for [`TaggedProcesses::end`]; a run that is dropped leaves the work to its drop.
-//! - Guarantees: `/proc` is read on a thread for blocking work. A drop hands the work to such a thread and returns at once.
-//!   Where there is none, because the runtime is shutting down or none is running, the drop does the work itself: a
+//! - Flow: the variable is in the environment of every child of the run; [`TaggedProcesses`] represents all of them.
+//!   When the run ends the caller waits for [`TaggedProcesses::end`]; a run that is dropped leaves the work to its
+//!   drop.
+//! - Guarantees: `/proc` is read on a thread for blocking work. A drop hands the work to such a thread and returns at
+//!   once. If there is none, because the runtime is shutting down or none is running, the drop does the work itself: a
 //!   process that exits leaves no child either.
 //! - Assumptions: a child keeps the environment it was given.
-//! - Caveats: one that starts with an emptied environment is not found; its group is still killed when it stays in it.
-//!   Where there is no `/proc`, only the group is.
+//! - Caveats: a process that starts with an emptied environment is not found; its group is still killed if it stays in
+//!   it. Without `/proc`, only the group is.
 
 use std::{path::Path, time::Duration};
 
@@ -56,8 +57,8 @@ impl Drop for TaggedProcesses {
     }
 }
 
-/// Kills the processes that have the tag where it is dropped: a runtime that is shutting down drops the blocking work it
-/// is given, and so does it there.
+/// Kills the tagged processes when it is dropped. A runtime that is shutting down drops its pending blocking work, and
+/// this with it, so the drop still does the work then.
 #[derive(Debug)]
 struct KillOnDrop(ProcessTag);
 
@@ -67,8 +68,8 @@ impl Drop for KillOnDrop {
     }
 }
 
-/// How often `/proc` is scanned at most: one that is killed may have started another meanwhile, and on a
-/// busy machine it takes a while until a process is the program it is about to be.
+/// The most scans of `/proc`: a killed process may have started another meanwhile, and on a busy machine it takes a
+/// while until a process has executed its program.
 const ROUNDS: usize = 200;
 
 /// The pause between two scans: time for a process to die, or to become the program it is about to be.
@@ -79,13 +80,13 @@ pub(super) fn has_variable(name: &str, value: &str, environment: &[u8]) -> bool 
     values_of(name, environment).any(|found| found == value.as_bytes())
 }
 
-/// The values of a variable in an environment as `/proc` shows it: one, unless somebody played tricks.
+/// The values of a variable in an environment as `/proc` shows it: one, unless a program set it twice.
 pub(super) fn values_of<'a>(name: &'a str, environment: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
     let variables = environment.split(|byte| *byte == 0);
     variables.filter_map(|variable| variable.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
 }
 
-/// Kills every process whose environment is one of those that are looked for.
+/// Kills every process whose environment `is_wanted` accepts.
 pub(super) fn kill_where(is_wanted: impl Fn(&[u8]) -> bool) {
     for _ in 0..ROUNDS {
         let mut again = false;
@@ -107,8 +108,8 @@ pub(super) fn kill_where(is_wanted: impl Fn(&[u8]) -> bool) {
     }
 }
 
-/// Whether a process whose environment could be read and was empty is about to have one: it is becoming another program.
-/// Part of the kernel and what is left of a dead process never will, nor does a program that was started without any.
+/// Whether a process whose environment reads as empty is about to get one, because it is executing another program.
+/// Kernel threads and zombies never do, nor does a program that was started without any.
 fn is_changing(process: &Path) -> bool {
     let [memory, start, end] = [23, 50, 51].map(|number| stat_field(process, number).unwrap_or_else(|| "0".to_owned()));
     memory != "0" && (end == "0" || start != end)

@@ -49,12 +49,12 @@ pub enum ProcessError {
     Sandbox {
         /// The program's name or path.
         program: String,
-        /// What failed.
+        /// The cause.
         reason: String,
     },
 }
 
-/// How a child ended.
+/// The end of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// It exited by itself with this code.
@@ -88,13 +88,14 @@ impl std::fmt::Display for Exit {
 /// A child that ended, with what was kept of its output.
 #[derive(Debug, Clone)]
 pub struct Finished {
-    /// How it ended.
+    /// Its end.
     pub exit: Exit,
     /// Standard output.
     pub stdout: Captured,
     /// Standard error.
     pub stderr: Captured,
-    /// What the sandbox refused it, each with how often, as a part of a sentence; none: nothing that it knows of.
+    /// What the sandbox refused it, each with a count, as a part of a sentence; `None` if nothing was refused, as far
+    /// as it can tell.
     pub refused: Option<String>,
 }
 
@@ -122,7 +123,7 @@ impl Program {
         Self { plan, ..Self::of_hob(program, environment) }
     }
 
-    /// A program that Hob needs for itself, such as git, and that runs nobody's code: it may reach what Hob may.
+    /// A program that Hob needs for itself, such as git, and that runs only trusted code: it may reach what Hob may.
     pub fn of_hob(program: impl AsRef<OsStr>, environment: &Environment) -> Self {
         Self {
             name: program.as_ref().to_owned(),
@@ -140,9 +141,9 @@ impl Program {
         }
     }
 
-    /// Gives it a session of its own, so that it has no terminal to read from or to write to. Where there is no sandbox,
-    /// the program `setsid` has to be on the path; it makes the session, whose group has the child's id, and becomes the
-    /// program. In a sandbox every child has one.
+    /// Gives it its own session, so that it has no terminal to read from or to write to. Without a sandbox, the program
+    /// `setsid` must be on the path; it makes the session, whose group has the child's id, and becomes the program. In
+    /// a sandbox every child has one.
     pub(super) fn in_own_session(self) -> Self {
         Self { own_session: true, ..self }
     }
@@ -196,15 +197,15 @@ impl Program {
         self
     }
 
-    /// Calls `watch` with each line of its output as it comes, on both streams, whole, for a program whose lines are data.
-    /// A line of more than 4 MiB is left out. It must return at once.
+    /// Calls `watch` with each whole line of its output as it comes, on both streams, for a program whose lines are
+    /// data. A line of more than 4 MiB is left out. `watch` must return at once.
     pub fn watch_data(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.watchers.data = Some(Arc::new(watch));
         self
     }
 
-    /// Sets the variable `name` to `value`, and takes every process that has it for one of this program's: at the end of
-    /// [`Program::run`] those are killed too, in whatever group or session they are. `value` must be used once only.
+    /// Sets the variable `name` to `value`, and treats every process that has it as one of this program's: at the end
+    /// of [`Program::run`] those are killed too, in any group or session. `value` must be used only once.
     pub fn tag(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.into(), value.into());
         // A supervisor finds all that came from its child by itself.
@@ -212,16 +213,16 @@ impl Program {
         self
     }
 
-    /// Likewise, with a value that nobody else has.
+    /// Like [`Program::tag`], with a unique value.
     pub fn tag_uniquely(self, name: &str) -> Self {
         self.tag(name, &format!("{:016x}", rand::random::<u64>()))
     }
 
-    /// Starts it with piped standard streams, for a caller that talks to it. The caller owns its deadline; dropping the
-    /// child kills it.
+    /// Starts it with piped standard streams, for a caller that talks to it. The caller enforces a deadline; dropping
+    /// the child kills it.
     ///
     /// # Errors
-    /// [`ProcessError::Start`] when the program cannot be started, and where it would have to be in a sandbox.
+    /// [`ProcessError::Start`] if the program cannot be started, or if it would have to be in a sandbox.
     pub fn spawn(self) -> Result<Child, ProcessError> {
         if self.plan.is_some() {
             return Err(self.cannot_start(io::ErrorKind::Unsupported.into()));
@@ -290,17 +291,17 @@ impl Program {
         Ok(Started { child, group, before })
     }
 
-    /// How errors name it, and the word by which its supervisor is known.
+    /// Its name in errors, and the nonce of its supervisor.
     pub(super) fn told_as(&self) -> (String, String) {
         (self.name.to_string_lossy().into_owned(), self.nonce.clone())
     }
 
-    /// How many bytes of an output stream are kept.
+    /// The cap in bytes on what is kept of an output stream.
     pub(super) fn kept(&self) -> usize {
         self.output_cap
     }
 
-    /// What the supervisor reads before what is the child's own.
+    /// The bytes that the supervisor reads before the child's own input.
     fn launch(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok)?;
         let program = match found_in(self.environment.get(OsStr::new("PATH")), &self.name) {
@@ -312,7 +313,7 @@ impl Program {
         let arguments = std::iter::once(&self.name).chain(&self.arguments).cloned().collect();
         let environment = self.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let owner = rustix::process::getpid().as_raw_nonzero().get();
-        // Whoever names a program by its path wants it to run.
+        // A caller that names a program by its path wants the child to be able to run it.
         let named = program.canonicalize().unwrap_or_else(|_| program.clone());
         let plan = plan.clone().reads(&program).reads(named);
         let launch = Launch { nonce: self.nonce.clone(), owner, plan, program, arguments, environment, folder };
@@ -353,7 +354,7 @@ impl Program {
 pub(super) fn refusal(exit: Exit, name: &str, nonce: &str, said: &str) -> Option<ProcessError> {
     let (before, reason) =
         said.split_once(&refused_because(nonce)).filter(|_| exit == Exit::Code(i32::from(REFUSED)))?;
-    // Nothing of the program was started, so what stands before is bubblewrap's.
+    // The program was not started, so the text before the reason is bubblewrap's.
     let told = [reason.trim(), before.trim()].into_iter().filter(|told| !told.is_empty());
     let reason = told.collect::<Vec<_>>().join(": ");
     Some(ProcessError::Sandbox { program: name.to_owned(), reason })
@@ -363,7 +364,7 @@ pub(super) fn refusal(exit: Exit, name: &str, nonce: &str, said: &str) -> Option
 pub(super) struct Started {
     pub(super) child: Child,
     pub(super) group: Group,
-    /// What has to be written to its standard input first.
+    /// Bytes to write to its standard input first.
     pub(super) before: Vec<u8>,
 }
 
@@ -433,7 +434,7 @@ impl Drop for Group {
     }
 }
 
-/// How a child ended.
+/// The end of a child, from its exit status.
 pub(super) fn exit_of(status: std::process::ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
     status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Code)
@@ -475,8 +476,8 @@ pub(super) mod tests {
         assert!(!lives(finished.stdout.text().trim()));
     }
 
-    /// Whether the process runs: one that nobody has waited for yet is a zombie. Its command line says nothing about that,
-    /// since it is empty during an `exec` too.
+    /// Whether the process runs: a zombie, which is not reaped yet, does not. Its command line cannot tell, since it is
+    /// empty during an `exec` too.
     #[cfg(target_os = "linux")]
     fn lives(pid: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -499,7 +500,7 @@ pub(super) mod tests {
                 pid = pids.recv() => pid.unwrap(),
                 finished = &mut run => panic!("{finished:?}"),
             };
-            // As long as the one blocking thread is held, nothing can look for the descendant but the drop itself.
+            // While the only blocking thread is held, nothing but the drop itself can look for the descendant.
             let (release, held) = std::sync::mpsc::channel::<()>();
             let holds = tokio::task::spawn_blocking(move || held.recv());
             drop(run);

@@ -1,10 +1,10 @@
-//! Removal of what a child wrote, whatever it wrote.
+//! Removal of anything that a child wrote.
 //!
-//! - Flow: a folder loses its files, and those of its folders that are not empty move up to the top. So each is emptied while
-//!   it is one level deep, and no path grows.
-//! - Guarantees: no recursion, three descriptors and short names however deep the folders are; no link is followed; a
-//!   folder that is not to be read or written is made so.
-//! - Assumptions: nobody goes on writing there.
+//! - Flow: a folder's files are removed, and those of its folders that are not empty move up to the top. So each is
+//!   emptied while it is one level deep, and no path grows.
+//! - Guarantees: no recursion, and three descriptors and short names at any depth; no link is followed; folders without
+//!   read or write permission get it.
+//! - Assumptions: no process goes on writing there.
 
 use std::{
     ffi::CStr,
@@ -25,23 +25,23 @@ use rustix::{
     path::Arg,
 };
 
-/// What a folder is called while it waits at the top for its turn.
+/// The prefix of a folder that waits at the top for its turn.
 const WAITING: &str = ".removed-";
-/// What the owner needs to empty a folder.
+/// The permissions that the owner needs to empty a folder.
 const OWN: RawMode = 0o700;
 
-/// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
+/// Removes `path`. Links are removed, not their targets. It is fine if nothing is there.
 ///
 /// # Errors
-/// The system's, for what cannot be removed.
+/// The system's, for a path that cannot be removed.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     remove_tree_until(path, &|| false)
 }
 
-/// As [`remove_tree`]; once `stop` says so, the rest stays.
+/// Like [`remove_tree`], but returns early once `stop` returns true.
 ///
 /// # Errors
-/// The system's, for what cannot be removed.
+/// The system's, for a path that cannot be removed.
 pub fn remove_tree_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()> {
     let kind = match statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => FileType::from_raw_mode(found.st_mode as RawMode),
@@ -81,7 +81,7 @@ fn remove_folder(place: impl AsFd + Copy, name: impl Arg + Copy, stop: &dyn Fn()
 /// The folder that is removed.
 struct Top {
     folder: OwnedFd,
-    /// How many folders moved up so far.
+    /// The number of folders that moved up so far.
     waiting: u64,
 }
 
@@ -106,7 +106,7 @@ impl Top {
         Ok(found)
     }
 
-    /// Empties the folder `name`, whose folders move up where they are not empty.
+    /// Empties the folder `name`; those of its folders that are not empty move up.
     fn move_up(&mut self, name: &CStr) -> io::Result<()> {
         let folder = unlocked(&self.folder, name)?;
         for entry in Dir::read_from(&folder)? {
@@ -150,11 +150,11 @@ fn remove_entry(folder: &OwnedFd, name: &CStr, kind: FileType) -> io::Result<boo
     }
 }
 
-/// Lets the owner read and write the folder at `top` and those in it, so many levels deep. Landlock keeps a child in a fence
-/// from no change of a mode: it can lock what it may not read.
+/// Lets the owner read and write the folder at `top` and those in it, down to `levels` levels. Landlock does not
+/// prevent changes of modes, so that a child in a fence can lock folders that it may not read.
 ///
 /// # Errors
-/// The system's; a folder that is gone meanwhile is none.
+/// The system's; a folder that disappears meanwhile is not an error.
 pub fn unlock_folders(top: &Path, levels: usize) -> io::Result<()> {
     match unlock(CWD, top, levels) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

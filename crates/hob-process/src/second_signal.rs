@@ -1,4 +1,4 @@
-//! The second signal, which ends the process whatever its threads do.
+//! The second signal, which ends the process in any state of its threads.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ use signal_hook::flag::{register, register_conditional_shutdown};
 pub fn exit_at_second(signals: &[Signal], code: i32) -> io::Result<()> {
     let came = Arc::new(AtomicBool::new(false));
     for signal in signals {
-        // In this order: the first signal finds that none came yet, and then counts.
+        // The order matters: the first signal finds that none came yet, and then counts.
         register_conditional_shutdown(signal.as_raw(), code, Arc::clone(&came))?;
         register(signal.as_raw(), Arc::clone(&came))?;
     }

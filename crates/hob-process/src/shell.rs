@@ -1,14 +1,14 @@
-//! One shell that lives on and runs one command after the other, so that a command costs no start-up.
+//! A long-lived shell that runs one command after the other, so that a command costs no start-up.
 //!
 //! - Flow: a command goes in over a pipe, quoted for `eval`. Its output and its errors come back over one pipe, in the
 //!   order they were written, and behind them a marker with a secret of this shell, the exit code and the folder.
-//! - Guarantees: a command reads nothing (`/dev/null`), has a deadline, and only the head and the tail of its output are
-//!   kept. Where there is a `setsid`, it has no terminal either. What it sets, or where it goes, holds for the next one.
-//!   It cannot close or take the pipe of the marker: that one has a descriptor of its own, which no command inherits. When
-//!   the shell dies or a command has to be ended, the whole process group is killed, and the next command gets a new shell
-//!   in the same folder.
-//! - Caveats: what runs on in the background may write into the output of later commands. A process that left the group
-//!   is not found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::TaggedProcesses).
+//! - Guarantees: a command reads nothing (`/dev/null`), has a deadline, and only the head and the tail of its output
+//!   are kept. If `setsid` is installed, it has no terminal either. Variables that it sets and its folder carry over to
+//!   the next one. It cannot close or take the pipe of the marker, whose descriptor no command inherits. When the shell
+//!   dies or a command has to be ended, the whole process group is killed, and the next command gets a new shell in the
+//!   same folder.
+//! - Caveats: background processes may write into the output of later commands. A process that left the group is not
+//!   found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::TaggedProcesses).
 
 use std::{
     ffi::{OsStr, OsString},
@@ -35,18 +35,18 @@ use crate::{
     program::{Group, Started, exit_of},
 };
 
-/// How long the output of a shell that is dead is read on: a process that left the group may hold the pipe open.
+/// How long the output of a dead shell is still read: a process that left the group may hold the pipe open.
 const DRAIN: Duration = Duration::from_millis(200);
 /// The variable that the programs of one command have, and those of no other.
 const COMMAND_TAG: &str = "_HOB_COMMAND";
-/// How long a shell may take to go on after its command was killed.
+/// How long a shell may take to continue after its command was killed.
 const GOES_ON: Duration = Duration::from_secs(1);
-/// Bytes of the variables that a shell exports; of more, another one gets none.
+/// The most bytes of a shell's exported variables; with more, a second shell gets none of them.
 const EXPORTED_MAX: usize = 1 << 20;
 /// Bytes read at once: what a pipe holds.
 const PIECE: usize = 64 * 1024;
 
-/// How far one command may go.
+/// The limits of one command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandLimits {
     /// After this it is ended.
@@ -60,9 +60,9 @@ pub struct CommandLimits {
 /// A command that ended.
 #[derive(Debug)]
 pub struct Ran {
-    /// How.
+    /// The end of the command.
     pub end: CommandEnd,
-    /// What it wrote to standard output and standard error.
+    /// Its standard output and standard error.
     pub output: Captured,
     /// Bytes it wrote, kept or not.
     pub written: u64,
@@ -70,10 +70,10 @@ pub struct Ran {
     pub refused: Vec<String>,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// With this exit code; the shell lives on.
+    /// It exited with this code; the shell lives on.
     Code(i32),
     /// It ended the shell too, for example with `exit`.
     WithShell(Exit),
@@ -108,17 +108,17 @@ struct Running {
     errors: OwnedFd,
     marker: EndMarker,
     buffer: Vec<u8>,
-    /// What was not written to it yet, and comes before all commands.
+    /// Bytes to write to it before any command.
     before: Vec<u8>,
     /// Tells its commands from those of other shells.
     id: String,
-    /// How many commands it got.
+    /// The number of commands so far.
     commands: u64,
 }
 
 impl Shell {
-    /// A shell that begins in `home` with exactly this environment: bash where there is one on the path, else sh.
-    /// It and all its commands reach what `plan` says.
+    /// A shell that starts in `home` with exactly this environment: bash if it is on the path, otherwise sh. It and all
+    /// its commands are held to `plan`.
     pub fn new(plan: Plan, environment: Environment, home: &Path) -> Self {
         Self { plan, environment, home: home.to_owned(), folder: home.to_owned(), running: None }
     }
@@ -172,11 +172,11 @@ impl Shell {
         Ok(Ran { end, output, written, refused })
     }
 
-    /// Another shell that begins in the folder where this one is, with the variables that it exports. What is set in one of them does not
-    /// hold in the other.
+    /// Another shell that starts in this one's current folder, with the variables that it exports. Later changes in one
+    /// do not affect the other.
     ///
     /// # Errors
-    /// [`ProcessError`] when the pipe of this one fails.
+    /// [`ProcessError`] if the pipe of this shell fails.
     pub async fn beside(&mut self, cancel: &CancellationToken) -> Result<Self, ProcessError> {
         let mut environment = self.environment.clone();
         if self.running.is_some() {
@@ -251,7 +251,8 @@ impl Running {
         }
     }
 
-    /// What its supervisor has told since this was asked last. It does so before the call that it refused goes on.
+    /// The refusals that its supervisor has reported since the last call. Each is reported before the refused call
+    /// returns.
     fn refused(&mut self) -> Vec<String> {
         let mut said = Vec::new();
         while let Ok(count @ 1..) = rustix::io::read(&self.errors, &mut self.buffer) {
@@ -264,7 +265,7 @@ impl Running {
         text.lines().filter_map(|line| line.strip_prefix(REFUSED_NOW)).map(str::to_owned).collect()
     }
 
-    /// What marks the processes of the command that is under way.
+    /// The tag of the processes of the current command.
     fn tag(&self) -> String {
         format!("{}-{}", self.id, self.commands)
     }
@@ -278,7 +279,7 @@ impl Running {
         matches!(timeout(GOES_ON, self.command("", said, most)).await, Ok(Ok(CommandEnd::Code(_))))
     }
 
-    /// Kills the group, waits for the shell, and reads what is left where somebody wants it.
+    /// Kills the group, waits for the shell, and reads the rest of its output if `said` is given.
     async fn end(mut self, said: Option<&mut MarkedOutput>) {
         match self.child.try_wait() {
             Ok(Some(status)) => self.group.end(exit_of(status)),
@@ -296,7 +297,7 @@ impl Running {
                 said.push(&self.buffer[..count], &self.marker);
             }
         };
-        // Whoever holds the pipe longer than this left the group.
+        // A process that holds the pipe longer than this has left the group.
         timeout(DRAIN, rest).await.ok();
     }
 }

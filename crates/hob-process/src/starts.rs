@@ -1,5 +1,5 @@
-//! Whether a program starts where children run. That it is there says little: the interpreter of a script, the language behind a
-//! shim or its libraries may be out of a child's reach.
+//! Tests whether a program starts where children run. Its existence proves little: a script's interpreter, the language
+//! behind a shim or its libraries may be out of a child's reach.
 
 use std::{
     collections::BTreeSet,
@@ -17,27 +17,27 @@ use crate::{Environment, Exit, Program, program::found_in};
 
 /// Time a program has to print its version; one that takes longer has started.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What a shell says of a program that it cannot start, or does not find.
+/// A shell's exit codes for a program that it cannot start or does not find.
 const NOT_STARTED: [i32; 2] = [126, 127];
-/// Who ends with other codes where it does not find what it stands for.
+/// Shims, which end with other codes if the program that they stand for is missing.
 const SHIMS: [&str; 4] = ["asdf", "mise", "rustup", "volta"];
 /// Bytes of a script in which its first line is looked for.
 const FIRST_LINE: u64 = 512;
 
-/// A file at a moment, and where it was started.
+/// A file at a moment, and the tier in which it was started.
 type Identity = (PathBuf, Option<SystemTime>, u64, Tier);
 
 /// Those that start, so that each is started once. What does not may be mended while Hob runs.
 static KNOWN: LazyLock<Mutex<BTreeSet<Identity>>> = LazyLock::new(Mutex::default);
 
-/// How a program started.
+/// The start of a program.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// How it ended; none: it could not be run.
+    /// The end of the program; `None` if it could not be run.
     pub exit: Option<Exit>,
     /// The head and the tail of what it printed, standard output first; untrusted text.
     pub said: String,
-    /// What the sandbox refused it, each with how often, as a part of a sentence; untrusted text.
+    /// What the sandbox refused it, each with a count, as a part of a sentence; untrusted text.
     pub refused: Option<String>,
     /// Why it does not start, as a sentence; none: it does.
     pub fault: Option<String>,
@@ -48,8 +48,8 @@ pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) 
     start(plan, environment, name).await?.fault
 }
 
-/// How a program of the `PATH` starts within this plan, by its `--version`; none: it is not there at all, or it has started
-/// before and nothing was refused.
+/// Starts a program of the `PATH` within this plan with `--version`; `None` if it is not there at all, or started
+/// before without a refusal.
 pub async fn start(plan: &Plan, environment: &Environment, name: &str) -> Option<Start> {
     let path = found_in(environment.get(OsStr::new("PATH")), OsStr::new(name))?;
     let file = std::fs::metadata(&path).ok()?;
@@ -123,7 +123,7 @@ fn first_line(file: &Path) -> Option<String> {
     begins.starts_with(b"#!").then(|| String::from_utf8_lossy(&begins).lines().next().unwrap_or_default().to_owned())
 }
 
-/// What a script is started with, by its first line: a path, or a name where `env` looks for it.
+/// The interpreter in a script's first line: a path, or a name that `env` looks up.
 fn interpreter(line: &str) -> Option<String> {
     let mut words = line.strip_prefix("#!")?.split_whitespace();
     let first = words.next()?;

@@ -1,11 +1,12 @@
 //! The end of the children of a Hob that was killed: the watchdog, a second process of this program that outlives it.
 //!
-//! - Flow: [`start_watchdog`] first kills the children of Hobs that died on this machine. Then it starts the watchdog, with
-//!   a pipe to it that nobody else has. From there on each child has a variable that names this process, and its process
-//!   group is announced over the pipe, and withdrawn when Hob has ended it. However Hob ends, the system closes the pipe:
-//!   the watchdog then kills the announced groups and every process that has the variable, and ends.
-//! - Guarantees: the watchdog has a session, a folder and a name of its own: what ends Hob by its terminal, by its group or
-//!   by its name does not end the watchdog. Hob never waits for it.
+//! - Flow: [`start_watchdog`] first kills the children of Hobs that died on this machine. Then it starts the watchdog,
+//!   with a pipe to it that no other process has. From then on each child has a variable that names this process, and
+//!   its process group is announced over the pipe, and withdrawn when Hob has ended it. When Hob ends for any reason,
+//!   the system closes the pipe: the watchdog then kills the announced groups and every process that has the variable,
+//!   and ends.
+//! - Guarantees: the watchdog has its own session, folder and name: a signal to Hob by its terminal, its group or its
+//!   name does not reach the watchdog. Hob never waits for it.
 //! - Assumptions: `/proc` is that of the own PID namespace. A child keeps the environment it was given, or its group.
 //! - Caveats: a process that does neither is not found. Where there is no `/proc`, only the groups are.
 
@@ -33,7 +34,7 @@ use crate::{
 const VARIABLE: &str = "HOB_PROCESS";
 /// The first argument of the watchdog.
 const ARGUMENT: &str = "--watch-children-of";
-/// The watchdog's name in lists of processes: nobody who ends all `hob` ends it.
+/// The watchdog's name in process lists, so that killing all `hob` by name spares it.
 const NAME: &str = "child-watchdog";
 
 /// The watchdog of this process, and what its children are told from others by.
@@ -62,24 +63,24 @@ pub fn start_watchdog() -> io::Result<()> {
     command.arg0(NAME).arg(ARGUMENT).arg(owner.to_string()).env_clear().current_dir("/");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     if let Some(pipe) = child.stdin.take() {
-        // A watchdog that stands still must not hold Hob up: what does not fit into the pipe is left out.
+        // A stopped watchdog must not block Hob: what does not fit into the pipe is left out.
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        // Nobody was before this call.
+        // Nothing set it before this call.
         WATCHDOG.set(Watchdog { owner: owner.to_string(), pipe }).ok();
     }
     Ok(())
 }
 
-/// The file of this program, also where another version has taken its place since.
+/// The file of this program, even if another version has replaced it since.
 ///
 /// # Errors
-/// The system's, where it does not tell.
+/// The system's, if it does not know the path.
 pub fn own_program() -> io::Result<PathBuf> {
     let link = Path::new("/proc/self/exe");
     if link.exists() { Ok(link.to_owned()) } else { std::env::current_exe() }
 }
 
-/// Is the watchdog until its work is done, where this process was started as one; else `false`, and nothing was done.
+/// Runs as the watchdog until its work is done, if this process was started as one; otherwise returns `false` at once.
 pub fn was_watchdog(arguments: impl IntoIterator<Item = OsString>) -> bool {
     let mut arguments = arguments.into_iter().skip(1);
     let (Some(first), Some(owner)) = (arguments.next(), arguments.next()) else { return false };
@@ -111,7 +112,7 @@ fn announced(pipe: impl BufRead) -> HashSet<Pid> {
     groups
 }
 
-/// The variable that a child gets; none where there is no watchdog.
+/// The variable that a child gets; `None` if there is no watchdog.
 pub(super) fn variable() -> Option<(&'static OsStr, &'static OsStr)> {
     Some((OsStr::new(VARIABLE), OsStr::new(&WATCHDOG.get()?.owner)))
 }

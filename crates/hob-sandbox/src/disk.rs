@@ -1,4 +1,4 @@
-//! What a folder takes.
+//! The disk space that a folder takes.
 
 use std::{ffi::CString, os::fd::OwnedFd, path::Path, rc::Rc};
 
@@ -10,19 +10,19 @@ use rustix::{
 /// Bytes on the disk.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// Of all that could be looked at.
+    /// Bytes of everything that could be measured.
     pub bytes: u64,
     /// Whether that was all.
     pub whole: bool,
 }
 
-/// Bytes on the disk below `folder`; no link is followed, and what cannot be read counts nothing.
+/// Bytes on the disk below `folder`. Links are not followed, and what cannot be read counts as zero.
 pub fn bytes_on_disk(folder: &Path) -> u64 {
     measure(folder).bytes
 }
 
-/// The same, and whether all of it could be read. It goes from folder to folder by their descriptors: no path is too long for
-/// it, and nobody who writes there leads it elsewhere.
+/// Like [`bytes_on_disk`], with whether all of it could be read. It descends by file descriptors, so no path is too
+/// long for it and a concurrent writer cannot redirect it.
 pub fn measure(folder: &Path) -> Measured {
     let Ok(top) = open(CWD, folder) else { return Measured { bytes: 0, whole: false } };
     let mut found = Measured { bytes: 0, whole: true };

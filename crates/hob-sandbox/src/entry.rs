@@ -1,4 +1,4 @@
-//! Where Hob's own program begins as the supervisor of a child, or as one of those that a box is made by.
+//! The entry points of Hob's own program as a child's supervisor, or as one of the processes that make a box.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -8,7 +8,7 @@ use crate::{
     linux::{bridge, confine, fill, make, supervise},
 };
 
-/// Is a child's supervisor, or makes its box, where this process was started for that; else nothing is done.
+/// Runs as a child's supervisor or as a maker of its box if this process was started as one; otherwise does nothing.
 #[cfg(target_os = "linux")]
 pub fn was_launched(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut arguments = arguments.into_iter().skip(1);

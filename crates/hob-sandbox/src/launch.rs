@@ -1,6 +1,6 @@
 //! How Hob tells its own program which child to start: bytes on the child's standard input, ahead of the child's own.
 //!
-//! They are in no argument and no environment, which other processes of the machine could read.
+//! They appear in no argument and no environment, which other processes of the machine could read.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,42 +11,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 
-/// The exit code where a plan could not be applied, so that the program was not started.
+/// The exit code if a plan could not be applied, so that the program was not started.
 pub const REFUSED: u8 = 125;
 
-/// What stands on standard error before the reason then. A child can write the same but for the nonce; there is none where the
-/// launch could not be read.
+/// The text on standard error before that reason. Without the nonce, a child could write the same. The nonce is empty
+/// if the launch could not be read.
 pub fn refused_because(nonce: &str) -> String {
     format!("{}: the sandbox could not be applied: ", format!("hob {nonce}").trim_end())
 }
 
-/// What stands on standard error, at the end of what a child wrote, before what the sandbox refused it: with the launch's nonce,
-/// so that a child cannot say it.
+/// The text on standard error, after the child's own output, before the list of what the sandbox refused. It has the
+/// launch's nonce, so that a child cannot forge it.
 pub fn refusals_by(nonce: &str) -> String {
     format!("hob {nonce}: the sandbox refused: ")
 }
 
-/// How a line of standard error begins that tells the child of a refusal when it happens.
+/// The beginning of a line on standard error that tells the child of a refusal as it happens.
 pub const REFUSED_NOW: &str = "hob: the sandbox refused ";
 
-/// The first argument of Hob's program where it supervises a child.
+/// The first argument of Hob's program as a child's supervisor.
 pub(crate) const SUPERVISE: &str = "--supervise-child";
-/// The first argument where it starts the child, in a box.
+/// The first argument of Hob's program when it starts the child in a box.
 pub(crate) const CONFINE: &str = "--confine-child";
-/// The first arguments where it makes a box, and where it is process 1 of that.
+/// The first arguments of Hob's program as the maker of a box and as process 1 in it.
 pub(crate) const MAKE: &str = "--make-box";
 pub(crate) const FILL: &str = "--fill-box";
-/// The first argument where it is the child's way out of a box.
+/// The first argument of Hob's program as the child's way out of a box.
 pub(crate) const BRIDGE: &str = "--bridge-child";
 
 /// A child to be started.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Launch {
-    /// What nobody but the supervisor is told, by which Hob knows its word.
+    /// A secret shared with the supervisor only, which proves that a message is the supervisor's.
     pub nonce: String,
     /// The process that the child must not outlive.
     pub owner: i32,
-    /// What the child may reach.
+    /// The child's plan.
     pub plan: Plan,
     /// Its file.
     pub program: PathBuf,

@@ -4,8 +4,8 @@
 //!   repository, an issue or a model, and names the folders that this child works in. `hob-process` starts Hob's own
 //!   program in the child's place and sends it a [`Launch`]; [`was_launched`] is that program's beginning: it supervises
 //!   the child, and starts it from a thread that has restricted itself.
-//! - Guarantees: a plan is applied whole, or the program is not started and [`REFUSED`] is the exit code. When the child
-//!   ends, or Hob does, however that happens, no process that came from the child is left.
+//! - Guarantees: a plan is applied whole, or the program is not started and [`REFUSED`] is the exit code. When the
+//!   child or Hob ends, for any reason, no process that came from the child is left.
 //! - Assumptions: Linux, with what the tier needs; [`probe()`] shows whether a machine has it.
 //! - Caveats: a bug of the kernel lets a child out of every tier. [`Tier::None`] restricts nothing.
 //!

@@ -1,11 +1,11 @@
-//! What every child may use of the machine: programs, libraries and the few files of `/etc` that these need.
+//! The parts of the machine that every child may use: programs, libraries and the few files of `/etc` that these need.
 
 use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
-/// What a child reads and executes. Of `/etc` only files that tell nothing about the machine's owner, and no secret.
+/// The paths that a child reads and executes. Of `/etc`, only files that contain no secret and nothing about the owner.
 const READABLE: [&str; 47] = [
     "/usr",
     "/bin",
@@ -46,11 +46,11 @@ const READABLE: [&str; 47] = [
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
     "/etc/timezone",
-    // The files alone: the folder has the socket of a service that asks name servers for whoever connects.
+    // Only the files: the folder also has the socket of a service that resolves names for any client.
     "/run/systemd/resolve/resolv.conf",
     "/run/systemd/resolve/stub-resolv.conf",
     "/sys/devices/system/cpu",
-    // By these a program that counts processors or memory knows what it may have of them. Many end where such a file is there and
+    // Programs that count processors or memory learn from these what they may use. Many exit if such a file exists and
     // cannot be read.
     "/sys/fs/cgroup/cpu.max",
     "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
@@ -59,28 +59,28 @@ const READABLE: [&str; 47] = [
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
-/// Where bubblewrap is looked for: not on a path that a settings file or a repository could change.
+/// The paths of bubblewrap, fixed, so that neither a settings file nor a repository can change them.
 const BUBBLEWRAP: [&str; 4] =
     ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
-/// Where bubblewrap is.
+/// The path of bubblewrap, if it is installed.
 pub(crate) fn bubblewrap() -> Option<PathBuf> {
     BUBBLEWRAP.into_iter().map(PathBuf::from).find(|place| place.is_file())
 }
 
-/// Where packages are that no distribution made.
+/// The folder of packages that do not come from the distribution.
 const PACKAGES: &str = "/opt";
-/// What a runner of Actions keeps in its folder: its key, and who it is.
+/// Files in the folder of an Actions runner: its key and its identity.
 /// <https://github.com/actions/runner/blob/main/src/Runner.Common/HostContext.cs>
 const OF_A_RUNNER: [&str; 3] = [".credentials", ".credentials_rsaparams", ".runner"];
 
-/// What a child reads and executes of the machine.
+/// The machine's paths that a child reads and executes.
 pub(crate) fn readable() -> impl Iterator<Item = PathBuf> {
     READABLE.into_iter().map(PathBuf::from).chain(packages(Path::new(PACKAGES), rustix::process::geteuid().as_raw()))
 }
 
-/// The packages that are for everybody. What belongs to the user of Hob is somebody's own, and so is a runner of Actions, which
-/// may be root's: what programs on the `PATH` need of those is readable for another reason.
+/// The packages for all users. Those of Hob's own user are private, and so is an Actions runner, which may belong to
+/// root. What programs on the `PATH` need of those is readable for another reason.
 fn packages(all: &Path, user: u32) -> Vec<PathBuf> {
     let is_a_runner = |folder: &Path| OF_A_RUNNER.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

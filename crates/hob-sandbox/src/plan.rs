@@ -1,4 +1,4 @@
-//! What a child may reach: the part that all children share, and the plan of one.
+//! The part of the machine that all children may reach, and the plan of one child.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Tier, machine};
 
-/// What children may reach on this machine by its settings; a plan of one child begins here.
+/// What the settings let children reach on this machine; the plan of each child starts from it.
 #[derive(Debug, Clone)]
 pub struct Sandbox(Arc<Shared>);
 
@@ -61,7 +61,7 @@ impl Sandbox {
         Self(Arc::new(Shared { maker, ..(*self.0).clone() }))
     }
 
-    /// Who makes boxes.
+    /// The maker of boxes.
     pub fn maker(&self) -> Maker {
         self.0.maker
     }
@@ -91,7 +91,7 @@ impl Sandbox {
         Self(Arc::new(Shared { also, ..(*self.0).clone() }))
     }
 
-    /// Gives every child this network, where its own plan names no other.
+    /// Sets the network of every child whose own plan does not name one.
     #[must_use]
     pub fn with_network(self, network: Network) -> Self {
         Self(Arc::new(Shared { network, ..(*self.0).clone() }))
@@ -102,12 +102,12 @@ impl Sandbox {
         self.0.tier
     }
 
-    /// Why no better tier could be had, where one was looked for.
+    /// Why a better tier was not available, if one was looked for.
     pub fn lacks(&self) -> Option<&str> {
         self.0.lacks.as_deref()
     }
 
-    /// The network that children get where their own plan names no other.
+    /// The network of children whose own plan does not name one.
     pub fn network(&self) -> &Network {
         &self.0.network
     }
@@ -122,12 +122,12 @@ impl Sandbox {
         &self.0.launcher
     }
 
-    /// Where homes of children are made; none: where temporary files are.
+    /// The folder in which homes of children are made; `None` means the system's temporary folder.
     pub fn homes(&self) -> Option<&Path> {
         self.0.homes.as_deref()
     }
 
-    /// What homes of children are filled with.
+    /// The folder that homes of children are copied from.
     pub fn template(&self) -> Option<&Path> {
         self.0.template.as_deref()
     }
@@ -148,7 +148,7 @@ impl Sandbox {
     }
 }
 
-/// What one child may reach.
+/// The paths, network and limits of one child.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     pub(crate) tier: Tier,
@@ -177,7 +177,7 @@ impl Plan {
         self
     }
 
-    /// Shows the child `other`, read-only, in the place of `path`, which is no link. Only a box can do that.
+    /// Shows the child `other`, read-only, in place of `path`, which must not be a link. Only a box can do that.
     #[must_use]
     pub fn shows_instead(mut self, path: impl Into<PathBuf>, other: impl Into<PathBuf>) -> Self {
         self.instead.push((path.into(), other.into()));
@@ -191,7 +191,7 @@ impl Plan {
         if matches!(plan.network, Network::Proxy { .. }) { plan.in_a_box() } else { plan }
     }
 
-    /// Puts the child into a box, where it is held to a plan at all.
+    /// Puts the child into a box, unless the tier is [`Tier::None`].
     #[must_use]
     pub fn in_a_box(self) -> Self {
         let tier = if self.tier == Tier::None { Tier::None } else { Tier::Box };
@@ -203,18 +203,18 @@ impl Plan {
         self.tier
     }
 
-    /// Hob's program, by which the child is started.
+    /// Hob's program, which starts the child.
     pub fn launcher(&self) -> &Path {
         &self.launcher
     }
 
-    /// What it reads and executes: of the system, and what it was given.
+    /// The paths that it reads and executes: the system's, and those it was given.
     pub(crate) fn readable(&self) -> impl Iterator<Item = PathBuf> {
         machine::readable().chain(self.read.iter().cloned())
     }
 }
 
-/// Who makes boxes.
+/// The maker of boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Maker {
     /// bubblewrap, which a distribution may allow more than other programs.
@@ -229,12 +229,12 @@ impl Maker {
     }
 }
 
-/// How a child reaches the network.
+/// The child's access to the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Network {
-    /// Not at all; in a box it has a loopback of its own.
+    /// None; in a box it has its own loopback.
     None,
-    /// As Hob itself does, over TCP and UDP.
+    /// Hob's own, over TCP and UDP.
     Open,
     /// Through a proxy of Hob's alone: what comes in at this port of the box's own loopback goes to the socket.
     Proxy {
@@ -245,7 +245,7 @@ pub enum Network {
     },
 }
 
-/// What a child and all that comes from it may take; 0: not limited.
+/// The limits of a child and all its descendants; 0 means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of memory of all its processes together.

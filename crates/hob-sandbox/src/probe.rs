@@ -2,16 +2,16 @@
 
 use crate::Tier;
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The tier that was asked for.
     pub tier: Tier,
-    /// What is missing and what to do; none: the tier holds.
+    /// What is missing and what to do; `None` if the tier works.
     pub missing: Option<String>,
 }
 
-/// What this machine can tell without a child.
+/// Probes this machine without starting a child.
 #[cfg(target_os = "linux")]
 pub fn probe(tier: Tier) -> Finding {
     let landlock = crate::linux::landlock_version();
@@ -27,14 +27,14 @@ pub fn probe(tier: Tier) -> Finding {
     Finding { tier, missing }
 }
 
-/// What keeps a box that could not be made, as far as this machine's settings tell, and the command that helps; none: they tell
-/// nothing.
+/// Why no box could be made, from this machine's settings, and the command that helps; `None` if the settings do not
+/// tell.
 #[cfg(target_os = "linux")]
 pub fn what_keeps_a_box() -> Option<String> {
     no_namespaces(false, &setting)
 }
 
-/// Why nobody here makes namespaces, or, where bubblewrap is not installed, why Hob does not.
+/// Why no process here can make namespaces, or, if bubblewrap is not installed, why Hob cannot.
 #[cfg(target_os = "linux")]
 fn no_namespaces(has_bubblewrap: bool, setting: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let is = |name: &str, value: &str| setting(name).is_some_and(|found| found.trim() == value);

@@ -1,4 +1,4 @@
-//! What the kernel says of a process in `/proc/PID/stat`.
+//! The fields of `/proc/PID/stat`.
 
 use std::{fs, path::Path};
 

@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a child is held to its plan.
+/// How a child's plan is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
     /// Not at all.
     None,
-    /// By rules of the kernel on the child's own view of the machine: Landlock, seccomp, no capabilities, resource limits.
+    /// Kernel rules on the machine's own files and network: Landlock, seccomp, no capabilities, resource limits.
     Fence,
-    /// In namespaces of its own, made by bubblewrap or by Hob, and by the rules of the fence inside.
+    /// Its own namespaces, made by bubblewrap or by Hob, with the rules of the fence inside.
     Box,
 }
 

@@ -1,4 +1,4 @@
-//! Which protocol a request speaks, by its path, and what it does in that protocol.
+//! The protocol of a request, by its path, and its part in that protocol.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// The protocol of a request's path, where it asks a model for a reply.
+    /// The protocol of a request's path, if it asks a model for a reply.
     pub(crate) fn of(path: &str) -> Option<Self> {
         let path = path.trim_end_matches('/');
         if path.ends_with("/chat/completions") {

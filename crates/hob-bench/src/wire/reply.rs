@@ -22,7 +22,7 @@ impl Event {
         Self { name: None, data: data.to_string() }
     }
 
-    /// As it stands on the wire.
+    /// The bytes on the wire.
     pub(crate) fn bytes(&self) -> bytes::Bytes {
         let name = self.name.map_or_else(String::new, |name| format!("event: {name}\n"));
         format!("{name}data: {}\n\n", self.data).into()

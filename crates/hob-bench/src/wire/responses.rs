@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What stands between the name of a server and that of its tool.
+/// The separator between the name of a server and that of its tool.
 const SPACE: char = '/';
 
 pub(super) fn offers(body: &Value) -> Vec<Offer> {

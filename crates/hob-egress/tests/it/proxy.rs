@@ -180,7 +180,7 @@ async fn a_proxy_that_ends_closes_what_it_served() {
     assert_eq!(lines.lock().unwrap()[0].reason, "the run ended");
 }
 
-/// Attack corpus F75: the list decides, and no token does. Where the forge's API is listed, it takes what it is sent.
+/// Attack corpus F75: the list decides, and no token does. If the forge's API is listed, it accepts what it is sent.
 #[tokio::test]
 async fn a_forge_that_is_not_listed_gets_no_token_of_an_attackers() {
     let show = |headers: HeaderMap| async move { format!("{:?}", headers.get("authorization")) };

@@ -224,7 +224,7 @@ async fn a_body_past_its_limit_is_refused() {
     let (egress, _) = to(port, None).await;
     let url = format!("{}{PATH}", egress.route_url("anthropic").unwrap());
     let sent = client(None).post(url).body(vec![b' '; (64 << 20) + 1]).send().await;
-    // Some clients see the answer, some that nobody reads on.
+    // Some clients see the answer, some that the server stopped reading.
     assert!(sent.is_err() || sent.is_ok_and(|answer| answer.status() == 413));
     assert!(asked.lock().unwrap().is_empty());
 }

@@ -53,7 +53,7 @@ pub(crate) async fn ask(egress: &Egress, request: &str) -> String {
     rest(&mut stream).await
 }
 
-/// What comes until the end, also when that is a reset.
+/// The bytes until the end, even if that is a reset.
 pub(crate) async fn rest(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.ok();

@@ -1,4 +1,4 @@
-//! The way out of a box: what comes in at a port of its loopback goes to the proxy's socket, and nowhere else.
+//! The way out of a box: a connection to a port of its loopback goes to the proxy's socket, and nowhere else.
 //!
 //! The process that carries it is the child's sibling in the box. It is started before the child is restricted, and ends
 //! with the box.
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::launch::BRIDGE;
 
-/// From where to where.
+/// The port and the socket that a bridge joins.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Way {
     pub(super) socket: PathBuf,
@@ -45,7 +45,7 @@ pub(crate) fn bridge(mut arguments: impl Iterator<Item = OsString>) -> ExitCode 
     let listener = TcpListener::from(listener);
     for stream in listener.incoming().flatten() {
         let socket = socket.clone();
-        // A connection that has no partner is closed: the client sees that the proxy is gone.
+        // If the proxy is gone, the connection is closed, which the client sees.
         thread::spawn(move || carry(&stream, &UnixStream::connect(socket).ok()?).ok());
     }
     ExitCode::FAILURE

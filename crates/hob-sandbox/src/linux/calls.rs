@@ -1,17 +1,17 @@
-//! Calls that a fenced child may not make by itself, and that its supervisor makes for it: sockets that lead nowhere but to
-//! the run itself, shared memory by a name, and terminals. In a box a child makes them by itself, and those that lead nowhere are
-//! told.
+//! Calls that a fenced child may not make itself, and that its supervisor makes for it: sockets that lead only to the
+//! run itself, named shared memory, and terminals. In a box a child makes them itself; the supervisor only reports
+//! those that lead nowhere.
 //!
-//! - Flow: the filter lets these calls wait. [`Hand::serve`] reads what the caller wants from its memory, once, decides by its
-//!   own copy, and makes the call itself: on a socket that it has made for the caller, or with a descriptor that the caller is
-//!   given. Other calls that wait are refused, and noted.
+//! - Flow: the filter suspends these calls. [`Hand::serve`] reads the arguments from the caller's memory once, decides
+//!   by its own copy, and makes the call itself: on a socket that it has made for the caller, or with a descriptor that
+//!   it gives to the caller. Other suspended calls are refused and noted.
 //! - Guarantees: nothing is decided about memory that the caller can still change. What this thread makes for a child, it makes
 //!   within the child's own rules for files, and without capabilities.
 //! - Assumptions: Landlock keeps the child from binding and connecting over TCP by itself; the filter, from every other way
 //!   to give a socket an address.
-//! - Caveats: `listen` and what opens other files go on as the kernel does them. They decide nothing. A call that a signal
-//!   interrupts before it was heard of has done nothing; where the handler does not let calls go on, it fails with `EINTR`, which
-//!   the kernel's own `bind` never does.
+//! - Caveats: `listen` and calls that open other files continue in the kernel, since they decide nothing. A call that a
+//!   signal interrupts before it is seen has had no effect; if its handler does not restart calls, it fails with
+//!   `EINTR`, which the kernel's own `bind` never returns.
 
 mod address;
 mod files;
@@ -72,11 +72,11 @@ pub(super) const TOLD: [(c_long, &str); 21] = [
     (libc::SYS_userfaultfd, "userfaultfd"),
 ];
 
-/// What was refused, and how often.
+/// The refused calls, each with a count.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     all: Mutex<BTreeMap<String, u64>>,
-    /// To whom each is passed on, where that is another process.
+    /// The process that each refusal is passed on to, if it is not this one.
     teller: Option<Teller>,
 }
 
@@ -86,7 +86,7 @@ impl Refusals {
         Self { all: Mutex::default(), teller: Some(teller) }
     }
 
-    /// Counts one, and returns it where it is told for the first time.
+    /// Counts one refusal, and returns it if it is to be reported for the first time.
     pub(super) fn note(&self, what: String) -> Option<String> {
         if let Some(teller) = &self.teller {
             teller.refused(&what);
@@ -108,13 +108,13 @@ impl Refusals {
     }
 }
 
-/// Tells whoever reads what the child says. Where nobody does, nothing is lost.
+/// Writes a refusal to the child's standard error. If nobody reads that, nothing is lost.
 #[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
 fn tell_now(what: &str) {
     eprintln!("{}{what}", crate::REFUSED_NOW);
 }
 
-/// What a call comes to.
+/// The answer to a suspended call.
 enum Outcome {
     /// The caller is answered this.
     Is(Answer),
@@ -137,22 +137,22 @@ impl From<Errno> for Outcome {
     }
 }
 
-/// What makes calls for a child, or watches them.
+/// Makes calls for a child, or watches them.
 pub(super) struct Hand {
     work: Work,
     refusals: Arc<Refusals>,
 }
 
-/// What it does.
+/// What a [`Hand`] does with calls.
 enum Work {
-    /// In a fence: what the child may not do by itself.
+    /// In a fence: makes the calls that the child may not make itself.
     Makes { sockets: Box<Sockets>, files: Files },
-    /// In a box, which leads nowhere: nothing but to tell what the child tried.
+    /// In a box, which leads nowhere: only reports what the child tried.
     Watches,
 }
 
 impl Hand {
-    /// In `home` is the folder that stands for `/dev/shm`.
+    /// For a fence. `home` holds the folder that replaces `/dev/shm`.
     pub(super) fn new(home: Option<PathBuf>, refusals: Arc<Refusals>) -> Self {
         Self { work: Work::Makes { sockets: Box::default(), files: Files::new(home) }, refusals }
     }
@@ -162,7 +162,7 @@ impl Hand {
         Self { work: Work::Watches, refusals }
     }
 
-    /// Answers calls until nobody is left who could make one.
+    /// Answers calls until no process is left that could make one.
     pub(super) fn serve(mut self, listener: Listener) {
         let listener = Arc::new(listener);
         loop {
@@ -217,21 +217,21 @@ impl Hand {
         }
     }
 
-    /// For what goes to the address at this place of the arguments, in a box. What cannot be read is the kernel's to say, and
-    /// whoever writes there meanwhile leads nothing out: there is no way.
+    /// Answers a call in a box that sends to the address in the argument at `place`. If the address cannot be read, the
+    /// kernel reports the error. A child that changes it meanwhile gains nothing, since no way leads out.
     fn sent(&self, listener: &Listener, call: &Call, place: usize) -> Outcome {
         let Ok(Address::Internet(to)) = sockets::address(listener, call, place) else { return CONTINUES };
         if !is_loopback(to) {
             return Outcome::Refused(Errno::NETUNREACH, format!("connect {to}"));
         }
-        // Of a server of names that is on the machine, a box knows the address alone.
+        // A box sees only the address of a name server on this machine.
         if to.port() == NAMES {
             self.note(format!("connect {to}"));
         }
         CONTINUES
     }
 
-    /// Notes a refusal, and tells it where it is the first of its kind.
+    /// Notes a refusal, and reports it if it is the first of its kind.
     fn note(&self, what: String) {
         if let Some(first) = self.refusals.note(what) {
             tell_now(&first);
@@ -239,7 +239,7 @@ impl Hand {
     }
 }
 
-/// For a call that is in nobody's hands: whatever it is, it is refused.
+/// The answer to a call that no handler takes: always a refusal.
 fn refused(number: c_long) -> Outcome {
     match TOLD.into_iter().find(|(call, _)| *call == number) {
         Some((_, name)) => Outcome::Refused(Errno::PERM, name.to_owned()),

@@ -36,7 +36,7 @@ use super::{
 };
 use crate::{Launch, Limits, Network, Plan, Tier, launch::CONFINE};
 
-/// What a child may still do, and what it must not take.
+/// The limits and rights that the child is left with.
 #[derive(Debug, Serialize, Deserialize)]
 struct Rest {
     tier: Tier,
@@ -57,13 +57,13 @@ impl Rest {
         }
     }
 
-    /// Whether somebody hears of calls that the child may not make.
+    /// Whether the supervisor answers calls that the child may not make.
     fn is_heard(&self) -> bool {
         !self.open
     }
 }
 
-/// The step within a box, where Hob's program is started for it.
+/// The step within a box that Hob's program is started for.
 #[derive(Debug, Serialize, Deserialize)]
 struct Step {
     rest: Rest,
@@ -72,7 +72,7 @@ struct Step {
     report: RawFd,
 }
 
-/// What is started.
+/// The program to start, and how.
 struct Starts {
     program: PathBuf,
     /// Its name and its arguments.
@@ -96,13 +96,13 @@ pub(super) fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<Child, 
 /// Starts a child from a thread that has taken the step. Rules, rights and filter are a thread's, and its children's; the
 /// limits are this process's as well, which stays below all of them.
 ///
-/// Where somebody hears of the child's calls, the thread that does so starts that one: in a fence it is held to the child's rules
-/// for files, and may look at what is held to more.
+/// If the supervisor answers the child's calls, the answering thread starts this one: in a fence it has the child's
+/// rules for files, and may inspect processes with more restrictions than its own.
 fn start_from_thread(starts: Starts, rest: Rest, refusals: Arc<Refusals>) -> Result<Child, RefusedError> {
     let (tells, told) = mpsc::channel();
     let begin = move || {
         if !rest.is_heard() {
-            // Where nobody hears it any more, this process is about to end.
+            // If nobody receives it any more, this process is about to end.
             tells.send(take_step(&starts, &rest, |_listener| {})).ok();
             return;
         }
@@ -116,7 +116,7 @@ fn start_from_thread(starts: Starts, rest: Rest, refusals: Arc<Refusals>) -> Res
         };
         let (hears, heard) = mpsc::channel();
         let last = move || tells.send(take_step(&starts, &rest, |listener| drop(hears.send(listener)))).ok();
-        // Where it cannot be started, or fails, nobody is heard, and nobody is told anything.
+        // If this thread cannot be started, or fails, no calls are answered and no refusals are reported.
         if thread::Builder::new().spawn(last).is_ok()
             && let Ok(Some(listener)) = heard.recv()
         {
@@ -178,14 +178,14 @@ pub(super) fn to_hex(what: &impl Serialize) -> Result<OsString, RefusedError> {
     Ok(hex.into())
 }
 
-/// What [`to_hex`] wrote.
+/// Decodes what [`to_hex`] wrote.
 pub(super) fn from_hex<T: DeserializeOwned>(hex: &OsStr) -> Result<T, RefusedError> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(byte).collect();
     Ok(postcard::from_bytes(&bytes.ok_or_else(no_name)?)?)
 }
 
-/// Takes the step in a box and ends as the child does; where it fails, the supervisor is told.
+/// Takes the step in a box and ends as the child does. If the step fails, it tells the supervisor.
 pub(crate) fn confine(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let told = read(arguments).and_then(|(step, arguments)| {
         let teller = Teller::inherited(step.report)?;
@@ -207,12 +207,12 @@ fn run_child(step: Step, arguments: Vec<OsString>, teller: &Teller) -> Result<Ex
     // The child is of the same user, and an old kernel has no Landlock.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
     let passed_on = Teller::inherited(step.report)?;
-    // Neither the child nor the way to the proxy gets what stands open here.
+    // Neither the child nor the way to the proxy inherits descriptors that are open here.
     close_fds::set_fds_cloexec(3, &[]);
     if let Some(way) = &step.bridge {
         bridge::start(way).map_err(RefusedError::at("open the way to the proxy"))?;
     }
-    // What follows is about the child.
+    // From here on, everything reported is about the child.
     teller.begins()?;
     let starts = Starts { program: step.program, arguments, environment: None, folder: None };
     let mut child = start_from_thread(starts, step.rest, Arc::new(Refusals::passed_on(passed_on)))?;
@@ -228,7 +228,7 @@ pub(super) fn told_as_by_a_shell(code: Option<i32>, signal: Option<i32>) -> Exit
 
 /// Gives up what a child must not have. Calls that the supervisor makes for it are heard of by what is returned.
 fn restrict(rest: &Rest) -> Result<Option<Listener>, RefusedError> {
-    // Whoever started Hob may have left descriptors open that lead to files.
+    // The parent of Hob may have left descriptors open that lead to files.
     close_fds::set_fds_cloexec(3, &[]);
     limit(rest.limits).map_err(RefusedError::at("set resource limits"))?;
     set_no_new_privs(true).map_err(RefusedError::at("give up new privileges"))?;
@@ -246,7 +246,7 @@ fn restrict(rest: &Rest) -> Result<Option<Listener>, RefusedError> {
     filter::install(sockets, shared)
 }
 
-/// Its own folders; in a box the temporary ones, too, which are nobody else's there.
+/// The child's own folders; in a box also the temporary ones, which are its own there.
 fn writable(rest: &Rest) -> Vec<PathBuf> {
     let temporary =
         if rest.tier == Tier::Box { ["/tmp", "/dev/shm", "/dev/pts", "/dev/mqueue"].as_slice() } else { &[] };
@@ -276,7 +276,7 @@ fn limit(limits: Limits) -> io::Result<()> {
 pub(super) fn drop_capabilities() -> rustix::io::Result<()> {
     for capability in CapabilitySet::all().iter() {
         if capability_is_in_bounding_set(capability).unwrap_or(false) {
-            // Without the right to this, no new privileges can be had by a program either.
+            // Without this capability in the bounding set, no program can gain it either.
             match remove_capability_from_bounding_set(capability) {
                 Ok(()) | Err(rustix::io::Errno::PERM) => {}
                 Err(error) => return Err(error),

@@ -1,8 +1,8 @@
-//! The filter of system calls: what no child needs, and what would lead around the other rules.
+//! The filter of system calls: refuses calls that no child needs, and those that would bypass the other rules.
 //!
-//! A call that is refused fails with `EPERM`, as without the right to it. `clone3` and `openat2` fail with `ENOSYS`, so that
-//! programs fall back to calls whose arguments a filter sees. A call of another architecture, or of x32, ends the process:
-//! its numbers mean other calls.
+//! A refused call fails with `EPERM`, as it does without the right to it. `clone3` and `openat2` fail with `ENOSYS`, so
+//! that programs fall back to calls whose arguments a filter sees. A call of another architecture, or of x32, ends the
+//! process: its numbers mean other calls.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use seccompiler::{
 
 use super::{RefusedError, calls::TOLD};
 
-/// Which sockets a child may make.
+/// The sockets that a child may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
     /// Those that the supervisor makes for it, and pairs that are connected from the beginning.
     Supervised,
     /// Those of the internet. A local one would lead to every service of the machine that has one, such as Docker's.
     Internet,
-    /// Local ones, and those of the internet: its network is one of its own.
+    /// Local and internet sockets: the child has its own network.
     Local,
 }
 
-/// Whose queues of messages, semaphores and shared memory a child would find by a name or a number.
+/// The scope of message queues, semaphores and shared memory that a child can open by name or number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shared {
     /// Those of all processes of its user. Landlock has no rules for them.
@@ -39,7 +39,7 @@ pub(super) enum Shared {
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 
-/// Refused where they would lead to other processes of the machine.
+/// Refused if they would reach other processes of the machine.
 const SHARING: [c_long; 13] = [
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
@@ -56,11 +56,11 @@ const SHARING: [c_long; 13] = [
     libc::SYS_shmget,
 ];
 
-/// Answered with `ENOSYS`: what they are to do is in memory, where a filter cannot look, and every program falls back to
+/// Answered with `ENOSYS`: their arguments are in memory, where a filter cannot look, and every program falls back to
 /// the older call.
 const WITH_FALLBACK: [c_long; 2] = [libc::SYS_clone3, libc::SYS_openat2];
 
-/// Refused whatever the arguments are.
+/// Refused with any arguments.
 const REFUSED: [c_long; 51] = [
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -129,7 +129,7 @@ const NAMESPACES: [libc::c_int; 7] = [
 /// `BPF_RET | BPF_K` of `linux/bpf_common.h`.
 const RETURN: u16 = 0x06;
 
-/// Bits of a socket's type that are no part of it.
+/// Bits of a socket's type that are flags, not part of the type.
 const SOCKET_FLAGS: u64 = 0o2_000_000 | 0o4_000;
 
 /// Installs the filter for this thread and all that comes from it. It cannot be taken away. Calls that are answered for the child
@@ -141,7 +141,7 @@ pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listene
     apply_filter(&program(hiding()?, SeccompAction::Errno(0))?)?;
     let listener = match sockets {
         Sockets::Supervised => Some(listen(supervised()?)?),
-        // Before Linux 5.19, or below another listener, nobody is told: these calls are refused all the same.
+        // Before Linux 5.19, or below another listener, these calls are refused without a report.
         Sockets::Local => listen(watched()?).ok(),
         Sockets::Internet => None,
     };
@@ -153,8 +153,8 @@ pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listene
     Ok(listener)
 }
 
-/// Installs the filter of calls that the supervisor answers. The library knows no such action: it is put in the place of one
-/// that it knows and that nothing else here uses.
+/// Installs the filter of calls that the supervisor answers. The library does not know such an action, so it replaces
+/// one that the library knows and nothing else here uses.
 fn listen(calls: BTreeMap<c_long, Vec<SeccompRule>>) -> Result<Listener, RefusedError> {
     let known = SeccompAction::Trace(0);
     let stands_for = u32::from(known.clone());
@@ -166,7 +166,7 @@ fn listen(calls: BTreeMap<c_long, Vec<SeccompRule>>) -> Result<Listener, Refused
     Listener::install(&filter).map_err(RefusedError::at("listen to system calls"))
 }
 
-/// Calls that are refused and told in a box, and those that may lead out of it, where nothing is.
+/// In a box: calls that are refused with a report, and calls that may lead out of it, where nothing is.
 fn watched() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let of_box = |call: &c_long| !SHARING.contains(call);
     let told = TOLD.iter().map(|(call, _)| *call).filter(of_box).map(|call| (call, Vec::new()));
@@ -215,7 +215,7 @@ fn refused(
     is_heard: bool,
 ) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let sharing = if shared == Shared::Machine { SHARING.as_slice() } else { &[] };
-    // What the supervisor refuses, it can tell of.
+    // The supervisor can report what it refuses itself.
     let by_supervisor = |call: &c_long| is_heard && TOLD.iter().any(|(told, _)| told == call);
     let refused = REFUSED.iter().chain(sharing).filter(|call| !by_supervisor(call));
     let mut rules: BTreeMap<_, _> = refused.map(|call| (*call, Vec::new())).collect();
@@ -226,7 +226,7 @@ fn refused(
         rule(vec![condition(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?])
     };
     rules.insert(libc::SYS_clone, NAMESPACES.into_iter().map(flag).collect::<Result<_, _>>()?);
-    // They put characters into the input of the terminal, as if somebody had typed them.
+    // They put characters into the terminal's input as if a person had typed them.
     let typed = |request: u64| rule(vec![condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request)?]);
     rules.insert(libc::SYS_ioctl, vec![typed(TIOCSTI)?, typed(TIOCLINUX)?]);
     rules.insert(
@@ -239,14 +239,14 @@ fn refused(
             }
         },
     );
-    // A pair of datagram sockets is no pair for long: each can send to the path of any service.
+    // A pair of datagram sockets does not stay a pair: each can send to the path of any service.
     let mut pairs = vec![other_family(&[libc::AF_UNIX])?];
     if sockets != Sockets::Local {
         pairs.extend([of_type(libc::SOCK_DGRAM)?, of_type(libc::SOCK_RAW)?]);
     }
     rules.insert(libc::SYS_socketpair, pairs);
     if sockets == Sockets::Supervised {
-        // A connection with the first bytes in it, which nobody would have looked at.
+        // The connection would carry its first bytes before anything checked them.
         let fast = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
         let sends = |place| rule(vec![condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(fast), fast)?]);
         rules.extend([
@@ -258,17 +258,18 @@ fn refused(
     Ok(rules)
 }
 
-/// Answered with success, and without effect: a process that hides what it has open from its supervisor hides what it takes. Many
-/// a program that keeps keys does not start where it cannot hide, Hob's committer among them; who is in its sandbox may not
-/// trace it in any case.
+/// Answered with success, and without effect: a process that hides its open files from its supervisor also hides what
+/// it uses. Many programs that keep keys do not start if they cannot hide, Hob's committer among them. Processes in the
+/// sandbox may not trace it in any case.
 fn hiding() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let is = |place, value| condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value);
     let hides = rule(vec![is(0, u64::from(libc::PR_SET_DUMPABLE.unsigned_abs()))?, is(1, 0)?])?;
     Ok([(libc::SYS_prctl, vec![hides])].into())
 }
 
-/// What would end or slow down other processes of the user, which Landlock does not keep: limits and priorities of any but
-/// the caller, and of all processes of a user. The choice of processors is left: threads of many programs name each other.
+/// Calls that would end or slow down other processes of the user, which Landlock does not prevent: limits and
+/// priorities of any process but the caller, and of all processes of a user. Setting processor affinity is allowed:
+/// threads of many programs name each other.
 fn on_others() -> Result<Vec<(c_long, Vec<SeccompRule>)>, RefusedError> {
     /// `PRIO_USER` of `linux/resource.h`, `IOPRIO_WHO_USER` of `linux/ioprio.h`.
     const OF_USER: u64 = 2;
@@ -285,11 +286,11 @@ fn on_others() -> Result<Vec<(c_long, Vec<SeccompRule>)>, RefusedError> {
     ])
 }
 
-/// What would make a program run as the user of Hob, root perhaps, whoever starts it.
+/// Calls that would make a program run as Hob's user, perhaps root, for any user who starts it.
 fn setuid() -> Result<Vec<(c_long, Vec<SeccompRule>)>, RefusedError> {
     let has = |place, bits: u64| condition(place, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), bits);
     let bit = |place| has(place, u64::from(libc::S_ISUID));
-    // The mode means something only where a file is made.
+    // The mode matters only if the call makes a file.
     let made = |flags: u8, mode: u8| -> Result<Vec<SeccompRule>, RefusedError> {
         let by = |flag: libc::c_int| rule(vec![has(flags, u64::from(flag.unsigned_abs()))?, bit(mode)?]);
         Ok(vec![by(libc::O_CREAT)?, by(libc::O_TMPFILE)?])

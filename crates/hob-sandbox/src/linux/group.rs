@@ -1,12 +1,13 @@
-//! The control group of one child, where the machine delegates a part of its tree to Hob: the kernel itself holds all that comes
-//! from the child to the limits, and ends it. <https://docs.kernel.org/admin-guide/cgroup-v2.html>
+//! The control group of one child, if the machine delegates a part of its tree to Hob: the kernel itself enforces the
+//! limits on every process of the child, and kills them all. <https://docs.kernel.org/admin-guide/cgroup-v2.html>
 //!
-//! - Flow: the supervisor makes a group, is in it for the moment in which it starts the child, and removes it in the end. A group
-//!   that has controllers below it may have no processes of its own: Hob's move into one called `hob` first.
-//! - Guarantees: a process cannot leave the group, as it can write no file of the tree.
-//! - Assumptions: systemd with `Delegate=yes`, which marks what it delegates. Elsewhere there is no group, and the supervisor looks
-//!   after all of it by itself (`tree`), as it does beside a group.
-//! - Caveats: what the kernel lacks (`cgroup.kill` before Linux 5.14, a controller that is not delegated) is left out.
+//! - Flow: the supervisor makes a group, is in it while it starts the child, and removes it at the end. A group with
+//!   controllers below it may not have processes of its own, so Hob's processes first move into one called `hob`.
+//! - Guarantees: a process cannot leave the group, because it cannot write to the files of the tree.
+//! - Assumptions: systemd with `Delegate=yes`, which marks what it delegates. Elsewhere there is no group, and the
+//!   supervisor alone enforces everything (`tree`), as it also does beside a group.
+//! - Caveats: features that the kernel lacks (`cgroup.kill` before Linux 5.14, a controller that is not delegated) are
+//!   left out.
 
 use std::{
     fs, io,
@@ -18,23 +19,23 @@ use rustix::process::{Pid, getpid, test_kill_process};
 use super::mounts::mounted;
 use crate::Limits;
 
-/// How systemd marks what it delegates: `systemd.resource-control(5)`.
+/// The attributes by which systemd marks a delegated group: `systemd.resource-control(5)`.
 const MARKS: [&str; 2] = ["user.delegate", "trusted.delegate"];
 /// The controllers that hold a child to its limits.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
-/// Where Hob's own processes are.
+/// The group of Hob's own processes.
 const HOME: &str = "hob";
-/// How the groups of children are called: with their supervisor's process.
+/// The prefix of a child's group; its supervisor's process id follows.
 const OF_CHILD: &str = "child-";
 /// Tasks for each process that the settings allow: the controller counts threads, too.
 const TASKS: u64 = 16;
-/// How often processes are moved that others start meanwhile.
+/// Attempts to move all processes, since others start meanwhile.
 const TRIES: usize = 10;
 
 /// A child's group.
 pub(super) struct Group {
     folder: PathBuf,
-    /// Where the supervisor belongs.
+    /// The group that the supervisor belongs to.
     home: PathBuf,
 }
 
@@ -93,7 +94,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // What sleeps in the kernel keeps it; a later supervisor removes it then.
+        // A process that sleeps in the kernel keeps the group; a later supervisor removes it then.
         fs::remove_dir(&self.folder).ok();
     }
 }
@@ -109,7 +110,7 @@ fn enter(group: &Path) -> io::Result<()> {
 /// The group that this process is in.
 fn own() -> Option<PathBuf> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    // From a namespace of groups, what is outside has such a path.
+    // Within a cgroup namespace, a group outside of it has such a path.
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/")).filter(|path| !path.starts_with(".."))?;
     let table = fs::read("/proc/self/mountinfo").ok()?;
     let top = mounted(&table).into_iter().find(|mount| mount.kind == b"cgroup2")?;
@@ -122,7 +123,7 @@ fn is_delegated(group: &Path) -> bool {
     MARKS.iter().any(is)
 }
 
-/// Gives groups below `base` their controllers; where Hob's processes are then.
+/// Enables controllers for the groups below `base`, and returns the group in which Hob's processes are then.
 fn delegate(base: &Path, own: PathBuf) -> io::Result<PathBuf> {
     let listed = |file: &str| fs::read_to_string(base.join(file)).unwrap_or_default();
     let (has, given) = (listed("cgroup.controllers"), listed("cgroup.subtree_control"));
@@ -153,7 +154,7 @@ fn delegate(base: &Path, own: PathBuf) -> io::Result<PathBuf> {
     Ok(home)
 }
 
-/// Ends and removes the groups whose supervisors are gone: they were killed, and could not.
+/// Ends and removes groups whose supervisors were killed before they could do it.
 fn remove_left(base: &Path) {
     for group in fs::read_dir(base).into_iter().flatten().flatten() {
         let name = group.file_name();

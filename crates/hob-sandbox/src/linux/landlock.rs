@@ -10,11 +10,11 @@ use landlock::{
 use super::RefusedError;
 use crate::{Tier, machine::DEVICES};
 
-/// The versions whose rules are used, the best first: from 6 on a child signals no process but its own, from 5 on it
-/// controls no device; without 4, of Linux 6.7, which knows about the network, there is no fence.
+/// The versions whose rules are used, best first. From 6 on a child signals only its own processes; from 5 on it cannot
+/// control devices. Version 4, of Linux 6.7, is the first that restricts the network; without it there is no fence.
 const VERSIONS: [ABI; 3] = [ABI::V6, ABI::V5, ABI::V4];
 
-/// What is allowed.
+/// The allowed files and connections.
 pub(super) struct Allowed<'a> {
     /// Read and executed.
     pub(super) read: Vec<&'a Path>,
@@ -22,21 +22,21 @@ pub(super) struct Allowed<'a> {
     pub(super) write: Vec<PathBuf>,
     /// Devices that it reads, writes and controls.
     pub(super) devices: Vec<&'a Path>,
-    /// Which connections it makes.
+    /// The connections that the child may make.
     pub(super) network: Connections,
 }
 
-/// Which connections a child makes, as far as Landlock tells.
+/// The connections that Landlock lets a child make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Connections {
     /// None over TCP.
     None,
-    /// All: its network is one of its own, or not restricted, or somebody else looks after it.
+    /// All: it has its own network, or is not restricted, or is restricted elsewhere.
     Any,
 }
 
-/// Restricts this thread and all that comes from it. In a box, whose namespaces restrict already, a kernel without
-/// Landlock is no reason to refuse.
+/// Restricts this thread and everything it starts. In a box, which namespaces restrict already, a kernel without
+/// Landlock is not a reason to refuse.
 pub(super) fn restrict(tier: Tier, allowed: &Allowed<'_>) -> Result<(), RefusedError> {
     let (abi, rules) =
         match (VERSIONS.into_iter().find_map(|abi| Some((abi, wanted(allowed.network, abi).ok()?))), tier) {
@@ -60,7 +60,7 @@ pub(super) fn restrict(tier: Tier, allowed: &Allowed<'_>) -> Result<(), RefusedE
     }
 }
 
-/// What is forbidden where no rule allows it; an error where the kernel does not know all of it.
+/// The access that is forbidden unless a rule allows it; an error if the kernel does not know all of it.
 fn wanted(network: Connections, abi: ABI) -> Result<Ruleset, RulesetError> {
     let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let rules = rules.handle_access(AccessFs::from_all(abi))?;

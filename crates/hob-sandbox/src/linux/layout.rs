@@ -1,4 +1,4 @@
-//! What is in a box, whoever makes it: nothing but what the plan names, and where.
+//! The contents of a box, with either maker: only what the plan names, and where it appears.
 
 use std::path::{Path, PathBuf};
 
@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::RefusedError;
 use crate::{Network, Plan, machine};
 
-/// Where Hob's program is in the box.
+/// The path of Hob's program in the box.
 pub(super) const LAUNCHER: &str = "/run/hob/hob";
-/// What a box has of its own: what a plan names there, such as `/proc/self/exe`, is there already and means the child's.
+/// Paths that a box has of its own. What a plan names below them, such as `/proc/self/exe`, is there already and means
+/// the child's.
 const OWN: [&str; 2] = ["/proc", "/dev"];
 /// Bytes of each temporary file system in the box at most.
 const TEMPORARY: u64 = 1 << 30;
@@ -17,10 +18,10 @@ const TEMPORARY: u64 = 1 << 30;
 /// A box, from the outside in: what is mounted later hides what was there.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Layout {
-    /// Whether it has a network of its own, with a loopback and nothing else.
+    /// Whether it has its own network, with only a loopback.
     pub(super) own_network: bool,
     pub(super) mounts: Vec<Mount>,
-    /// Where the child starts.
+    /// The folder that the child starts in.
     pub(super) folder: PathBuf,
 }
 
@@ -29,29 +30,29 @@ pub(super) struct Layout {
 pub(super) enum Mount {
     /// Its own processes.
     Processes(PathBuf),
-    /// Devices that hold nothing, and terminals of its own.
+    /// Harmless devices, and its own terminals.
     Devices(PathBuf),
     /// Its own message queues.
     Queues(PathBuf),
-    /// Memory, so many bytes at most.
+    /// A file system in memory, with its size limit in bytes.
     Temporary(PathBuf, u64),
-    /// A symbolic link: where it leads, and where it is.
+    /// A symbolic link: its target, and its path.
     Link(PathBuf, PathBuf),
-    /// What this machine has at one place, at another.
+    /// A file or folder of this machine, shown at another path.
     Bind { from: PathBuf, at: PathBuf, access: Access },
 }
 
-/// What a child does with what it is shown.
+/// The access that a child has to what it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Access {
-    /// It reads, and what this machine does not have it has neither.
+    /// Read-only, and absent if this machine does not have it.
     ReadIfThere,
     Read,
     Write,
 }
 
 impl Layout {
-    /// What the plan makes of it, for a child that starts in `folder`.
+    /// The layout of the plan, for a child that starts in `folder`.
     pub(super) fn of(plan: &Plan, folder: &Path) -> Result<Self, RefusedError> {
         let launcher = std::fs::read_link("/proc/self/exe").map_err(RefusedError::at("find Hob's program"))?;
         // They are memory of the machine that no process has.
@@ -97,7 +98,7 @@ impl Layout {
         mounts.extend(also.map(|(path, folder)| bind(folder, path, Access::Write)));
         mounts.extend(plan.instead.iter().map(|(path, other)| bind(other, path, Access::Read)));
         mounts.push(bind(&launcher, Path::new(LAUNCHER), Access::Read));
-        // What is not there, or is somebody else's; a folder of the `PATH` may be.
+        // Leaves out what does not exist or is another user's: a folder of the `PATH` may be either.
         mounts.retain(
             |mount| !matches!(mount, Mount::Bind { from, access: Access::ReadIfThere, .. } if from.metadata().is_err()),
         );

@@ -26,7 +26,7 @@ pub(crate) enum RefusedError {
     /// A step of it failed.
     #[error("{step}: {source}")]
     Step {
-        /// What was tried.
+        /// The step that failed.
         step: &'static str,
         /// The system's error.
         source: std::io::Error,
@@ -43,16 +43,16 @@ pub(crate) enum RefusedError {
     /// It could not be installed.
     #[error("filter system calls: {0}")]
     Install(#[from] seccompiler::Error),
-    /// What the last step before the program said, or bubblewrap's own end.
+    /// The message of the last step before the program, or of bubblewrap itself.
     #[error("{0}")]
     LastStep(String),
-    /// What was to be done could not be read.
+    /// The message from the supervisor could not be read.
     #[error("read what to start: {0}")]
     Message(#[from] postcard::Error),
 }
 
 impl RefusedError {
-    /// For an error of the system at one step.
+    /// Makes an error of this step from an error of the system.
     pub(crate) fn at<E: Into<std::io::Error>>(step: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Step { step, source: source.into() }
     }

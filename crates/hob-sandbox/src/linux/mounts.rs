@@ -1,4 +1,4 @@
-//! What is mounted, as the kernel tells: `proc_pid_mountinfo(5)`.
+//! The mounts that the kernel lists: `proc_pid_mountinfo(5)`.
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::PathBuf};
 

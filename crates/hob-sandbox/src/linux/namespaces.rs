@@ -1,13 +1,14 @@
-//! A box that Hob makes itself, where the kernel lets it and bubblewrap is not there.
+//! A box that Hob makes itself, if the kernel allows it and bubblewrap is not installed.
 //!
-//! - Flow: the supervisor starts Hob's program as the *maker* ([`make`]), which enters new namespaces and starts Hob's program
-//!   once more: process 1 of the box ([`fill`]). That one mounts what the layout names, leaves the machine's files behind, gives up
-//!   its capabilities, and starts the last step (`confine`) as bubblewrap would. It reaps whoever loses a parent in the box, and
-//!   ends with the child, and the box with it.
-//! - Guarantees: the child's user and group are those of Hob; what is shown read-only is mounted so, with all that is mounted in
-//!   it; nothing of the machine's files is left that the layout does not name.
-//! - Assumptions: Linux 5.6 or later, for `openat2(2)`, and user namespaces for whoever runs Hob: `clone(2)`, `user_namespaces(7)`.
-//! - Errors: where a step fails, the supervisor is told which, and nothing is started.
+//! - Flow: the supervisor starts Hob's program as the *maker* ([`make`]), which enters new namespaces and starts Hob's
+//!   program again as process 1 of the box ([`fill`]). That one mounts what the layout names, leaves the machine's
+//!   files behind, gives up its capabilities, and starts the last step (`confine`) as bubblewrap would. It reaps
+//!   processes in the box that lose their parent. It ends with the child, and the box with it.
+//! - Guarantees: the child's user and group are those of Hob; read-only paths are mounted read-only, with everything
+//!   mounted below them; no file of the machine is left that the layout does not name.
+//! - Assumptions: Linux 5.6 or later, for `openat2(2)`, and user namespaces for Hob's user: `clone(2)`,
+//!   `user_namespaces(7)`.
+//! - Errors: if a step fails, the supervisor is told which, and nothing is started.
 
 use std::{
     collections::HashMap,
@@ -44,16 +45,16 @@ use super::{
 };
 use crate::launch::{FILL, MAKE};
 
-/// What process 1 of a box needs to make it: to mount, to switch the loopback on, to give up the rest.
+/// The capabilities that process 1 of a box needs: to mount, to bring up the loopback, and to drop the rest.
 const NEEDED: CapabilitySet = CapabilitySet::SYS_ADMIN.union(CapabilitySet::NET_ADMIN).union(CapabilitySet::SETPCAP);
-/// An existing folder that the box is built over, in a namespace where nobody else sees it.
+/// An existing folder that the box is built over, in a mount namespace that no other process shares.
 const BASE: &str = "/tmp";
-/// Where the box's files and the machine's are while it is built.
+/// The places of the box's files and of the machine's while the box is built.
 const NEW: &str = "/new";
 const OLD: &str = "/old";
 /// Devices of the machine that a box has, too.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
-/// What a box has below its devices beside them.
+/// The links below `/dev` of a box, beside its devices.
 const LINKS: [(&str, &str); 6] = [
     ("/proc/self/fd/0", "stdin"),
     ("/proc/self/fd/1", "stdout"),
@@ -62,10 +63,10 @@ const LINKS: [(&str, &str); 6] = [
     ("/proc/kcore", "core"),
     ("pts/ptmx", "ptmx"),
 ];
-/// What of the processes' files changes the machine, where its root is the child's.
+/// Entries of `/proc` that change the machine if the child is root in it.
 const OF_MACHINE: [&str; 4] = ["sys", "sysrq-trigger", "irq", "bus"];
 
-/// What both processes are told.
+/// The instructions for both processes.
 #[derive(Debug, Serialize, Deserialize)]
 struct Order {
     layout: Layout,
@@ -89,7 +90,7 @@ pub(crate) fn make(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// Is process 1 of the box: fills it and starts the last step in it.
+/// Runs as process 1 of the box: fills it and starts the last step in it.
 pub(crate) fn fill(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     in_order(arguments, |order, _hex, rest| {
         end_with_parent()?;
@@ -103,7 +104,7 @@ pub(crate) fn fill(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// Reads the order and does what it says; where that fails, the supervisor is told.
+/// Reads the order and carries it out; if that fails, tells the supervisor.
 fn in_order<A: Iterator<Item = OsString>>(
     mut arguments: A,
     work: impl FnOnce(&Order, &OsStr, A) -> Result<ExitCode, RefusedError>,
@@ -142,7 +143,7 @@ fn enter(own_network: bool) -> Result<(), RefusedError> {
     }
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
     end_with_parent()?;
-    // For process 1, which keeps none by itself where its user is not root.
+    // For process 1, which does not keep them by itself unless its user is root.
     let all = CapabilitySets { effective: NEEDED, permitted: NEEDED, inheritable: NEEDED };
     let step = "keep what makes the box";
     set_capabilities(None, all).map_err(RefusedError::at(step))?;
@@ -193,7 +194,7 @@ fn build(layout: &Layout) -> Result<(), RefusedError> {
 /// Puts an empty root in the place of the machine's, and opens what the box is shown of it: links of the machine mean what they do
 /// there.
 fn begin(layout: &Layout) -> io::Result<Vec<Option<OwnedFd>>> {
-    // What is mounted here is seen here alone; what the machine unmounts is unmounted here, too.
+    // Mounts made here are visible only here; unmounts of the machine are repeated here.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;
     let open = |mount: &Mount| match mount {
         Mount::Bind { from, access, .. } => match openat(CWD, from, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
@@ -267,7 +268,7 @@ fn devices(path: &Path) -> io::Result<()> {
     mounts("devpts", &path.join("pts"), flags, c"newinstance,ptmxmode=0666,mode=620")
 }
 
-/// Opens a folder of the box, which is made where there is none. A link in the box leads to where it does in the box.
+/// Opens a folder of the box, and makes it if it does not exist. Links are resolved within the box.
 fn folder(path: &Path) -> io::Result<OwnedFd> {
     let mut place = openat(CWD, NEW, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let top = place.try_clone()?;
@@ -287,7 +288,7 @@ fn folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(place)
 }
 
-/// Opens a file of the box, which is made where there is none.
+/// Opens a file of the box, and makes it if it does not exist.
 fn file(path: &Path) -> io::Result<OwnedFd> {
     let above = folder(path.parent().unwrap_or(path))?;
     let name = name(path)?;
@@ -306,13 +307,13 @@ fn name(path: &Path) -> io::Result<&OsStr> {
     path.file_name().ok_or_else(|| io::ErrorKind::InvalidFilename.into())
 }
 
-/// Its path while the machine's files are there. Nobody leads it elsewhere.
+/// The path of an open file while the machine's files are mounted. It cannot be redirected.
 fn by_number(open: &impl AsFd) -> String {
     format!("{OLD}/proc/self/fd/{}", open.as_fd().as_raw_fd())
 }
 
-/// Takes from what is mounted the rights that its place is not to give: to write, to be somebody else's program, to be a device.
-/// A mount cannot lose what the machine gave it, so that stays.
+/// Removes rights from mounts that their place does not grant: to write, to run set-user-ID programs, to open devices.
+/// A mount cannot lose flags that the machine gave it, so those stay.
 fn protect(layout: &Layout) -> io::Result<()> {
     let access: HashMap<&Path, Access> = layout
         .mounts
@@ -326,7 +327,7 @@ fn protect(layout: &Layout) -> io::Result<()> {
     for Mounted { place, mut flags, .. } in mounted(&fs::read(format!("{OLD}/proc/self/mountinfo"))?) {
         let Ok(inside) = place.strip_prefix(NEW) else { continue };
         let inside = Path::new("/").join(inside);
-        // What is nearest decides.
+        // The nearest rule decides.
         let nearest = inside.ancestors().find(|outer| access.contains_key(outer) || own.contains(outer));
         let Some(access) = nearest.and_then(|outer| access.get(outer)) else { continue };
         flags |= MountFlags::NOSUID | MountFlags::NODEV;
@@ -334,7 +335,7 @@ fn protect(layout: &Layout) -> io::Result<()> {
             flags |= MountFlags::RDONLY;
         }
         match mount_remount(&place, MountFlags::BIND | flags, c"") {
-            // Who may not read what is mounted there may not write there either.
+            // If the child may not read that mount, it may not write there either.
             Ok(()) | Err(Errno::ACCESS) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! What the last step before the child tells its supervisor: that the child begins, or why it does not.
+//! The report of the last step before the child to its supervisor: that the child begins, or why it does not.
 //!
 //! It goes over a pipe that the step inherits and the child does not. An exit code could be the child's own, and so could a
 //! line on standard error.
@@ -21,11 +21,11 @@ use super::RefusedError;
 
 /// `O_NONBLOCK`.
 const NONBLOCK: i32 = OFlags::NONBLOCK.bits() as i32;
-/// What is told right before the child begins. What follows says why it did not.
+/// Written right before the child begins. Anything that follows says why it did not.
 const BEGINS: &str = "begins\n";
-/// How a line begins that tells of a refusal, once the child has begun.
+/// The beginning of a line that reports a refusal, once the child has begun.
 const REFUSED: &str = "refused ";
-/// Bytes of all that is told, and of one refusal. A pipe holds 64 KiB; what finds no room in it is not told.
+/// The maximum bytes of the whole report, and of one refusal. A pipe holds 64 KiB; what does not fit is dropped.
 const LONGEST: u64 = 64 << 10;
 const LONGEST_LINE: usize = 200;
 
@@ -56,14 +56,14 @@ impl Report {
     }
 }
 
-/// What was told.
+/// The report, as the supervisor reads it.
 pub(super) struct Heard(PipeReader);
 
 impl Heard {
     /// Why the child did not begin; none: it did. What it was refused is noted. To be asked when the step, or the child, has ended.
     pub(super) fn refusal(self, note: impl Fn(&str)) -> Option<String> {
         let mut bytes = Vec::new();
-        // It ends where it would wait.
+        // The read ends when it would block.
         self.0.take(LONGEST).read_to_end(&mut bytes).ok();
         let text = String::from_utf8_lossy(&bytes);
         let (begun, reason) = match text.strip_prefix(BEGINS) {
@@ -87,7 +87,7 @@ pub(super) struct Teller(File);
 
 impl Teller {
     pub(super) fn inherited(number: RawFd) -> Result<Self, RefusedError> {
-        // A pipe that is full makes nobody wait.
+        // Writing to a full pipe must not block.
         let opened = File::options().write(true).custom_flags(NONBLOCK).open(format!("/proc/self/fd/{number}"));
         opened.map(Self).map_err(RefusedError::at("find the way to the supervisor"))
     }
@@ -97,7 +97,7 @@ impl Teller {
         (&self.0).write_all(BEGINS.as_bytes()).map_err(RefusedError::at("tell the supervisor"))
     }
 
-    /// It was not. Where this fails, the supervisor hears nothing, which says the same.
+    /// Reports that the child was not started. If this fails, the supervisor hears nothing, which means the same.
     pub(super) fn refuses(&self, error: &RefusedError) {
         (&self.0).write_all(error.to_string().as_bytes()).ok();
     }

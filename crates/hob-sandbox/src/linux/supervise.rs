@@ -1,11 +1,12 @@
-//! The supervisor of one child: it starts it, and stays until nothing that came from it is left.
+//! The supervisor of one child: it starts the child, and stays until none of the child's processes is left.
 //!
-//! - Flow: it reads a [`Launch`] from its standard input, starts the child from a thread that has restricted itself, or in a box
-//!   by Hob's program, and waits. When the child ends, or Hob asks for the end with `SIGTERM`, or Hob is gone, it kills all that is
-//!   left and ends as the child did.
-//! - Guarantees: a process cannot leave it by a session, a group, an environment or a parent that ends: it is made the
-//!   parent of all of them. Hob's death is seen by the kernel's own handle of the process, whoever killed it.
-//! - Assumptions: nobody but Hob kills it; Landlock keeps the child from that.
+//! - Flow: it reads a [`Launch`] from its standard input, starts the child from a thread that has restricted itself, or
+//!   in a box by Hob's program, and waits. When the child ends, Hob asks for the end with `SIGTERM`, or Hob is gone, it
+//!   kills everything that is left and ends as the child did.
+//! - Guarantees: a process cannot escape by a session, a group, an environment or a parent that ends, because the
+//!   supervisor becomes the parent of all of them. Hob's death is seen by the kernel's own handle of the process,
+//!   however Hob dies.
+//! - Assumptions: only Hob kills it; Landlock keeps the child from doing so.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -38,13 +39,13 @@ use super::{
 };
 use crate::{Launch, Maker, Measured, Plan, Tier, measure};
 
-/// How often what the child takes is looked at.
+/// The shortest time between two measurements of its folders, unless the disk is short of space.
 const WATCH: Duration = Duration::from_secs(1);
-/// How often its folders are measured at most, where the disk does not ask for it,
+/// The shortest time between two measurements, as a multiple of the time that the last one took.
 const SELDOM: Duration = Duration::from_secs(5);
 /// and how many times the time that it took is to pass in between.
 const SHARE: u32 = 20;
-/// The exit code where Hob asked for the end: that of a shell whose program `SIGTERM` ended.
+/// The exit code if Hob asked for the end: a shell's for a program that `SIGTERM` ended.
 const TERMINATED: u8 = 128 + 15;
 /// Launches longer than this are not Hob's: an argument may have 128 KiB, an environment as much again.
 const LONGEST: usize = 16 << 20;
@@ -62,7 +63,7 @@ pub(crate) fn supervise() -> ExitCode {
 }
 
 fn prepare() -> Result<Launch, RefusedError> {
-    // Neither the terminal nor anybody who may not trace it is told what the child gets.
+    // Keeps the child's secrets from the terminal and from processes that may not trace this one.
     rustix::process::setsid().ok();
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
     read_launch()
@@ -93,7 +94,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     }
 }
 
-/// How the child came to its end.
+/// How the child ended.
 enum Ended {
     ByItself(WaitStatus),
     ByUs(u8),
@@ -113,7 +114,7 @@ impl All<'_> {
         tree::end();
     }
 
-    /// Which limit it passed.
+    /// The limit that it exceeded, if any.
     fn excess(&mut self) -> Option<String> {
         excess(self.plan, &mut self.disk)
     }
@@ -193,7 +194,7 @@ fn owner(id: i32) -> Result<OwnedFd, RefusedError> {
     if getppid() == Some(owner) { Ok(handle) } else { Err(gone()) }
 }
 
-/// Starts the child; and where something else does so, what it tells of it.
+/// Starts the child, and returns the report of the process that does so, if it is another one.
 fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard>), RefusedError> {
     let (child, heard) = match launch.plan.tier {
         Tier::Box => boxed(launch).map(|(child, heard)| (child, Some(heard)))?,
@@ -244,7 +245,7 @@ fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
     let code = status.exit_status().filter(|_| tier == Tier::Box);
     let told = code.and_then(|code| FATAL.into_iter().find(|signal| code == 128 + signal));
     if let Some(signal) = status.terminating_signal().or(told) {
-        // It was not dumped, and neither is this one.
+        // The child left no core dump, and this process must not either.
         signal_hook::low_level::emulate_default_handler(signal).ok();
         return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
     }
@@ -255,7 +256,7 @@ fn too_much_memory(plan: &Plan) -> String {
     format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", plan.limits.memory >> 20)
 }
 
-/// Which limit is passed.
+/// The limit that is exceeded, if any.
 fn excess(plan: &Plan, disk: &mut Disk) -> Option<String> {
     let limits = plan.limits;
     let taken = tree::taken(limits.memory);
@@ -272,9 +273,9 @@ fn excess(plan: &Plan, disk: &mut Disk) -> Option<String> {
     None
 }
 
-/// What the child's folders have grown by. Measuring them takes long where they are large: it is done where the file system
-/// has less room than it should, and else as often as it costs little. Others use the file system too, so that its room alone
-/// says nothing, but for folders that cannot be read.
+/// The growth of the child's folders. Measuring large folders takes long, so it is done if the file system has less
+/// free space than it should, and otherwise only as often as it costs little. Others use the file system too, so free
+/// space alone proves nothing, except for folders that cannot be read.
 struct Disk {
     folders: Vec<PathBuf>,
     devices: BTreeSet<u64>,
@@ -302,7 +303,7 @@ impl Disk {
         Ok(Self { folders, devices, free, before, limit, last, cost: Duration::ZERO, grown: 0 })
     }
 
-    /// With the files that are open and have no name any more, by their file systems.
+    /// The growth in bytes, with open files that no longer have a name, by their file systems.
     fn grew(&mut self, unnamed: &HashMap<u64, u64>) -> u64 {
         let Some(before) = self.before.get() else { return 0 };
         let gone = self.free.saturating_sub(free(&self.folders));

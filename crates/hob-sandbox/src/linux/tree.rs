@@ -1,5 +1,5 @@
-//! All processes that came from this one: it is made the parent of those that lose theirs, so that none gets away by a
-//! session, a group or an environment of its own.
+//! All descendants of this process: it becomes the parent of those that lose theirs, so that none escapes by its own
+//! session, group or environment.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,16 +12,17 @@ use std::{
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process};
 
-/// How long a process that was killed is given to be gone, before they are looked for again.
+/// The wait for killed processes to end, before the next look for them.
 const BETWEEN: Duration = Duration::from_millis(1);
-/// How often that is waited first for what ends by itself.
+/// How many such waits are first spent on processes that end by themselves.
 const BY_ITSELF: u32 = 3;
-/// How long all of them are given. One that sleeps in the kernel, over a disk that does not answer, ends when the disk does.
+/// The time limit for all of them. A process that sleeps in the kernel, on a disk that does not answer, ends when the
+/// disk does.
 const LONGEST: Duration = Duration::from_secs(30);
-/// How links to files in memory begin.
+/// The prefixes of links to files in memory.
 const IN_MEMORY: [&[u8]; 3] = [b"/memfd:", b"/dev/shm/", b"/dev/zero"];
 
-/// What all of them take together.
+/// The resources that all of them use together.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) processes: u64,
@@ -45,7 +46,7 @@ pub(super) fn adopt() -> io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
 }
 
-/// Takes note of the children that ended, and returns how `child` did, where it is one of them.
+/// Reaps the children that ended, and returns the status of `child` if it is one of them.
 pub(super) fn reap(child: Pid) -> Option<WaitStatus> {
     let mut found = None;
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -65,7 +66,8 @@ pub(super) fn end() {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Err(rustix::io::Errno::CHILD) => return,
             Ok(Some(_)) => continue,
-            // The rest of a box ends with its first process. Where a machine has many processes, a look at all takes longer.
+            // The rest of a box ends with its first process. On a machine with many processes, a scan of all takes
+            // longer.
             Ok(None) if waited < BY_ITSELF => {
                 waited += 1;
                 std::thread::sleep(BETWEEN);
@@ -99,7 +101,7 @@ fn signal(pid: i32, signal: Signal) {
     }
 }
 
-/// What they take now. Where that may be more than `memory` bytes of it, the kernel is asked how much of it they share.
+/// The current use. If it may exceed `memory` bytes, the kernel is asked how much of it is shared.
 pub(super) fn taken(memory: u64) -> Taken {
     let all = descendants();
     let mut taken = Taken { processes: all.len() as u64, ..Taken::default() };
@@ -111,8 +113,8 @@ pub(super) fn taken(memory: u64) -> Taken {
     }
     let (open, unnamed) = unnamed_files(&all);
     let held: u64 = open.values().sum();
-    // What several of them share counts for each of them there, and what is mapped and held open counts twice. The kernel tells
-    // it apart, which takes it longer.
+    // The sum counts memory that several processes share once for each, and memory that is both mapped and held open
+    // twice. The kernel can tell these apart, which takes longer.
     if taken.own + shared + held > memory {
         shared = all.iter().map(|pid| fairly_shared(*pid, &open)).sum();
     }
@@ -121,8 +123,8 @@ pub(super) fn taken(memory: u64) -> Taken {
     taken
 }
 
-/// The part of shared memory that is this process's, by how many share it, but for the files in memory that count already;
-/// where that is not told, all of it.
+/// This process's proportional share of shared memory, except for files in memory that are counted already. If the
+/// kernel does not tell it, all of the shared memory.
 fn fairly_shared(pid: i32, counted: &InMemory) -> u64 {
     let Ok(table) = fs::read(format!("/proc/{pid}/smaps_rollup")) else {
         return size_in(&fs::read(format!("/proc/{pid}/status")).unwrap_or_default(), "RssShmem:");
@@ -132,8 +134,8 @@ fn fairly_shared(pid: i32, counted: &InMemory) -> u64 {
     size_in(&table, "Pss_Shmem:").saturating_sub(mapped_of(counted, &mappings))
 }
 
-/// How much of these files a table like `/proc/PID/smaps` has, without the pages that a mapping has for itself: the kernel
-/// counts those as the process's own.
+/// Bytes of these files in a table like `/proc/PID/smaps`, without private pages: the kernel counts those as the
+/// process's own.
 fn mapped_of(files: &InMemory, table: &[u8]) -> u64 {
     let (mut sum, mut is_one, mut shown) = (0, false, 0);
     for line in table.split(|byte| *byte == b'\n') {
@@ -150,7 +152,7 @@ fn mapped_of(files: &InMemory, table: &[u8]) -> u64 {
 
 /// The device and the inode of the file in a mapping's first line.
 fn file_of(line: &[u8]) -> Option<(u64, u64)> {
-    // A name behind them may be no text.
+    // A file name after them may not be valid UTF-8.
     let words = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     let mut words = words.skip(3).map_while(|word| std::str::from_utf8(word).ok());
     let (major, minor) = words.next()?.split_once(':')?;
@@ -189,7 +191,7 @@ pub(super) fn open_sockets() -> HashSet<u64> {
     opened(&descendants()).filter_map(|entry| socket(&fs::read_link(entry).ok()?)).collect()
 }
 
-/// The socket that an open file is, by its inode, as the link to it says; none: it is no socket.
+/// The inode of the socket that an open file's link names; `None` if it is not a socket.
 pub(super) fn socket(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
@@ -207,7 +209,7 @@ pub(super) fn has_terminal(number: u32) -> bool {
     opened(&descendants()).any(|entry| drives(entry).unwrap_or(false))
 }
 
-/// What they have open, as links.
+/// The links of all their open files.
 fn opened(all: &[i32]) -> impl Iterator<Item = PathBuf> {
     let of = |pid: &i32| fs::read_dir(format!("/proc/{pid}/fd"));
     all.iter().filter_map(move |pid| of(pid).ok()).flatten().flatten().map(|entry| entry.path())

@@ -20,7 +20,7 @@ const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    // As `hob` does it: what is measured runs under the same conditions.
+    // The same as in `hob`, so that measured programs run under the same conditions.
     if let Err(error) = hob_process::hide_from_children() {
         anstream::eprintln!("hob-bench: the process cannot be hidden from its children: {error}");
         return ExitCode::from(FAILURE);
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are printed too, and are no failure.
+            // Help and version are printed too, and are not failures.
             error.print().ok();
             return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
         }

@@ -21,12 +21,12 @@ const STEPS: &str = "steps.txt";
 /// Steps of a run with a fault, and the one at which it is played.
 const FAULT_STEPS: usize = 3;
 
-/// What one run cost.
+/// The cost of one run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cost {
-    /// From the start to the first request for a step.
+    /// Milliseconds from the start to the first request for a step.
     pub(super) start_ms: f64,
-    /// From a step's request to the next one.
+    /// Milliseconds from each step's request to the next one.
     pub(super) steps_ms: Vec<f64>,
     /// CPU of all its processes, a step.
     pub(super) cpu_step_ms: Option<f64>,
@@ -36,7 +36,7 @@ pub(super) struct Cost {
     pub(super) request_kb: (f64, f64),
 }
 
-/// What is looked at while the agent waits for an answer.
+/// The figures taken while the agent waits for an answer.
 #[derive(Default)]
 struct Marks {
     first: Option<(Instant, f64)>,
@@ -80,7 +80,7 @@ pub(super) async fn cost(subject: &Subject, steps: usize, time: Duration) -> any
     })
 }
 
-/// Runs `subject` with `fault` played once; how it failed, where it did.
+/// Runs `subject` with `fault` played once; returns its failure, if it failed.
 pub(super) async fn survives(subject: &Subject, fault: Fault, time: Duration) -> anyhow::Result<Result<(), String>> {
     let (steps, at) = if subject.has_steps() { (FAULT_STEPS, 1) } else { (1, 0) };
     let stage = Stage::set(script(steps).fault(at, fault, Times::Once))?;

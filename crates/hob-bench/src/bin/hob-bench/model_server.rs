@@ -35,7 +35,7 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     }
     let print = |value: &serde_json::Value| writeln!(std::io::stdout().lock(), "{value}");
     let server = start(script, move |seen| {
-        // Whoever reads may be gone; the client is served all the same.
+        // The reader may be gone; the client is served all the same.
         print(&serde_json::json!(seen)).ok();
     });
     let server = server.await.context("start the scripted model")?;

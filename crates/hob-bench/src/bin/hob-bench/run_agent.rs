@@ -36,7 +36,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
     let files = SecretFiles::read(variables_of_agents(&settings))?;
     let agent = Registry::new(AgentParts::of(&settings, state_dir, &files))?.get(&args.name)?;
-    // As a worker does it: with a session.
+    // With a session, like a worker.
     let executor = Executor::new(Sessions::new(state_dir.join("sessions"), settings.sessions), settings.agent);
     let run = RunId(format!("bench-{}", std::process::id()));
     let request = RunRequest { session: run.clone(), run, ..request(brief, args.folder, args.time)? };
@@ -67,7 +67,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
     }
 }
 
-/// A request that no issue is behind.
+/// A request without an issue.
 pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow::Result<RunRequest> {
     Ok(RunRequest {
         purpose: hob_domain::RunPurpose::Work,

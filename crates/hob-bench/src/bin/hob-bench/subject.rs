@@ -24,19 +24,19 @@ const BRIEF: &str = "Run the commands that the model names.";
 pub(super) enum Subject {
     /// The floor: a loop without anything.
     BareLoop,
-    /// Hob's own agent, in a process of its own.
+    /// Hob's own agent, in its own process.
     Native,
-    /// Another agent's command line, and where it is.
+    /// Another agent's command line, and its path.
     Peer(AdapterName, PathBuf),
 }
 
-/// Where one run happens.
+/// The folders of one run.
 pub(super) struct Place<'a> {
     /// The scripted model's address.
     pub(super) model: &'a str,
     /// The folder that is worked in.
     pub(super) folder: &'a Path,
-    /// Where state and homes are.
+    /// The folder of state and homes.
     pub(super) state: &'a Path,
     /// The time a run has.
     pub(super) time: Duration,
@@ -45,7 +45,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Subject {
-    /// How it is called in the table.
+    /// Its name in the table.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::BareLoop => "bare loop",
@@ -120,7 +120,7 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
     };
     let agent = Registry::new(parts).and_then(|registry| registry.get(name.as_str())).map_err(|error| error.reason)?;
     let request = request(BRIEF.to_owned(), place.folder.to_owned(), place.time).map_err(|error| error.to_string())?;
-    // Nobody watches the progress.
+    // The progress is not read.
     let (progress, _) = mpsc::channel(1);
     let context =
         RunContext::new(CancellationToken::new(), progress, child_environment(), hob_sandbox::Sandbox::none());
@@ -147,7 +147,8 @@ fn model(name: AdapterName) -> &'static str {
     }
 }
 
-/// Finds those of `names` that are there: in `folder`, where `scripts/agents.sh` puts them, or on the path. No names: all.
+/// Finds those of `names` that are installed: in `folder`, where `scripts/agents.sh` puts them, or on the path. No
+/// names means all.
 pub(super) fn find(names: &[String], folder: Option<&Path>) -> Result<Vec<Subject>, String> {
     let all = ["bare-loop", "native"].into_iter().chain(AdapterName::ALL.map(AdapterName::as_str));
     let wanted: Vec<String> = if names.is_empty() { all.map(str::to_owned).collect() } else { names.to_vec() };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 /// Clock ticks a second, as the kernel shows times to programs: fixed on Linux (`USER_HZ`).
 const TICKS_A_SECOND: f64 = 100.0;
 
-/// What `/proc/PID/stat` says of one process.
+/// The used fields of one process's `/proc/PID/stat`.
 struct Stat {
     parent: u32,
     /// CPU time of the process and of its children that it has waited for, in ticks.
@@ -14,7 +14,7 @@ struct Stat {
 
 fn stat(pid: u32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may have blanks and parentheses in it.
+    // The name is in parentheses and may contain blanks and parentheses.
     let (_, fields) = text.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
@@ -41,7 +41,8 @@ fn descendants() -> BTreeMap<u32, Stat> {
     found
 }
 
-/// CPU time of the processes below this one so far, in milliseconds; those that ended count with whoever waited for them.
+/// CPU time of this process's descendants so far, in milliseconds; ended ones count towards the process that reaped
+/// them.
 pub(super) fn cpu_ms() -> f64 {
     let ticks: u64 = descendants().values().map(|stat| stat.ticks).sum();
     ticks as f64 * 1_000.0 / TICKS_A_SECOND

@@ -12,7 +12,7 @@ pub(super) const LONGEST: usize = 128;
 /// Bytes before the path in `struct sockaddr_un`.
 const FAMILY: usize = 2;
 
-/// Where a socket is, or is to go.
+/// The address of a socket, or of its destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Address {
     Internet(SocketAddr),
@@ -23,7 +23,7 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// Reads what stands in a caller's memory.
+    /// Parses an address from bytes of a caller's memory.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Errno> {
         let (family, rest) = bytes.split_first_chunk::<FAMILY>().ok_or(Errno::INVAL)?;
         match i32::from(u16::from_ne_bytes(*family)) {

@@ -1,5 +1,5 @@
-//! Files of the machine's own that a fenced child gets one by one: shared memory by a name, in a folder of the run's in the place
-//! of `/dev/shm`, and terminals that the run has made.
+//! Files of the machine that a fenced child gets one by one: named shared memory, from a folder of the run instead of
+//! `/dev/shm`, and terminals that the run has made.
 
 use std::{cell::OnceCell, os::fd::OwnedFd, path::PathBuf};
 
@@ -14,10 +14,10 @@ use super::{CONTINUES, DONE, Outcome, memory};
 use crate::linux::tree;
 
 const SHARED: &[u8] = b"/dev/shm/";
-/// Where new terminals come from, and where their other ends are.
+/// The devices that make new terminals, and the folder with their other ends.
 pub(in crate::linux) const TERMINALS: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 
-/// The folder in the child's home that stands for `/dev/shm`.
+/// The folder in the child's home that replaces `/dev/shm`.
 const STANDS_FOR_SHARED: &str = ".dev-shm";
 
 pub(super) struct Files {
@@ -31,7 +31,7 @@ impl Files {
         Self { home, shared: OnceCell::new() }
     }
 
-    /// What becomes of a call about files; none: it is about none.
+    /// The answer to a call about files; `None` for any other call.
     pub(super) fn outcome(&self, listener: &Listener, call: &Call) -> Option<Outcome> {
         let path = |place: usize| memory::path(listener, call, call.arguments[place]);
         let flags = |place: usize| call.arguments[place] as u32;
@@ -47,7 +47,7 @@ impl Files {
             libc::SYS_unlink => path(0).map(|path| self.unlink(&path)),
             _ => return None,
         };
-        // What cannot be read here, the kernel refuses too.
+        // The kernel also refuses a call whose arguments cannot be read here.
         Some(outcome.unwrap_or(CONTINUES))
     }
 
@@ -60,7 +60,8 @@ impl Files {
             let Ok(found) = found else { return Errno::ACCESS.into() };
             let kept = flags & (OFlags::ACCMODE | OFlags::NONBLOCK);
             let opened = openat(CWD, found, kept | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty());
-            // The run may have closed its own meanwhile, and the next one of this number may be anybody's.
+            // The run may have closed its own terminal meanwhile, and the next one with this number may belong to
+            // anyone.
             if matches!(terminal(path), Some(Err(_))) {
                 return Errno::ACCESS.into();
             }
@@ -88,14 +89,14 @@ impl Files {
         }
     }
 
-    /// The folder that stands for `/dev/shm`, and the name in it, where the path leads there.
+    /// The folder that replaces `/dev/shm`, and the name in it, if the path leads there.
     fn shared<'a>(&self, path: &'a [u8]) -> Option<(&OwnedFd, &'a [u8])> {
         let name = path.strip_prefix(SHARED)?;
         let is_one = !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
         is_one.then_some((self.shared.get_or_init(|| self.make_shared()).as_ref()?, name))
     }
 
-    /// Where another child of the same home has made it, both share it.
+    /// Makes that folder. Children with the same home share it.
     fn make_shared(&self) -> Option<OwnedFd> {
         let folder = self.home.as_ref()?.join(STANDS_FOR_SHARED);
         mkdir(&folder, Mode::RWXU).ok();

@@ -1,5 +1,5 @@
-//! Who listens at a port of this machine, as the kernel tells over `sock_diag(7)`. `/proc/net/tcp` says the same, but walks
-//! through all connections there could be: ten milliseconds.
+//! The listeners at a port of this machine, from `sock_diag(7)`. `/proc/net/tcp` has the same, but walks through all
+//! possible connections: ten milliseconds.
 
 use std::{collections::HashSet, io};
 
@@ -14,8 +14,8 @@ const FAILED: u16 = 2;
 const DONE: u16 = 3;
 /// `TCP_LISTEN` of `net/tcp_states.h`, as a bit.
 const LISTEN: u32 = 1 << 10;
-/// Bytes of `struct nlmsghdr`; of `struct inet_diag_req_v2`, which follows in a question; where `struct inet_diag_msg`, which
-/// follows in an answer, has the inode.
+/// Bytes of `struct nlmsghdr`, bytes of `struct inet_diag_req_v2`, which follows it in a question, and the offset of
+/// the inode in `struct inet_diag_msg`, which follows it in an answer.
 const HEADER: usize = 16;
 const QUESTION: usize = 56;
 const INODE: usize = 68;

@@ -1,4 +1,4 @@
-//! What a caller's memory holds, read once.
+//! A caller's memory, read once.
 
 use std::{fs::File, os::unix::fs::FileExt};
 
@@ -10,7 +10,7 @@ const PATH_MAX: usize = 4096;
 /// Memory is readable or not by pages of this size or more.
 const PAGE: u64 = 4096;
 
-/// Up to `length` bytes at this address: fewer where what follows cannot be read.
+/// Up to `length` bytes at this address: fewer if the rest cannot be read.
 pub(super) fn bytes(listener: &Listener, call: &Call, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
     let memory = File::open(format!("/proc/{}/mem", call.thread)).map_err(|_| Errno::PERM)?;
     let mut buffer = vec![0; length];

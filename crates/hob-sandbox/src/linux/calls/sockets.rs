@@ -1,8 +1,9 @@
 //! Sockets of a fenced child: streams within the run itself, and to nowhere else.
 //!
-//! Each is made here and given to the child; a second descriptor of it stays here until it has an address for good, so that the
-//! address is set by whoever has checked it. Those of the internet are bound to the loopback device, which nobody can undo who
-//! has no capability. A connection is made only where every socket that listens there is the run's own.
+//! Each socket is made here and given to the child. A second descriptor stays here until the socket has its final
+//! address, so that whoever checked the address also sets it. Internet sockets are bound to the loopback device, which
+//! only a process with capabilities can undo. A connection is made only if every socket that listens there is the run's
+//! own.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -41,7 +42,7 @@ const LOOPBACK: &[u8] = b"lo";
 const TYPE: i32 = 0xf;
 /// Sockets without an address that are kept, before it is looked which of them are still open.
 const KEPT: usize = 512;
-/// Connections that wait at once for whoever listens to accept them.
+/// The backlog of a listening socket: connections that wait to be accepted.
 const WAITING: usize = 64;
 
 #[derive(Default)]
@@ -66,7 +67,7 @@ impl Sockets {
             (libc::AF_UNIX, _) => return refused("Unix datagrams".to_owned()),
             _ => return refused(format!("sockets of family {family} and type {}", kind & TYPE)),
         };
-        // Where another protocol carries streams, a program that prefers it takes this one.
+        // A program that prefers another stream protocol gets this one instead.
         let usual = if is_internet { libc::IPPROTO_TCP } else { family };
         if protocol != 0 && protocol != usual {
             return Errno::PROTONOSUPPORT.into();
@@ -102,7 +103,7 @@ impl Sockets {
         let done = match &address {
             Address::Internet(to) => match socket.bind(&SockAddr::from(*to)) {
                 Err(error) if failed(&error) == Errno::ADDRINUSE => {
-                    // By a socket that the child has closed since, maybe.
+                    // The child may have closed that socket since.
                     self.forget_closed(Some(inode));
                     self.kept.get(&inode).map_or(Err(error), |socket| socket.bind(&SockAddr::from(*to)))
                 }
@@ -152,7 +153,7 @@ impl Sockets {
         };
         let Ok(socket) = socket.try_clone() else { return Errno::NFILE.into() };
         if !socket.nonblocking().unwrap_or(false) {
-            // What is kept while a connection is made would keep it open behind the child's back.
+            // A descriptor kept here during a connection would hold the socket open after the child closed it.
             self.kept.remove(&inode);
             return self.wait(listener, call, socket, to);
         }
@@ -165,7 +166,7 @@ impl Sockets {
         }
     }
 
-    /// Where a connection really goes, if it stays within the run.
+    /// The destination of a connection, if it stays within the run.
     fn target(&self, call: &Call, address: &Address) -> Result<Target, Outcome> {
         let nobody = || Outcome::from(Errno::CONNREFUSED);
         let foreign = |error| Outcome::Refused(error, format!("connect {address}"));
@@ -229,7 +230,7 @@ impl Sockets {
         }
     }
 
-    /// Forgets the sockets that nobody in the run has open, but for the one that is asked about.
+    /// Forgets the sockets that no process of the run has open, except `but`.
     fn forget_closed(&mut self, but: Option<u64>) {
         let open = tree::open_sockets();
         let keeps = |inode: &u64| open.contains(inode) || Some(*inode) == but;
@@ -238,7 +239,7 @@ impl Sockets {
     }
 }
 
-/// Where a connection goes; what it names stays open until then.
+/// The destination of a connection; what it names stays open until the connection is made.
 struct Target {
     address: SockAddr,
     _file: Option<OwnedFd>,
@@ -253,7 +254,8 @@ impl Target {
         socket.connect(&self.address).map_err(|error| failed(&error))
     }
 
-    /// By a socket that does not wait. Within the machine a connection is made at once, but where nobody accepts it.
+    /// Connects by a non-blocking socket. Within the machine a connection is made at once, unless the listener's queue
+    /// is full.
     fn reached_at_once_by(&self, socket: &Socket) -> Result<(), Errno> {
         match self.reached_by(socket) {
             Err(Errno::INPROGRESS) => {}
@@ -267,8 +269,8 @@ impl Target {
     }
 }
 
-/// Gives a socket a file by the path that the caller wrote, since that is what it is called then. This thread may make files
-/// where the child may. Which file that is; none: it is gone already.
+/// Binds a socket to a file by the path that the caller wrote, because that becomes its name. This thread may make
+/// files only where the child may. Returns the file; `None` if it is gone already.
 fn bind_file(call: &Call, socket: &Socket, path: &[u8]) -> Result<Option<(u64, u64)>, Errno> {
     let name = SockAddr::unix(OsStr::from_bytes(path)).map_err(|error| failed(&error))?;
     let folder = folder_of(call)?;
@@ -296,7 +298,7 @@ fn asked(listener: &Listener, call: &Call) -> Result<(u64, Address), Errno> {
     Ok((inode(listener, call)?, address(listener, call, 1)?))
 }
 
-/// Which socket the caller names.
+/// The inode of the socket that the caller names.
 fn inode(listener: &Listener, call: &Call) -> Result<u64, Errno> {
     let target =
         fs::read_link(format!("/proc/{}/fd/{}", call.thread, call.arguments[0] as i32)).map_err(|_| Errno::BADF)?;
@@ -306,7 +308,7 @@ fn inode(listener: &Listener, call: &Call) -> Result<u64, Errno> {
     tree::socket(&target).ok_or(Errno::NOTSOCK)
 }
 
-/// The address whose place is this argument, and whose length is the next one.
+/// The address that the argument at `place` points to; the next argument is its length.
 pub(super) fn address(listener: &Listener, call: &Call, place: usize) -> Result<Address, Errno> {
     let length = call.arguments[place + 1] as u32 as usize;
     if length > LONGEST {
