@@ -34,21 +34,21 @@ pub struct Checkout {
     sources: Sources,
     kept: bool,
     unresolved: Option<Arc<Unresolved>>,
-    /// What the work is to be, in words: what it names is committed, whoever made it.
+    /// A description of the wanted work: files that it names are committed even if a tool made them.
     wanted: String,
     left_out: Arc<Mutex<Vec<LeftOut>>>,
     _in_use: Arc<Use>,
 }
 
-/// What is done with the files that an earlier run left.
+/// The treatment of files that an earlier run left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leftover {
     /// They are removed: the folder is the branch, and nothing else.
     Remove,
-    /// They stay, ignored files included, where the branch has not moved elsewhere since. What was committed and never pushed is
-    /// in the folder then, and in no commit.
+    /// They stay, ignored files included, if the branch has not moved elsewhere since. Commits that were never pushed
+    /// are then present only as files in the folder.
     Keep,
-    /// The same, but for this commit: it stays the branch's tip where it is that.
+    /// Like `Keep`, but this commit stays the branch's tip if it is that.
     KeepCommit(Sha),
     /// They are removed, and the folder is this commit, which is ahead of the branch.
     StartAt(Sha),
@@ -111,7 +111,7 @@ impl Checkout {
         &self.branch
     }
 
-    /// The commit the branch goes out from: the base given, or the last one in common where the branch is older.
+    /// The commit that the branch starts from: the given base, or the last common commit if the branch is older.
     pub fn base(&self) -> &Sha {
         &self.sources.base
     }
@@ -121,29 +121,29 @@ impl Checkout {
         &self.sources.start
     }
 
-    /// Where the branch stood on the server at the last fetch: what a first push expects. None: it was not there.
+    /// The branch's tip on the server at the last fetch, which a first push expects; `None` if it was not there.
     pub fn pushed(&self) -> Option<&Sha> {
         self.sources.pushed.as_ref()
     }
 
-    /// What an update of the branch left for the agent to resolve.
+    /// The conflicts that an update of the branch left for the agent to resolve.
     pub fn conflicts(&self) -> &[Conflict] {
         self.unresolved.as_ref().map_or(&[], |unresolved| &unresolved.conflicts)
     }
 
-    /// The conflicts whose markers are in the branch's last commit: what is on no account to be published.
+    /// The conflicts whose markers are in the branch's last commit, which must not be published.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`] when the commit cannot be read.
+    /// [`WorkspaceError::Library`] if the commit cannot be read.
     pub async fn conflicts_left(&self) -> Result<Vec<Conflict>, WorkspaceError> {
         let Some(unresolved) = self.unresolved.clone() else { return Ok(Vec::new()) };
         let (git, tip) = (self.folder.git(), oid(&self.tip().await?)?);
         blocking("look for conflicts that are left", move || unresolved.left(&git, tip)).await
     }
 
-    /// Commits everything in the agent's folder that is not ignored, by a child in `sandbox`; none when nothing changed.
-    /// Known secrets are left out of the message. The commit of an update that left conflicts is replaced, so that none has
-    /// them in its history.
+    /// Commits everything in the agent's folder that is not ignored, by a child in `sandbox`; `None` if nothing
+    /// changed. Known secrets are left out of the message. The commit of an update that left conflicts is replaced, so
+    /// that they are in no commit's history.
     ///
     /// # Errors
     /// [`WorkspaceError::Unfit`] names what cannot be committed.
@@ -158,7 +158,7 @@ impl Checkout {
         let on = if self.unresolved.is_some() { On::Parents } else { On::Tip };
         let entry = Entry { message, identity, time, on };
         let repo = self.folder.repo().to_owned();
-        // What the agent has locked of Hob's own is Hob's again.
+        // The agent may have locked folders that belong to Hob.
         blocking("unlock the checkout", move || unlock(&repo)).await?;
         let what = (self.branch.full(), self.wanted.clone());
         let (made, left_out) = committer::commit((&self.git, &self.folder), sandbox, what, entry).await?;
@@ -166,21 +166,21 @@ impl Checkout {
         Ok(made)
     }
 
-    /// Has what these words name committed, where tools made it, too.
+    /// Sets the description of the work: files that it names are committed even if a tool made them.
     #[must_use]
     pub fn wanting(self, words: String) -> Self {
         Self { wanted: words, ..self }
     }
 
-    /// What the last commit left out.
+    /// The paths that the last commit left out.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The branch's tip in Hob's git directory: the last commit made here, or where the checkout started.
+    /// The branch's tip in Hob's git directory: the last commit made here, or the checkout's start.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`] when the branch cannot be read.
+    /// [`WorkspaceError::Library`] if the branch cannot be read.
     pub async fn tip(&self) -> Result<Sha, WorkspaceError> {
         let (git, name) = (self.folder.git(), self.branch.full());
         blocking("read the branch's tip", move || {
@@ -191,10 +191,10 @@ impl Checkout {
         .await
     }
 
-    /// What a commit of the issue says.
+    /// The message of one of the issue's commits.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`] when the commit is not there.
+    /// [`WorkspaceError::Library`] if the commit does not exist.
     pub async fn message(&self, commit: &Sha) -> Result<String, WorkspaceError> {
         let (git, commit) = (self.folder.git(), oid(commit)?);
         blocking("read the commit", move || {
@@ -205,10 +205,10 @@ impl Checkout {
         .await
     }
 
-    /// Makes sure that `head` goes out from the base, as all that is committed here does.
+    /// Checks that `head` descends from the base, as everything committed here does.
     ///
     /// # Errors
-    /// [`WorkspaceError::UnrelatedHistory`] where it does not.
+    /// [`WorkspaceError::UnrelatedHistory`] if it does not.
     pub(super) async fn goes_out_from_base(&self, head: &Sha) -> Result<(), WorkspaceError> {
         let (git, branch, base) = (self.folder.git(), self.branch.clone(), self.sources.base.clone());
         let head = oid(head)?;
@@ -238,19 +238,19 @@ impl Checkout {
         .await
     }
 
-    /// Takes the agent's folder back to the commit that the checkout started from, without all that was left in it.
+    /// Restores the agent's folder to the commit that the checkout started from, and removes everything else in it.
     ///
     /// # Errors
-    /// What git and the disk say.
+    /// Errors of git and the disk.
     pub async fn restore(&self) -> Result<(), WorkspaceError> {
         self.lay().await
     }
 
-    /// The first commit of the earlier work that was not committed under the address `own`, from the base on, or from
-    /// `accepted` where that is part of it. None: all of it is Hob's.
+    /// The first commit of the earlier work, from the base on, or from `accepted` if that is part of it, whose
+    /// committer is not the address `own`. `None` if all of it is Hob's.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`] when the history cannot be read.
+    /// [`WorkspaceError::Library`] if the history cannot be read.
     pub async fn foreign_commit(
         &self,
         own: &CommitIdentity,
@@ -286,10 +286,10 @@ impl Checkout {
         blocking("read the diff", move || diff::read(&git, commits, cap, &own)).await
     }
 
-    /// Checks a commit out into the clean folder where the checks run; the folder, with a throwaway `.git` of its own.
+    /// Checks a commit out into the clean folder of the checks, and returns that folder, with its own throwaway `.git`.
     ///
     /// # Errors
-    /// What git and the disk say.
+    /// Errors of git and the disk.
     pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
         checked(sha)?;
         let (proof, index) = (self.folder.proof(), self.folder.proof_index());
@@ -304,13 +304,13 @@ impl Checkout {
         Ok(proof)
     }
 
-    /// Remembers where the branch stands on the server now.
+    /// Records the branch's current tip on the server.
     pub(super) async fn note_pushed(&self, sha: Option<&Sha>) -> Result<(), WorkspaceError> {
         let (place, sha) = (self.folder.pushed(), sha.map_or_else(String::new, ToString::to_string));
         blocking("remember the push", move || write(&place, sha)).await
     }
 
-    /// Where the issue's folders are.
+    /// The issue's folders.
     pub(super) fn issue_folder(&self) -> &IssueFolder {
         &self.folder
     }
@@ -320,7 +320,7 @@ impl Checkout {
         self.folder.git()
     }
 
-    /// Takes the folder as it is, where it goes out from the commit that the branch stands on; false: it does not. The commit `stays`
+    /// Takes the folder as it is if it descends from the branch's tip, and returns whether it does. The commit `stays`
     /// stays the branch's tip.
     async fn keep(&mut self, stays: Option<Sha>) -> Result<bool, WorkspaceError> {
         let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
@@ -331,7 +331,7 @@ impl Checkout {
             }
             let repo = git_dir::open(&folder.git(), "open the issue's git directory")?;
             let Ok(tip) = repo.refname_to_id(&branch.full()) else { return Ok(None) };
-            // What was never pushed goes out from the base of its time.
+            // Commits that were never pushed start from the base of their time.
             let start = match &pushed {
                 Some(_) => start,
                 None => match repo.merge_base(tip, oid(&start)?) {
@@ -340,7 +340,7 @@ impl Checkout {
                 },
             };
             let start_id = oid(&start)?;
-            // Whoever moved the branch meanwhile, or threw it away, is right.
+            // If someone moved or deleted the branch meanwhile, their version counts.
             let now = pushed.as_ref().map_or("", Sha::as_str);
             let left = fs::read_to_string(folder.pushed()).unwrap_or_default();
             if now != left && now != tip.to_string() {
@@ -379,7 +379,7 @@ impl Checkout {
     ) -> Result<(), WorkspaceError> {
         self.sources = Sources { base, start, pushed: self.sources.pushed.take() };
         if unresolved.is_some() {
-            // No later run keeps a folder whose files have markers: it would take them for work.
+            // A folder with conflict markers must not be kept by a later run, which would take them for work.
             let place = self.folder.pushed();
             blocking("remember the conflicts", move || write(&place, "conflicts")).await?;
         }
@@ -401,7 +401,7 @@ impl Checkout {
     async fn fill(&self, tree: &Path, index: &Path, sha: &Sha) -> Result<(), WorkspaceError> {
         let (folder, place) = (self.folder.clone(), tree.to_owned());
         let before = blocking("make the checkout", move || {
-            // What was `.git` may be a link now, and the folder, too.
+            // Both `.git` and the folder may have become links.
             remove(&place.join(".git"))?;
             if place.is_symlink() {
                 remove(&place)?;

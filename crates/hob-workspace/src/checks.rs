@@ -1,7 +1,7 @@
 //! The repository's checks: shell commands, run one after the other in the proof's folder.
 //!
-//! They run what the agent wrote, so they get no token: only the environment that is given. The home is the caller's,
-//! because compilers and package managers keep their caches there; a caller that wants none sets `HOME`.
+//! They run the agent's code, so they get no token: only the given environment. The home is the caller's, because
+//! compilers and package managers keep their caches there; a caller that does not want that sets `HOME`.
 
 use std::{
     ffi::OsStr,

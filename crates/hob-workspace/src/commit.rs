@@ -1,7 +1,7 @@
 //! From the agent's folder to a commit, by the git library: it runs no hooks and no filters.
 //!
-//! The library compares the folder with Hob's index; each changed path is then held against the limits before it is
-//! read. Links become links: their targets are never read. Pipes and sockets are left out, as git does.
+//! The library compares the folder with Hob's index; each changed path is then checked against the limits before it is
+//! read. Links are committed as links: their targets are never read. Pipes and sockets are left out, as git does.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,7 +40,7 @@ pub(super) fn signature(identity: &CommitIdentity, time: Timestamp) -> Result<gi
     git2::Signature::new(&plain(&identity.name), &plain(&identity.email), &git2::Time::new(time.timestamp(), 0))
 }
 
-/// What a commit may have.
+/// The limits of a commit.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Limits {
     /// Changed files.
@@ -49,7 +49,7 @@ pub(super) struct Limits {
     pub(super) file_bytes: u64,
 }
 
-/// What a commit records about itself.
+/// The metadata of a commit.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) message: String,
@@ -58,7 +58,7 @@ pub(super) struct Entry {
     pub(super) on: On,
 }
 
-/// What a commit is made on top of.
+/// The parents of a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum On {
     /// The branch's tip.
@@ -73,7 +73,7 @@ pub(super) enum Change {
     /// Before the others: a folder may have become a file.
     Remove(PathBuf),
     Add(PathBuf),
-    /// By git, which converts it.
+    /// Converted by git.
     Convert(PathBuf),
 }
 
@@ -146,7 +146,7 @@ pub(super) fn stage(
             Delta::Unmodified | Delta::Ignored | Delta::Unreadable | Delta::Conflicted => {}
         }
     }
-    // The library compares what it would commit; a file that nobody touched may be in the index in another form.
+    // The library compares committed forms; the index may have an untouched file in another form.
     let untouched = converter.untouched(&touched_perhaps)?;
     changes.retain(|change| !matches!(change, Change::Convert(path) if untouched.contains(path)));
     if changes.len() > limits.files {
@@ -168,7 +168,7 @@ pub(super) fn stage(
     Ok((changes, left_out.told()))
 }
 
-/// What is left out, by what is named of it.
+/// The paths to leave out, keyed by the path that is reported.
 #[derive(Default)]
 struct Leaving(BTreeMap<(PathBuf, WhyLeftOut), (u64, bool)>);
 
@@ -189,11 +189,11 @@ impl Leaving {
     }
 }
 
-/// The program by which git would convert a file, as the repository's attributes name it. What the agent has just written there
-/// does not count.
+/// The program that git would convert a file with, as the repository's attributes name it. Attributes that the agent
+/// has just written do not count.
 fn filter(repo: &Repository, path: &Path) -> Option<String> {
     let value = repo.get_attr(path, "filter", AttrCheckFlags::INDEX_ONLY).ok()??;
-    // What is set or unset without a value names none.
+    // An attribute that is set or unset without a value names no program.
     (!matches!(value, "" | "[internal]__TRUE__" | "[internal]__FALSE__")).then(|| value.to_owned())
 }
 
@@ -221,11 +221,11 @@ enum Fit {
     Yes,
     /// It is a pipe or a socket.
     No,
-    /// It is a repository of its own. The library goes into one whose folder has tracked files.
+    /// A repository of its own. The library descends into one whose folder has tracked files.
     Repository,
 }
 
-/// Whether a path is to be committed; an error where it must not be.
+/// Whether a path is to be committed; an error if it must not be.
 fn fit(tree: &Path, bytes: &[u8], mode: FileMode, limits: Limits) -> Result<Fit, WorkspaceError> {
     let shown = || shown_path(bytes.strip_suffix(b"/").unwrap_or(bytes));
     if bytes.split(|byte| *byte == b'/').any(is_reserved) {
@@ -264,7 +264,7 @@ fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// Puts the changes into Hob's index and commits them; none when the tree is the branch's.
+/// Puts the changes into Hob's index and commits them; `None` if the tree is the branch's.
 pub(super) fn record(
     (repo, converter): (&Repository, &Converter<'_>),
     branch: &str,
@@ -325,7 +325,7 @@ pub(super) fn foreign(
     let mut walk = repo.revwalk().map_err(&failed)?;
     walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE).and_then(|()| walk.push(start)).map_err(&failed)?;
     walk.hide(base).map_err(&failed)?;
-    // What was accepted may be gone from the branch: then all of it counts.
+    // The accepted commit may no longer be on the branch: then all of it counts.
     if let Some(accepted) = accepted.filter(|id| repo.find_commit(*id).is_ok()) {
         walk.hide(accepted).map_err(&failed)?;
     }

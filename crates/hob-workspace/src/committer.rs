@@ -1,8 +1,8 @@
-//! The commit, in a process of its own.
+//! The commit, in its own process.
 //!
-//! What an agent left is looked at by the git library, a large program in C. So that does not happen in the process that
-//! has the token, but in one that has no secret, reads this one folder, writes the git directory, and is ended when
-//! its time is over.
+//! The git library, a large program in C, inspects files that an agent left. So that happens not in the process with
+//! the token, but in one that has no secret, reads only this folder, writes the git directory, and is killed at
+//! its deadline.
 
 use std::{
     ffi::OsString,
@@ -29,12 +29,12 @@ use crate::{
     survey::unreadable,
 };
 
-/// The only argument of Hob's program where it commits.
+/// The only argument of Hob's program as the committer.
 const COMMIT: &str = "--commit-folder";
-/// What this file does, in an error.
+/// This file's step in errors.
 const DOING: &str = "commit the work";
 
-/// What is to be committed, and where.
+/// The instructions for the committer.
 #[derive(Serialize, Deserialize)]
 struct Order {
     git: PathBuf,
@@ -42,17 +42,17 @@ struct Order {
     /// The full name of the branch's ref.
     branch: String,
     limits: Limits,
-    /// For what the library does not convert as git does.
+    /// The git command for files that the library does not convert as git does.
     convert: GitCommand,
-    /// What the work is to be, in words.
+    /// A description of the wanted work.
     wanted: String,
     entry: Entry,
 }
 
-/// What became of it.
+/// The committer's answer.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    /// The commit, where anything changed.
+    /// The commit, if anything changed, and the paths that it left out.
     Committed(Option<Sha>, Vec<LeftOut>),
     Unfit(UnfitWork),
     Failed(String),
@@ -74,7 +74,7 @@ pub(super) async fn commit(
     let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
     let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, convert: git.command(), wanted, entry };
     let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
-    // The library reads the system's settings and fails where it may not.
+    // The library reads the system's settings and fails if it may not.
     let plan =
         [sandbox.launcher(), &tree, &folder.mirror_objects(), Path::new("/etc/gitconfig"), Path::new(&settings.git)]
             .into_iter()
@@ -102,7 +102,7 @@ fn failed(detail: String) -> WorkspaceError {
     WorkspaceError::Git { doing: DOING, detail }
 }
 
-/// Commits where this process was started for that, as it is told on standard input; else nothing is done.
+/// Commits as standard input says if this process was started as the committer; otherwise does nothing.
 pub fn was_committer(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     if !arguments.into_iter().skip(1).eq([COMMIT]) {
         return None;

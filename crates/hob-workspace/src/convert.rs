@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{UnfitWork, WorkspaceError, error::disk, layout::remove};
 
-/// The attributes by which git converts a file without a program. <https://git-scm.com/docs/gitattributes>
+/// The attributes that make git convert a file without a program. <https://git-scm.com/docs/gitattributes>
 const CONVERTS: [&str; 5] = ["text", "crlf", "eol", "ident", "working-tree-encoding"];
-/// Where files are checked out to be compared, in Hob's git directory.
+/// The folder in Hob's git directory where files are checked out to be compared.
 const COMPARED: &str = "compared";
 
-/// How git is run.
+/// The git program and its environment.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct GitCommand {
     pub(super) program: PathBuf,
@@ -37,8 +37,8 @@ pub(super) struct Converter<'a> {
     pub(super) tree: &'a Path,
 }
 
-/// Whether git converts what is at this path: by the attributes of the index, which the checkout went by, or by those that are
-/// in the folder now.
+/// Whether git converts the file at this path: by the attributes of the index, which the checkout used, or by those in
+/// the folder now.
 pub(super) fn is_converted(repo: &Repository, path: &Path) -> bool {
     let says = |name, flags| {
         let value = repo.get_attr_bytes(path, name, flags).ok().flatten();

@@ -14,7 +14,7 @@ const LARGEST_TEXT: i64 = 64 << 20;
 pub(super) fn read(git: &Path, (base, head): (Oid, Oid), cap: usize, own: &Redaction) -> Result<Diff, WorkspaceError> {
     let failed = library("read the diff");
     let repo = git_dir::open(git, "read the diff")?;
-    // Without an index there are no attributes: a repository's own must not hide what it changes.
+    // An empty index has no attributes: a repository's own must not hide its changes.
     Index::new().and_then(|mut none| repo.set_index(&mut none)).map_err(&failed)?;
     let tree = |id| repo.find_commit(id).and_then(|commit| commit.tree());
     let (old, new) = (tree(base).map_err(&failed)?, tree(head).map_err(&failed)?);

@@ -1,4 +1,4 @@
-//! What can go wrong between Hob, git and the disk, and what class of failure it is.
+//! Failures of git and the disk, with the class of each.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -28,7 +28,7 @@ pub enum WorkspaceError {
         /// The branch.
         branch: BranchName,
     },
-    /// The branch is not where it was expected to be: somebody else pushed.
+    /// The branch is not at the expected commit: someone else pushed.
     #[error("the branch `{branch}` was moved by somebody else")]
     LeaseLost {
         /// The branch.
@@ -50,7 +50,7 @@ pub enum WorkspaceError {
         /// The base.
         base: Sha,
     },
-    /// What the agent left cannot be committed.
+    /// The agent's work cannot be committed.
     #[error("commit the work: {0}")]
     Unfit(#[from] UnfitWork),
     /// Another process of Hob uses the same mirror just now.
@@ -59,13 +59,13 @@ pub enum WorkspaceError {
         /// The repository.
         repo: RepoName,
     },
-    /// A text that is no object id was given where one is needed.
+    /// A text that is not an object id was given where one is needed.
     #[error("{0:?} is no commit id")]
     InvalidSha(String),
     /// A local git command failed.
     #[error("{doing}: {detail}")]
     Git {
-        /// What was tried.
+        /// The step that failed.
         doing: &'static str,
         /// Git's message.
         detail: String,
@@ -73,7 +73,7 @@ pub enum WorkspaceError {
     /// The git library failed.
     #[error("{doing}: {source}")]
     Library {
-        /// What was tried.
+        /// The step that failed.
         doing: &'static str,
         /// Its error.
         source: LibraryError,
@@ -81,7 +81,7 @@ pub enum WorkspaceError {
     /// A file or folder could not be read or written.
     #[error("{doing} `{}`: {source}{}", path.display(), advice(source))]
     Disk {
-        /// What was tried.
+        /// The step that failed.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -94,20 +94,20 @@ pub enum WorkspaceError {
     /// Disk or git library work took too long.
     #[error("{doing}: not done after {minutes} min")]
     Late {
-        /// What was tried.
+        /// The step that failed.
         doing: &'static str,
-        /// How long it was waited for.
+        /// The time limit in minutes.
         minutes: u64,
     },
     /// A background task ended without an answer.
     #[error("{doing}: the task ended without an answer")]
     Task {
-        /// What was tried.
+        /// The step that failed.
         doing: &'static str,
     },
 }
 
-/// What the git library said, without the names and numbers of its own classes.
+/// An error of the git library, shown without its own class names and numbers.
 #[derive(Debug)]
 pub struct LibraryError(git2::Error);
 
@@ -123,24 +123,23 @@ impl std::error::Error for LibraryError {}
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{doing} `{repo}`: {reason}")]
 pub struct TransportError {
-    /// What was tried.
+    /// The step that failed.
     pub doing: &'static str,
     /// The repository.
     pub repo: String,
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     pub reason: String,
     /// Whether trying again can help.
     pub class: FailureClass,
 }
 
-/// What the agent left in its folder that cannot become a commit. Paths are written by
-/// [`shown_path`](hob_domain::shown_path).
+/// Files in the agent's folder that cannot be committed. Paths are written by [`shown_path`](hob_domain::shown_path).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum UnfitWork {
     /// A name that git reserves for itself on some file system.
     #[error("`{path}` has a name that stands for git's own folder")]
     ReservedName {
-        /// Where.
+        /// The path.
         path: String,
     },
     /// The folder itself was replaced.
@@ -149,7 +148,7 @@ pub enum UnfitWork {
     /// Too many changed files.
     #[error("{count} files are changed, the limit is {limit}; build output may be missing in `.gitignore`")]
     TooManyFiles {
-        /// How many.
+        /// The number of files.
         count: usize,
         /// The setting `workspace.max_files`.
         limit: usize,
@@ -157,7 +156,7 @@ pub enum UnfitWork {
     /// A file of git's rules that is none.
     #[error("`{path}` is no file of at most {limit} bytes, so git cannot read its rules")]
     Rules {
-        /// Where.
+        /// The path.
         path: String,
         /// The most bytes.
         limit: u64,
@@ -167,7 +166,7 @@ pub enum UnfitWork {
     TooDeep {
         /// The folder at the top that holds them.
         path: String,
-        /// How many.
+        /// The limit.
         limit: usize,
     },
     /// A folder that git's library does not come to the end of.
@@ -176,10 +175,10 @@ pub enum UnfitWork {
         /// The setting `workspace.local_time`.
         seconds: u64,
     },
-    /// A file or folder that nobody may read.
+    /// A file or folder without read permission.
     #[error("`{path}` may not be read; let its owner read it, or remove it")]
     Unreadable {
-        /// Where.
+        /// The path.
         path: String,
     },
     /// A file that git cannot convert as its attributes say.
@@ -191,7 +190,7 @@ pub enum UnfitWork {
     /// A file that is too large.
     #[error("`{path}` has {bytes} bytes, the limit is {limit}")]
     TooLarge {
-        /// Where.
+        /// The path.
         path: String,
         /// Its size.
         bytes: u64,

@@ -1,8 +1,8 @@
-//! The git command line, hardened: what it may read, where it may go, how long it may take.
+//! The git command line, hardened: restricted files, destinations and time.
 //!
-//! Every command has an explicit git directory of Hob's, so that git looks for none by itself and none that an agent
-//! wrote is ever opened. No system or user configuration, no hooks, no prompts, no automatic maintenance, no
-//! recursion into submodules, no background children. No token: the forwarder has it.
+//! Every command has an explicit git directory of Hob's, so that git does not search for one and never opens one that
+//! an agent wrote. No system or user configuration, no hooks, no prompts, no automatic maintenance, no recursion into
+//! submodules, no background children. No token: the forwarder has it.
 
 use std::{
     ffi::OsStr,
@@ -23,7 +23,7 @@ use crate::{
     route::Route,
 };
 
-/// Settings of every command. They come by environment, where they outweigh every file.
+/// Settings of every command. They are passed by environment, where they override every file.
 ///
 /// `transfer.fsckObjects` is left off: old, harmless flaws would shut out real repositories, and what it guards
 /// against (hostile names in trees, hostile `.gitmodules`) is refused at checkout or never read here.
@@ -41,16 +41,16 @@ const SETTINGS: [(&str, &str); 27] = [
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
     ("diff.ignoreSubmodules", "all"),
-    // As many workers as there are processors; a checkout of 20,000 files gains, a small one is not slowed.
+    // As many workers as processors; a checkout of 20,000 files is faster, a small one is not slower.
     ("checkout.workers", "0"),
-    // What a server names as the place to go to instead is nobody's to decide but the operator's.
+    // Only the operator chooses the server: redirects are not followed.
     ("http.followRedirects", "false"),
     // Git talks to the forwarder, on this machine.
     ("http.proxy", ""),
     ("remote.origin.proxy", ""),
     ("http.sslVerify", "true"),
     ("http.saveCookies", "false"),
-    // A program that is run where objects are borrowed; this one does nothing.
+    // The program that git runs where objects are borrowed; this one does nothing.
     ("core.alternateRefsCommand", "true"),
     ("transfer.bundleURI", "false"),
     ("push.gpgSign", "false"),
@@ -58,7 +58,7 @@ const SETTINGS: [(&str, &str); 27] = [
     ("http.lowSpeedLimit", "1000"),
     ("http.lowSpeedTime", "30"),
     ("http.userAgent", concat!("hob/", env!("CARGO_PKG_VERSION"))),
-    // Finds what the server has by asking, so that a base that moved meanwhile costs no whole history; where a push needs it.
+    // Asks which commits the server has, so that a base that moved meanwhile does not upload the whole history.
     ("push.negotiate", "true"),
     ("advice.detachedHead", "false"),
 ];
@@ -66,7 +66,7 @@ const SETTINGS: [(&str, &str); 27] = [
 /// Bytes of git's output that are kept; the longest is the list of objects a checkout needs, 42 bytes each.
 const OUTPUT_CAP: usize = 64 << 20;
 
-/// How Hob runs git.
+/// Hob's way of running git.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
     settings: WorkspaceSettings,
@@ -75,7 +75,7 @@ pub(super) struct Git {
 }
 
 impl Git {
-    /// `home` stands for the user's home: git and curl read dot files there, and there shall be none.
+    /// `home` replaces the user's home: git and curl read dot files there, and there must not be any.
     pub(super) fn new(settings: WorkspaceSettings, mut environment: Environment, home: &Path) -> Self {
         for (name, value) in [
             ("LC_ALL", "C"),
@@ -104,7 +104,7 @@ impl Git {
         &self.settings
     }
 
-    /// A command on a git directory of Hob's that talks to nobody: not even for objects that are missing.
+    /// A command on a git directory of Hob's without network access, even for missing objects.
     pub(super) fn local(&self, git_dir: GitDir<'_>) -> Result<Program, WorkspaceError> {
         let program = self.program(git_dir, "none", Vec::new())?;
         Ok(program.env("GIT_NO_LAZY_FETCH", "1").deadline(self.settings.local_time))
@@ -120,7 +120,7 @@ impl Git {
         Ok(self.program(git_dir, route.protocols(), route.settings())?.deadline(self.settings.transfer_time))
     }
 
-    /// The same program for whoever starts it elsewhere; it talks to nobody.
+    /// The same program, without network access, for another process to start.
     pub(super) fn command(&self) -> GitCommand {
         let own = self.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
         let more = variables("none", Vec::new()).map(|(name, value)| (name.into(), value.into()));
@@ -183,7 +183,7 @@ pub(super) struct Tree<'a> {
     pub(super) before: Before,
 }
 
-/// What a folder held before it is filled.
+/// The state of a folder before it is filled.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Before {
     /// It is fresh: there is nothing to clean.

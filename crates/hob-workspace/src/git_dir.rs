@@ -1,8 +1,9 @@
-//! Hob's git directories, as they are before each use.
+//! The contents of Hob's git directories before each use.
 //!
-//! What an agent's left-over process could reach is not trusted: settings name programs and servers, `info` hides changes,
-//! alternates and graphs stand for objects and histories. All of these are Hob's to write, so they are compared with what
-//! Hob wrote, and written anew where they differ. Objects are checked by their names, and refs by whoever uses them.
+//! Files that an agent's left-over process could reach are not trusted: settings name programs and servers, `info`
+//! hides changes, alternates and graphs replace objects and histories. Only Hob writes these, so they are compared with
+//! what Hob wrote and rewritten if they differ. Objects are verified by their names, and refs by the code that uses
+//! them.
 
 use std::{
     fs,
@@ -34,11 +35,11 @@ const ISSUE_CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = 
     excludesFile = /dev/null\n\tattributesFile = /dev/null\n\tlogallrefupdates = false\n[gc]\n\tauto = 0\n";
 /// Relative, so that the state folder may be moved.
 const ISSUE_ALTERNATES: &str = "../../../../mirror.git/objects\n";
-/// Settings of a bare repository that may leave objects out. The server's address stands in no file: each command brings
-/// it, so a server may move.
+/// Settings of a bare repository that may leave objects out. No file has the server's address, which each command
+/// supplies, so a server may move.
 const MIRROR_CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n\
     [remote \"origin\"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n";
-/// What Hob never makes, and git obeys.
+/// Files that Hob never makes, and git obeys.
 const NEVER_MADE: [&str; 10] = [
     "config.worktree",
     "commondir",
@@ -59,7 +60,7 @@ impl<'a> GitDir<'a> {
         }
     }
 
-    /// What git is told to open. Where there is none, that is what nobody can make one of.
+    /// The path that git is told to open. If there is no directory, it is a path that nothing can create.
     pub(super) fn opened(self) -> &'a Path {
         match self {
             Self::Issue(path) | Self::Mirror(path) => path,
@@ -67,7 +68,7 @@ impl<'a> GitDir<'a> {
         }
     }
 
-    /// Writes what Hob wrote there once more, where it is no longer so.
+    /// Rewrites Hob's files that have changed.
     pub(super) fn renew(self) -> Result<(), WorkspaceError> {
         let (git, config, alternates) = match self {
             Self::Issue(git) => (git, ISSUE_CONFIG, Some(ISSUE_ALTERNATES)),

@@ -1,4 +1,4 @@
-//! Which checkouts this process uses.
+//! The checkouts that this process uses.
 
 use std::{
     collections::BTreeSet,

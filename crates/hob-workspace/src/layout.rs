@@ -1,4 +1,4 @@
-//! Where things are on disk, and the making and removing of folders. Every path comes from checked names.
+//! The paths on disk, and the making and removing of folders. Every path is built from checked names.
 //!
 //! ```text
 //! ROOT/OWNER/NAME/mirror.git          Hob's: what the server has, without file contents where it can be
@@ -34,12 +34,12 @@ pub(super) fn mirror(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("mirror.git")
 }
 
-/// Where folders wait that are to be removed.
+/// The folder of everything that waits to be removed.
 pub(super) fn trash(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("trash")
 }
 
-/// Where many commits of the ledger are fetched to.
+/// The git directory that many commits of the ledger are fetched to.
 pub(super) fn ledgers(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("ledgers.git")
 }
@@ -57,7 +57,7 @@ impl IssueFolder {
         self.0.join("git")
     }
 
-    /// Says where the branch stood on the server when Hob last saw or moved it.
+    /// The file with the branch's tip on the server when Hob last saw or moved it.
     pub(super) fn pushed(&self) -> PathBuf {
         self.git().join("pushed")
     }
@@ -66,7 +66,7 @@ impl IssueFolder {
         self.repo().join("mirror.git/objects")
     }
 
-    /// Where the repository keeps what set-up steps left.
+    /// The folder of the repository's prepared set-ups.
     pub(super) fn prepared(&self) -> PathBuf {
         self.repo().join("prepared")
     }
@@ -76,7 +76,7 @@ impl IssueFolder {
         self.0.ancestors().nth(2).unwrap_or(&self.0)
     }
 
-    /// Where it keeps what they left from its own commits.
+    /// The folder of the set-ups prepared from the issue's own commits.
     pub(super) fn own_prepared(&self) -> PathBuf {
         self.0.join("prepared")
     }
@@ -113,12 +113,13 @@ pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Worksp
     fs::write(path, content).map_err(disk("write", path))
 }
 
-/// Removes whatever is at `path`, links themselves and not what they point to; nothing there is fine.
+/// Removes `path`. Links are removed, not their targets. It is fine if nothing is there.
 pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
     remove_tree(path).map_err(disk("remove", path))
 }
 
-/// How deep folders of a repository are that a child in a fence may have locked: `mirror.git/objects/xx`, `issues/N/tree`.
+/// The depth of a repository's folders that a child in a fence may have locked: `mirror.git/objects/xx`,
+/// `issues/N/tree`.
 const LEVELS: usize = 3;
 
 /// Unlocks a repository's folder and those that it is in, with what else the state folder has.
@@ -141,7 +142,7 @@ pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
             for entry in from.entries().map_err(failed(folder))? {
                 from.moves(&entry, &to).map_err(failed(folder))?;
             }
-            // What is there a second time was put there after the crash, by what is to have no rights here.
+            // A second folder of that name appeared after the crash, made by a process that must have no rights here.
             remove(folder)?;
         }
         Ok(_no_folder) => return remove(folder),
@@ -173,11 +174,10 @@ pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
-/// How long disk and git library work may take. It is a matter of seconds, unless somebody made a repository for it to take
-/// forever.
+/// The time limit of disk and git library work. It takes seconds, unless the repository was made to take forever.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Runs disk or git library work where it may block, and waits for it no longer than [`LONGEST`].
+/// Runs blocking disk or git library work, and waits for it no longer than [`LONGEST`].
 pub(super) async fn blocking<T: Send + 'static>(
     doing: &'static str,
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
@@ -221,7 +221,7 @@ mod tests {
         let _held = fs::File::open(&folder).unwrap();
         renew(&folder).unwrap();
         assert!(kept() && fs::metadata(&folder).unwrap().ino() != old);
-        // What a crash leaves: some of it moved, and all of it.
+        // The state after a crash: some of it moved, and all of it.
         fs::create_dir(&fresh).unwrap();
         fs::write(fresh.join("moved"), "").unwrap();
         renew(&folder).unwrap();
@@ -229,7 +229,7 @@ mod tests {
         fs::rename(&folder, &fresh).unwrap();
         renew(&folder).unwrap();
         assert!(kept());
-        // What cannot be written is moved, and what was put there since a crash is not.
+        // Files that cannot be written are moved; files that appeared since a crash are not.
         fs::create_dir_all(folder.join("locked/in")).unwrap();
         fs::set_permissions(folder.join("locked"), fs::Permissions::from_mode(0o500)).unwrap();
         fs::create_dir_all(fresh.join("a")).unwrap();

@@ -3,16 +3,16 @@
 //! Flow: [`Workspace::fetch`] → [`Workspace::prepare`] → the agent edits [`Checkout::folder`] → [`Checkout::commit`] →
 //! [`Checkout::diff`] → [`Checkout::proof`] and [`run_checks`] → [`Workspace::push`].
 //!
-//! Guarantees: Hob never runs git in, or opens, a git directory that an agent can write; the agent's folder is committed by
-//! a child that has no secret ([`was_committer`]); it follows no link out of a
-//! checkout; no child has the token, and it is in no file, address or error; a push moves a branch only from where it was
-//! expected; whatever was cut short is taken up or made anew by the next call.
+//! Guarantees: Hob never runs git in, or opens, a git directory that an agent can write; the agent's folder is
+//! committed by a child that has no secret ([`was_committer`]); it follows no link out of a checkout; no child has the
+//! token, and it is in no file, address or error; a push moves a branch only from its expected tip; an interrupted step
+//! is resumed or redone by the next call.
 //!
-//! Assumptions: one holder an issue at a time (the ledger's lease); when [`Checkout::commit`] is called, the agent's
-//! processes are gone.
+//! Assumptions: one holder for each issue at a time (the ledger's lease); when [`Checkout::commit`] is called, the
+//! agent's processes are gone.
 //!
-//! Caveats: git runs no filters, so files kept by an extension such as LFS are seen as their pointers. A future that
-//! is dropped ends its git command; work on the disk that has begun runs to its end.
+//! Caveats: git runs no filters, so files kept by an extension such as LFS appear as their pointers. A future that is
+//! dropped ends its git command; work on the disk that has begun runs to its end.
 
 mod checkout;
 mod checks;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use git2::{ErrorCode, FileMode, Repository, Tree, TreeWalkMode, TreeWalkResult};
 use hob_domain::{LinkOut, shown_path};
 
-/// Names that one link may lead by; a system follows 40 links, and nobody writes what comes near to this.
+/// The most path components that one link may lead through; a system follows 40 links, and no real path comes near
+/// this.
 const LONGEST_WAY: usize = 10_000;
 
 /// Path and target of a link.

@@ -1,5 +1,5 @@
-//! What tools make in a folder, and nobody wants in a commit: dependencies, environments, caches, byte code, programs. A
-//! repository ought to ignore it; many forget to.
+//! Files that tools make in a folder and that do not belong in a commit: dependencies, environments, caches, byte code,
+//! programs. A repository ought to ignore them; many forget to.
 
 use std::{
     collections::BTreeMap,
@@ -25,22 +25,22 @@ const FOLDERS: [&str; 11] = [
     ".gradle",
     ".next",
 ];
-/// Files by which a folder says that it is a cache, <https://bford.info/cachedir/>, or an environment of Python's.
+/// Files that mark a folder as a cache, <https://bford.info/cachedir/>, or as a Python environment.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
-/// How the names of folders end that packages of Python are described in.
+/// The suffix of folders with the metadata of Python packages.
 const EGG_INFO: &str = ".egg-info";
 /// Endings of files that have one use.
 const ENDINGS: [&str; 4] = ["pyc", "pyo", "class", "o"];
-/// How programs and libraries begin: ELF, Mach-O (in both orders, and for several processors), and archives of objects.
+/// The first bytes of programs and libraries: ELF, Mach-O (both orders, and fat), and archives of objects.
 const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"!<arch>\n"];
-/// How programs of Windows begin, which have an ending too: two letters may be anything.
+/// The first bytes and the extensions of Windows programs: two letters alone prove nothing.
 const OF_WINDOWS: (&[u8], [&str; 2]) = (b"MZ", ["exe", "dll"]);
 
 /// Looks at untracked paths of a folder.
 pub(super) struct Made<'a> {
     tree: &'a Path,
     index: &'a Index,
-    /// What the work is to be: what it names is wanted.
+    /// The wanted work: files that it names are kept.
     wanted: &'a str,
     folders: BTreeMap<PathBuf, bool>,
 }
@@ -50,7 +50,7 @@ impl<'a> Made<'a> {
         Self { tree, index, wanted, folders: BTreeMap::new() }
     }
 
-    /// The file, or the folder that it is in, that a tool made and nobody wants.
+    /// The unwanted file, or the unwanted folder that it is in; `None` if it belongs in the commit.
     pub(super) fn of(&mut self, path: &Path) -> Option<PathBuf> {
         let mut folder = PathBuf::new();
         for name in path.parent()?.components() {
@@ -100,7 +100,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// The first bytes of a file; none where it is no file.
+/// The first bytes of a file; empty if it is not a file.
 fn begins(path: &Path) -> Vec<u8> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut bytes = Vec::new();

@@ -14,7 +14,7 @@ use crate::{
     transport::exchange,
 };
 
-/// The messages of the commits that the refs below `prefix` stand at, by commit.
+/// The messages of the commits that the refs below `prefix` point to, by commit.
 pub(super) async fn messages(
     git: &Git,
     root: &Path,

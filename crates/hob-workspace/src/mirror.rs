@@ -1,8 +1,9 @@
 //! The mirror: a bare repository with what the server has, without file contents where the server can leave them out.
 //!
-//! Only the base branch, Hob's own branches and work that could not go to them are fetched, no tags. Each fetch leaves packs; when there are many they
-//! become one, which keeps all objects, also those that no branch has any more: issues borrow them. It is made under another name and renamed, so that one cut short leaves none behind that looks whole; one
-//! that turns out damaged is made anew, once.
+//! Only the base branch, Hob's own branches and work that could not go to them are fetched, no tags. Each fetch leaves
+//! packs; many packs are merged into one, which keeps all objects, even those that no branch has any more, because
+//! issues borrow them. It is made under another name and renamed, so that an interrupted one leaves nothing behind that
+//! looks whole; a damaged mirror is made anew, once.
 
 use std::{fs, io::ErrorKind, path::Path};
 
@@ -56,7 +57,7 @@ impl MirrorLock {
 /// Packs from which on a mirror is repacked: every object that git looks for, it looks for in each of them.
 const PACKS_MAX: usize = 50;
 
-/// Brings the mirror up to date, making it where it is missing or damaged; the tip of `base`.
+/// Brings the mirror up to date, and makes it if it is missing or damaged; returns the tip of `base`.
 pub(super) async fn update(git: &Git, root: &Path, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
     let place = mirror(root, remote.repo());
     if place.join("HEAD").exists() {
@@ -136,7 +137,7 @@ async fn repack(git: &Git, place: &Path) -> Result<(), WorkspaceError> {
         Ok(entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "pack")).count())
     });
     let count = count.await?;
-    // Where it failed, for want of time or room, it is tried again when there are as many more. A fetch adds two at most.
+    // After a failure, for want of time or space, it is retried after as many more packs. A fetch adds two at most.
     if count < PACKS_MAX || count % PACKS_MAX > 1 {
         return Ok(());
     }
@@ -155,14 +156,14 @@ async fn heads(git: &Git, place: &Path, remote: &Remote) -> Result<String, Works
     exchange("list the branches of", &route, place, command).await
 }
 
-/// Where the mirror has work that could not go to its branch, by the issue's number.
+/// The prefix of work in the mirror that could not go to its branch; the issue's number follows.
 const KEPT: &str = "refs/remotes/kept/";
 
 fn tracking(branch: &str) -> String {
     format!("refs/remotes/origin/{branch}")
 }
 
-/// Where the branch stood at the last fetch.
+/// The branch's tip at the last fetch.
 pub(super) async fn tip(place: &Path, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
     commit_of(place, tracking(branch.as_str())).await
 }
@@ -199,7 +200,7 @@ pub(super) async fn has_any(place: &Path, prefix: &str) -> Result<bool, Workspac
     .await
 }
 
-/// Whether a file is at or below `folder` of `place` whose path begins with `prefix`.
+/// Whether a file at or below `folder` of `place` has a path that begins with `prefix`.
 fn has_file(place: &Path, folder: &str, prefix: &str) -> Result<bool, WorkspaceError> {
     let path = place.join(folder);
     let entries = match fs::read_dir(&path) {
@@ -266,7 +267,7 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
     exchange("fetch the files of", &route, place, command).await.map(drop)
 }
 
-/// Passes `result` on; where it shows that the mirror is damaged, the next fetch makes the mirror anew.
+/// Passes `result` on; if it shows that the mirror is damaged, the next fetch makes the mirror anew.
 pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>) -> Result<T, WorkspaceError> {
     if let Err(error) = &result
         && is_damage(error)

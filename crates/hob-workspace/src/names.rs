@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BranchName(String);
 
-/// A text that is no branch name.
+/// A text that is not a valid branch name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no branch name")]
 pub struct InvalidBranchName(String);

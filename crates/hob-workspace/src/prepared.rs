@@ -1,10 +1,10 @@
-//! What the set-up steps of a repository left, kept for all runs that need the same.
+//! The results of a repository's set-up steps, kept for all runs that need the same.
 //!
-//! - Flow: steps run in the proof's folder and in an empty home, see [`Checkout::begin_preparing`]; what they left becomes a
-//!   [`Prepared`]; it is copied into a folder before an agent or a check works there.
-//! - Guarantees: it is whole, or not there; nobody who works with a copy changes it; a repository keeps a few. What several
+//! - Flow: steps run in the proof's folder and in an empty home, see [`Checkout::begin_preparing`]; their result
+//!   becomes a [`Prepared`], which is copied into a folder before an agent or a check works there.
+//! - Guarantees: it is whole or absent; working with a copy does not change it; a repository keeps a few. What several
 //!   issues share was made from a commit of the base branch; what an issue's own commit needs belongs to that issue.
-//! - Caveats: programs that wrote the path of their folder into a file find it changed.
+//! - Caveats: programs that wrote the path of their folder into a file find that it has changed.
 
 use std::{
     fs, io,
@@ -25,12 +25,12 @@ use crate::{
     survey::survey,
 };
 
-/// How many a repository keeps: branches under way may differ in what they need.
+/// The number that a repository keeps: branches under way may have different needs.
 const KEPT: usize = 4;
-/// What ends a word in a shell, beside white space.
+/// Characters that end a word in a shell, beside white space.
 const SHELL: &str = ";&|()<>'\"`=,";
 
-/// What set-up steps left.
+/// The result of set-up steps.
 #[derive(Debug, Clone)]
 pub struct Prepared(PathBuf);
 
@@ -44,10 +44,10 @@ impl Prepared {
         self.0.join("files")
     }
 
-    /// Copies the new files of their checkout into `folder`, where it does not have them.
+    /// Copies the new files of their checkout that `folder` does not have.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub async fn copy_files(&self, folder: &Path) -> Result<(), WorkspaceError> {
         let (files, folder) = (self.files(), folder.to_owned());
         blocking("copy what the set-up steps left", move || copy_tree(&files, &folder).map_err(disk("fill", &folder)))
@@ -55,7 +55,7 @@ impl Prepared {
     }
 }
 
-/// From which commit the steps prepare, and where what they left is kept.
+/// The commit that the steps prepare from, and the folder of their result.
 #[derive(Debug, Clone)]
 pub struct Source {
     commit: Sha,
@@ -70,7 +70,7 @@ impl Source {
     }
 }
 
-/// A place where set-up steps work.
+/// The folders in which set-up steps work.
 #[derive(Debug)]
 pub struct Preparing {
     /// The clean checkout.
@@ -82,13 +82,13 @@ pub struct Preparing {
 }
 
 impl Checkout {
-    /// From what `steps` prepare for the commit `sha`. They depend on the files `key`, and on those that they name. Where all of
-    /// these are as in the base that this work goes out from, that base is prepared, for all issues: what is committed here may
-    /// be anything else that a step runs, and decides nothing for others. Else the commit itself is prepared, for this issue
-    /// alone.
+    /// The source from which `steps` prepare for the commit `sha`. They depend on the files `key`, and on those that
+    /// they name. If all of these are as in the base of this work, that base is prepared, for all issues: other files
+    /// of this commit may affect a step too, but must not decide anything for others. Otherwise the commit itself is
+    /// prepared, for this issue alone.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`] when a commit is not there.
+    /// [`WorkspaceError::Library`] if a commit does not exist.
     pub async fn source_for(&self, sha: &Sha, steps: &[String], key: &[String]) -> Result<Source, WorkspaceError> {
         let (git, steps, key) = (self.git_dir(), steps.to_vec(), key.to_vec());
         let (sha, base, issue) = (sha.clone(), self.base().clone(), self.issue_folder().clone());
@@ -123,10 +123,10 @@ impl Checkout {
         .await
     }
 
-    /// What was kept from there; it counts as used now.
+    /// The kept result of this source; it counts as used now.
     ///
     /// # Errors
-    /// [`WorkspaceError::Disk`] when the disk fails.
+    /// [`WorkspaceError::Disk`] if the disk fails.
     pub async fn prepared(&self, source: &Source) -> Result<Option<Prepared>, WorkspaceError> {
         let place = source.kept.clone();
         blocking("look for what set-up steps left", move || {
@@ -139,10 +139,10 @@ impl Checkout {
         .await
     }
 
-    /// Makes a place for the steps, with the commit checked out.
+    /// Makes folders for the steps, with the commit checked out.
     ///
     /// # Errors
-    /// What git and the disk say.
+    /// Errors of git and the disk.
     pub async fn begin_preparing(&self, source: Source) -> Result<Preparing, WorkspaceError> {
         let folder = self.proof(&source.commit).await?;
         blocking("make a place for set-up steps", move || {
@@ -156,10 +156,11 @@ impl Checkout {
         .await
     }
 
-    /// Keeps what the steps left. Where somebody else did so meanwhile, theirs is kept.
+    /// Keeps the steps' result. If another process kept one meanwhile, that one stays.
     ///
     /// # Errors
-    /// [`WorkspaceError::Library`], [`WorkspaceError::Disk`], and [`WorkspaceError::Unfit`] for folders without end.
+    /// [`WorkspaceError::Library`], [`WorkspaceError::Disk`], and [`WorkspaceError::Unfit`] for folders that are too
+    /// deep.
     pub async fn keep_prepared(&self, made: Preparing) -> Result<Prepared, WorkspaceError> {
         let git = self.git_dir();
         blocking("keep what the set-up steps left", move || {
@@ -206,7 +207,7 @@ fn tree_of<'a>(repo: &'a Repository, sha: &Sha) -> Result<Tree<'a>, WorkspaceErr
     tree.map_err(library("read the commit's files"))
 }
 
-/// Moves what the commit does not have. A folder is made in `to` only where something is moved there. It goes as deep as
+/// Moves what the commit does not have. A folder is made in `to` only if something is moved into it. It goes as deep as
 /// [`survey`] allows.
 fn move_new(
     tree: &Tree<'_>,
@@ -260,7 +261,7 @@ fn copy_ignored(repo: &Repository, inside: &Path, from: &Folder, to: &Folder) ->
     Ok(())
 }
 
-/// Removes all but those that were used last, and what nobody finished.
+/// Removes all but the most recently used ones, and unfinished ones.
 fn forget_old(all: &Path) -> Result<(), WorkspaceError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(all).map_err(disk("read", all))?.flatten() {

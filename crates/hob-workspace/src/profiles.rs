@@ -1,7 +1,7 @@
-//! The files of profiles: of a commit, read from git's objects alone, and of a folder of whoever runs Hob.
+//! The files of profiles: of a commit, read from git's objects alone, and of a folder of the operator's.
 //!
-//! Of a commit only plain files count, no links and no folders below. Neither settings nor index of a git directory is looked
-//! at. At most as many files as asked for are read, of each no more than a profile may have.
+//! Only a commit's plain files count, no links and no folders below. Neither settings nor index of a git directory is
+//! read. The number of files is capped by the caller, and the size of each by the limit of a profile.
 
 use std::{
     collections::BTreeSet,
@@ -22,22 +22,22 @@ use crate::{
     object_id::oid,
 };
 
-/// What this file does, in an error.
+/// This file's step in errors.
 const DOING: &str = "read the profiles";
 
-/// The profiles of a commit, from the folder `objects` of a git directory: at most `max` of each place. A file whose content
-/// is not there counts as one that cannot be read.
+/// The profiles of a commit, from the folder `objects` of a git directory: at most `max` of each place. A file whose
+/// content is missing counts as one that cannot be read.
 ///
 /// # Errors
-/// [`WorkspaceError::Library`] when the commit is not there.
+/// [`WorkspaceError::Library`] if the commit does not exist.
 pub async fn commit_profiles(objects: &Path, commit: &Sha, max: usize) -> Result<ProfileFiles, WorkspaceError> {
     Ok(found(objects, commit, max).await?.files)
 }
 
-/// What was found in a commit.
+/// The files found in a commit.
 pub(super) struct Found {
     pub(super) files: ProfileFiles,
-    /// The folders with a file whose content is not there.
+    /// The folders with a file whose content is missing.
     pub(super) incomplete: Vec<Sha>,
 }
 
@@ -49,8 +49,8 @@ pub(super) async fn found(objects: &Path, commit: &Sha, max: usize) -> Result<Fo
 /// A file by its name, or why it cannot be read.
 pub(super) type NamedFile = (String, Result<Vec<u8>, String>);
 
-/// Plain files of one folder of a commit, from the folder `objects` of a git directory: the first `max` with a name that is
-/// wanted. And the folder, where a content is not there.
+/// Plain files of one folder of a commit, from the folder `objects` of a git directory: the first `max` with a wanted
+/// name, and the folder, if a content is missing.
 pub(super) async fn files_in(
     objects: &Path,
     commit: &Sha,
@@ -104,10 +104,10 @@ fn of_commit(repo: &Repository, root: &Tree<'_>, max: usize) -> Result<Found, gi
     Ok(found)
 }
 
-/// What is read of one folder.
+/// The files read from one folder.
 struct Files {
     named: Vec<NamedFile>,
-    /// How many there are beyond those.
+    /// The number of files beyond those.
     left_out: usize,
     /// Whether each content is there.
     is_complete: bool,
@@ -163,10 +163,11 @@ fn too_large(size: u64) -> String {
     format!("the file has {size} bytes, more than {PROFILE_MAX}")
 }
 
-/// The profiles in a folder of whoever runs Hob: the first `max` by name. Links in it are followed, as it is their folder.
+/// The profiles in a folder of the operator's: the first `max` by name. Links in it are followed, as the operator owns
+/// them.
 ///
 /// # Errors
-/// [`WorkspaceError::Disk`] when the folder cannot be read. A file that cannot is told of with its name.
+/// [`WorkspaceError::Disk`] if the folder cannot be read. A file that cannot be read is reported by name.
 pub async fn folder_profiles(folder: &Path, max: usize) -> Result<ProfileFiles, WorkspaceError> {
     let folder = folder.to_owned();
     blocking(DOING, move || of_folder(&folder, max)).await
@@ -193,7 +194,7 @@ fn of_folder(folder: &Path, max: usize) -> Result<ProfileFiles, WorkspaceError> 
 
 fn content(path: &PathBuf) -> Result<Vec<u8>, String> {
     let unread = |error: std::io::Error| format!("the file cannot be read: {error}");
-    // Without waiting for whoever writes to a pipe.
+    // Opening a pipe must not wait for a writer.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let file = fs::File::options().read(true).custom_flags(flags).open(path).map_err(unread)?;
     let about = file.metadata().map_err(unread)?;

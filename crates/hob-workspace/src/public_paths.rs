@@ -1,8 +1,8 @@
-//! Paths of the worker's in what people read: where its folders are is nobody's matter, and who its user is.
+//! Replaces the worker's paths in text for people, which would tell its folders and its user.
 
 use std::path::{Path, PathBuf};
 
-/// Which of them stand for others.
+/// The paths to replace, each with its replacement.
 #[derive(Debug, Clone)]
 pub struct PublicPaths {
     folder: String,
@@ -32,7 +32,7 @@ fn with_tilde(text: &str, home: &str) -> String {
     let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once(home) {
         shown.push_str(before);
-        // `/root` is no part of `/rooted`, nor of `/x/root`.
+        // `/root` is not part of `/rooted`, nor of `/x/root`.
         let is_whole = !after.starts_with(is_named) && !before.ends_with(is_named);
         shown.push_str(if is_whole { "~" } else { home });
         rest = after;
@@ -41,7 +41,7 @@ fn with_tilde(text: &str, home: &str) -> String {
     shown
 }
 
-/// What a name in a path may have.
+/// Whether a name in a path may contain this character.
 fn is_named(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
 }

@@ -8,18 +8,19 @@ use git2::{FileMode, ObjectType, Repository, Tree, TreeEntry};
 
 use crate::{Checkout, WorkspaceError, error::library, git_dir, layout::blocking, object_id::oid};
 
-/// What this file does, in an error.
+/// This file's step in errors.
 const DOING: &str = "read the pull request template";
 /// The name of the file, and of the folder with several.
 const NAME: &str = "pull_request_template";
-/// Where the forge looks, in this order.
+/// The folders in which the forge looks, in this order.
 const PLACES: [&str; 3] = [".github", "", "docs"];
 
-/// The pull request template on the base: `wanted` of the folder with several, which may be empty, else the file, else
-/// `default` or the first of the folder. None: there is none, or it has more than `max` bytes or is no text.
+/// The pull request template on the base: `wanted` from the folder with several, which may be empty, otherwise the
+/// single file, otherwise `default` or the first of the folder. `None` if there is none, or it exceeds `max` bytes or
+/// is not text.
 ///
 /// # Errors
-/// [`WorkspaceError::Library`] when the base cannot be read.
+/// [`WorkspaceError::Library`] if the base cannot be read.
 pub async fn pull_template(checkout: &Checkout, wanted: &str, max: usize) -> Result<Option<String>, WorkspaceError> {
     let (git, base, wanted) = (checkout.git_dir(), oid(checkout.base())?, wanted.to_owned());
     blocking(DOING, move || {

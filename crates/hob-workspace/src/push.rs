@@ -1,4 +1,4 @@
-//! The leased push, and the look-up that settles a push whose outcome is not known.
+//! The leased push, and the look-up that settles a push with an unknown outcome.
 
 use std::path::Path;
 
@@ -15,15 +15,14 @@ use crate::{
 };
 
 impl Workspace {
-    /// Moves `branch` on the server to `head`, if and only if it stands at `expected` (none: it must not exist).
+    /// Moves `branch` on the server to `head`, if and only if it is at `expected` (`None`: it must not exist).
     ///
-    /// A branch that is at `head` already counts as pushed. After a transport error the outcome is not known:
+    /// A branch that is at `head` already counts as pushed. After a transport error the outcome is unknown:
     /// [`Workspace::remote_tip`] settles it.
     ///
-    /// # Errors
-    /// [`WorkspaceError::LeaseLost`] when somebody else moved the branch, [`WorkspaceError::PushRefused`] when the
-    /// server's rules refuse it, [`WorkspaceError::UnrelatedHistory`] when `head` does not go out from the base,
-    /// [`WorkspaceError::Transport`] for the rest.
+    /// [`WorkspaceError::LeaseLost`] if someone else moved the branch, [`WorkspaceError::PushRefused`] if the server's
+    /// rules refuse it, [`WorkspaceError::UnrelatedHistory`] if `head` does not descend from the base,
+    /// [`WorkspaceError::Transport`] otherwise.
     pub async fn push(
         &self,
         checkout: &Checkout,
@@ -38,10 +37,10 @@ impl Workspace {
         checkout.note_pushed(Some(head)).await
     }
 
-    /// Reads where `branch` stands on the server now; none: it does not exist.
+    /// Reads the current tip of `branch` on the server; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`WorkspaceError::Transport`] when the server gives no answer.
+    /// [`WorkspaceError::Transport`] if the server does not answer.
     pub async fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
         let full = branch.full();
         make(self.root())?;
@@ -63,7 +62,7 @@ pub(super) async fn push_from(
     push_ref(workspace, git_dir, remote, (branch, branch.full(), sha, expected)).await
 }
 
-/// Moves the ref `full`, the branch's own or one that stands for it, as [`Workspace::push`] does.
+/// Moves the ref `full`, the branch's own or one in its place, as [`Workspace::push`] does.
 pub(super) async fn push_ref(
     workspace: &Workspace,
     git_dir: &Path,
@@ -72,7 +71,7 @@ pub(super) async fn push_ref(
 ) -> Result<(), WorkspaceError> {
     let head = checked(sha)?;
     let update = RefUpdate { name: full.clone(), old: expected.cloned(), new: sha.clone() };
-    // What the server has is known where the branch is there already; to ask would take a process and a connection.
+    // If the branch exists already, the server's commits are known; asking would take a process and a connection.
     let negotiates = format!("push.negotiate={}", expected.is_none());
     let expected = expected.map(checked).transpose()?.unwrap_or_default();
     if workspace.secrets().redaction().holds(&full) {
@@ -104,7 +103,7 @@ pub(super) async fn push_ref(
     }
 }
 
-/// What git's porcelain reports about one ref.
+/// The report of git's porcelain about one ref.
 #[derive(Debug, PartialEq, Eq)]
 enum Reading {
     Done,
@@ -125,7 +124,7 @@ fn reading(output: &str, full: &str) -> Option<Reading> {
             " " | "+" | "*" | "=" => Some(Reading::Done),
             "!" if is_in_the_way(summary) => Some(Reading::Refused(summary.to_owned())),
             "!" if summary.contains("(stale info)") || summary.contains("(fetch first)") => Some(Reading::Stale),
-            // The server's own compare-and-set: somebody was faster between its advertisement and our update.
+            // The server's own compare-and-set: someone pushed between its advertisement and our update.
             "!" if summary.contains("failed to update ref")
                 || summary.contains("cannot lock ref")
                 || summary.contains("failed to lock")

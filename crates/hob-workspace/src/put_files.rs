@@ -21,10 +21,10 @@ use crate::{
     skeleton,
 };
 
-/// What this file does, in an error.
+/// This file's step in errors.
 const DOING: &str = "commit the files";
 
-/// Files that shall stand on a branch.
+/// Files to put on a branch.
 #[derive(Debug, Clone)]
 pub struct NewFiles {
     /// The branch, below the prefix of Hob's own.
@@ -41,7 +41,7 @@ pub struct NewFiles {
     pub time: Timestamp,
 }
 
-/// What became of the branch.
+/// The result for the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
     /// It was made.
@@ -54,16 +54,16 @@ pub enum Put {
     Foreign(Foreign),
 }
 
-/// A branch as it is before: where it stands, and where it left the base.
+/// A branch before: its tip, and the commit at which it left the base.
 struct Before {
     tip: Oid,
     fork: Oid,
 }
 
-/// Puts files onto a branch, as the last fetch of the mirror knows it.
+/// Puts files on a branch, as the last fetch of the mirror knows it.
 ///
 /// # Errors
-/// As those of [`Workspace::push`].
+/// Those of [`Workspace::push`].
 pub async fn put_files(workspace: &Workspace, remote: &Remote, new: NewFiles) -> Result<Put, WorkspaceError> {
     let mirror = mirror_folder(workspace.root(), remote.repo());
     let tip = mirror::tip(&mirror, &new.branch).await?;

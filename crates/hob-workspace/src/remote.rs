@@ -1,4 +1,4 @@
-//! Where a repository is fetched from and pushed to, and the token for it.
+//! The address that a repository is fetched from and pushed to, and the token for it.
 //!
 //! Git does not get the token: the forwarder sends it, to this repository's address only.
 
@@ -43,7 +43,7 @@ impl Remote {
                 && url.query().is_none()
                 && url.fragment().is_none()
         });
-        // The refused address may hold a password: only what stands before it is repeated.
+        // The refused address may hold a password: only the part before it is repeated.
         let shown = server.split_once('@').map_or_else(|| server.to_owned(), |(_, host)| format!("…@{host}"));
         let parsed = plain.ok_or(InvalidServer { address: shown })?;
         let url = format!("{}/{}/{}.git", parsed.as_str().trim_end_matches('/'), repo.owner(), repo.name());
@@ -94,7 +94,7 @@ impl Remote {
         self.server_url().and_then(|url| url.strip_suffix(repository.as_str())).unwrap_or_default()
     }
 
-    /// What the server wants to see; none: nothing.
+    /// The value of the header that authorizes Hob; `None` if the server needs none.
     pub(super) fn authorization(&self) -> Option<String> {
         match &self.address {
             Address::Server { token: Some(token), .. } => Some(format!("Basic {}", credentials(token))),

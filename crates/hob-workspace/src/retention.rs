@@ -1,6 +1,6 @@
-//! Removing what is no longer needed: one issue's folders, all that nobody used for long, more checkouts than are kept, and
-//! more bytes than a repository may have. A folder is put into the trash at once, by a rename; what is in there is removed beside the work, since that
-//! takes seconds for a large repository on a slow disk.
+//! Removes what is no longer needed: one issue's folders, folders that were not used for long, checkouts above the
+//! limit, and bytes above a repository's limit. A folder is renamed into the trash at once. The trash is emptied beside
+//! the work, since that takes seconds for a large repository on a slow disk.
 
 use std::{
     cmp::Reverse,
@@ -22,31 +22,31 @@ use crate::{
     layout::{IssueFolder, blocking, make, remove, repo_folder, trash},
 };
 
-/// Which checkouts stay.
+/// The checkouts to keep.
 #[derive(Debug, Clone)]
 pub struct Retention {
     /// Those of issues that are not listed go when they were last prepared or committed to before this.
     pub before: Timestamp,
     /// Issues that are not at their end.
     pub listed: Vec<IssueNumber>,
-    /// Issues that somebody works on: their checkouts stay, whatever there is.
+    /// Issues in progress: their checkouts stay in any case.
     pub in_progress: Vec<IssueNumber>,
-    /// How many others stay; the ones that were not used for the longest time go first. 0: all of them.
+    /// The number of other checkouts to keep; the least recently used ones are removed first. 0 means all of them.
     pub most: usize,
 }
 
-/// How much a repository may have on disk.
+/// The limit on a repository's disk space.
 #[derive(Debug, Clone)]
 pub struct Room {
     /// Bytes.
     pub bytes: u64,
-    /// Issues that somebody works on: their checkouts stay.
+    /// Issues in progress: their checkouts stay.
     pub in_progress: Vec<IssueNumber>,
     /// The time.
     pub now: Timestamp,
 }
 
-/// How long a mirror stays at least.
+/// The least time that a mirror stays.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
 impl Workspace {
@@ -68,7 +68,7 @@ impl Workspace {
         let (issues, trash) = (repo_folder(self.root(), repo).join("issues"), trash(self.root(), repo));
         let in_use = self.in_use().clone();
         blocking("prune the checkouts", move || {
-            // Nobody begins to use one while it is renamed.
+            // The lock keeps a checkout from being used while it is renamed.
             let in_use = in_use.lock();
             let mut removed = Vec::new();
             let idle = idle(&issues, &stay.in_progress, &in_use)?;
@@ -85,18 +85,19 @@ impl Workspace {
         .await
     }
 
-    /// Puts into the trash what nobody needs just now, until a repository has no more than `room.bytes` on disk: checkouts,
-    /// the ones that were not used for the longest time first, and where that is not enough and nobody works, what set-up
-    /// steps left, and a mirror that is too large by itself. The next fetch makes that anew; it happens at most once a day.
+    /// Moves folders that are not in use to the trash, until a repository has no more than `room.bytes` on disk:
+    /// checkouts, the least recently used first, and if that is not enough and no issue is in progress, prepared
+    /// set-ups, and a mirror that is too large by itself. The next fetch makes that anew; it happens at most once a
+    /// day.
     ///
     /// # Errors
-    /// [`WorkspaceError::Disk`] when something cannot be read or renamed.
+    /// [`WorkspaceError::Disk`] if something cannot be read or renamed.
     pub async fn shrink(&self, repo: &RepoName, room: Room) -> Result<(), WorkspaceError> {
         let (all, trash) = (repo_folder(self.root(), repo), trash(self.root(), repo));
         let (in_use, long_ago) = (self.in_use().clone(), SystemTime::from(room.now) - A_DAY);
         blocking("make room on the disk", move || {
             let (mirror, issues, prepared) = (all.join("mirror.git"), all.join("issues"), all.join("prepared"));
-            // Where all that is on the file system fits, nothing need be measured.
+            // If the whole file system's use fits, nothing needs to be measured.
             if used_bytes(&all) <= room.bytes {
                 return Ok(());
             }
@@ -105,7 +106,7 @@ impl Workspace {
             let sizes: HashMap<_, _> = issues_in(&issues)?.into_iter().map(of_issue).collect();
             let (history, steps) = (size(&mirror), size(&prepared));
             let mut total = history + steps + size(&all.join("ledgers.git")) + sizes.values().sum::<u64>();
-            // Nobody begins to use one while it is renamed.
+            // The lock keeps a checkout from being used while it is renamed.
             let in_use = in_use.lock();
             let mut oldest = idle(&issues, &room.in_progress, &in_use)?;
             while total > room.bytes
@@ -148,14 +149,14 @@ fn throw_away(folder: &Path, trash: &Path) -> Result<(), WorkspaceError> {
     fs::rename(folder, free.unwrap_or_else(|| trash.join(name))).map_err(disk("rename", folder))
 }
 
-/// A checkout that nobody uses.
+/// A checkout that is not in use.
 struct Idle {
     used: SystemTime,
     issue: IssueNumber,
     folder: IssueFolder,
 }
 
-/// Those that nobody uses, the one that was used last first.
+/// The checkouts that are not in use, the most recently used first.
 fn idle(issues: &Path, in_progress: &[IssueNumber], in_use: &BTreeSet<PathBuf>) -> Result<Vec<Idle>, WorkspaceError> {
     let mut idle = Vec::new();
     for issue in issues_in(issues)? {
@@ -176,7 +177,7 @@ fn issues_in(folder: &Path) -> Result<Vec<IssueNumber>, WorkspaceError> {
     Ok(names.filter_map(|name| name.to_str()?.parse().ok().map(IssueNumber)).collect())
 }
 
-/// Bytes in use on the file system of `folder`; where it does not say, more than there are.
+/// Bytes in use on the file system of `folder`; the maximum if it does not say.
 fn used_bytes(folder: &Path) -> u64 {
     let used = |found: rustix::fs::StatVfs| found.f_blocks.saturating_sub(found.f_bfree).saturating_mul(found.f_frsize);
     rustix::fs::statvfs(folder).map_or(u64::MAX, used)

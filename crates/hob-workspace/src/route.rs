@@ -55,12 +55,12 @@ impl Route {
         ]
     }
 
-    /// What kept the command from its server, where it was not the server that said so.
+    /// Why the command did not reach its server, if the server itself did not say so.
     pub(super) fn fault(&self) -> Option<String> {
         self.forwarder.as_ref()?.fault().map(|fault| self.scrubbed(&fault))
     }
 
-    /// What git said, with the server's address for ours, and without secrets.
+    /// Git's message, with the server's address in place of ours, and without secrets.
     pub(super) fn scrubbed(&self, text: &str) -> String {
         let Some(forwarder) = &self.forwarder else { return self.remote.scrubbed(text) };
         let text =

@@ -1,14 +1,14 @@
-//! Secrets that commits bring in: in the content of files, whatever git takes it for, in their names, and in messages. Hob
-//! knows most by their form, and its own by themselves.
+//! Secrets that commits bring in: in the content of files of any kind, in their names, and in messages. Hob knows most
+//! by their form, and its own by their values.
 //!
-//! Every commit is looked at, for a push brings all of them; what a file held before is nobody's doing now.
+//! Every commit is checked, because a push brings all of them; earlier content of a file is not this work's doing.
 
 use std::collections::BTreeSet;
 
 use git2::{Commit, Delta, DiffOptions, ErrorCode, Oid, Repository, Sort};
 use hob_domain::{Redaction, SecretFound, SecretKind, Sha, secrets_in, shown_path, without_tokens};
 
-/// What is found in the commits from `base` to `head`.
+/// The secrets in the commits from `base` to `head`.
 pub(super) fn secrets(
     repo: &Repository,
     base: Oid,
@@ -36,7 +36,7 @@ pub(super) fn secrets(
 /// One file of a commit: its path, and its content before and after.
 type Change = (Vec<u8>, Oid, Oid);
 
-/// What a commit holds and none of its parents does.
+/// The content that a commit has and none of its parents has.
 fn brought_in(
     repo: &Repository,
     commit: &Commit<'_>,
@@ -45,7 +45,7 @@ fn brought_in(
     let mut changes: Option<Vec<Change>> = None;
     for parent in commit.parents() {
         let against = changed(repo, Some(&parent), commit)?;
-        // What a merge takes from one of its parents as it is was there before.
+        // A merge did not bring in what it takes unchanged from one of its parents.
         changes = Some(match changes {
             None => against,
             Some(mut known) => {

@@ -12,7 +12,7 @@ use crate::{
     push::push_ref,
 };
 
-/// What this file does, in an error.
+/// This file's step in errors.
 const DOING: &str = "sign the commits";
 /// The header of a commit that has its signature.
 const HEADER: &str = "gpgsig";
@@ -90,10 +90,10 @@ impl Checkout {
     }
 }
 
-/// Makes the objects of `head` known to the server under the ref `name`, which is no branch and must not be there.
+/// Uploads the objects of `head` to the server under the ref `name`, which must not be a branch and must not exist.
 ///
 /// # Errors
-/// As those of [`Workspace::push`].
+/// Those of [`Workspace::push`].
 pub async fn stage(
     workspace: &Workspace,
     checkout: &Checkout,

@@ -18,13 +18,13 @@ use ring::{
 
 /// The kind of key that is read.
 const KIND: &[u8] = b"ssh-ed25519";
-/// What a key file begins with, decoded.
+/// The first bytes of a decoded key file.
 const KEY_MAGIC: &[u8] = b"openssh-key-v1\0";
-/// What a signature and the text that it signs begin with.
+/// The first bytes of a signature, and of the text that it signs.
 const SIGNATURE_MAGIC: &[u8] = b"SSHSIG";
-/// What git signs commits as.
+/// The namespace of git's commit signatures.
 const COMMITS: &[u8] = b"git";
-/// What statements are signed as: no signature of one is that of a commit.
+/// The namespace of statements, so that a statement's signature never fits a commit.
 const STATEMENTS: &[u8] = b"hob-proof";
 /// Columns of a signature's text.
 const COLUMNS: usize = 70;
@@ -45,12 +45,12 @@ pub enum SigningKeyError {
     /// Others than its owner may read the file.
     #[error("the signing key `{0}` may be read by others: run `chmod 600` on it")]
     Open(PathBuf),
-    /// It has a passphrase, which nobody is there to type.
+    /// It has a passphrase, which Hob cannot type.
     #[error(
         "the signing key `{0}` has a passphrase: give Hob a key of its own without one (`ssh-keygen -t ed25519 -N ''`)"
     )]
     Passphrase(PathBuf),
-    /// It is no private key of the kind that Hob reads.
+    /// It is not a private key of the kind that Hob reads.
     #[error("the signing key `{0}` is no private Ed25519 key of OpenSSH: make one with `ssh-keygen -t ed25519 -N ''`")]
     Unknown(PathBuf),
 }
@@ -126,7 +126,7 @@ impl SigningKey {
     }
 }
 
-/// What a key file holds.
+/// The content of a key file.
 enum Parsed {
     Key(Box<Ed25519KeyPair>),
     Encrypted,

@@ -1,10 +1,10 @@
 //! Git directories made by hand: a handful of small files, no program and no template.
 //!
-//! Two are made for each issue. Hob's own lies outside of what the agent can write. The agent's is a throwaway: it
-//! shows branch, history and changes to `git log`, `git status` and `git diff`, it is made anew for every run, and
-//! nothing of Hob's ever opens it. Both borrow objects (`objects/info/alternates`), which git only reads: a command
-//! in a borrowing repository writes new objects into that repository. File contents that the mirror does not hold
-//! cannot be shown to the agent; those of the commit it stands on always can.
+//! Two are made for each issue. The agent cannot write Hob's own. The agent's is a throwaway: it shows branch, history
+//! and changes to `git log`, `git status` and `git diff`, it is made anew for every run, and nothing of Hob's ever
+//! opens it. Both borrow objects (`objects/info/alternates`), which git only reads: a command in a borrowing repository
+//! writes new objects into that repository. The agent cannot see file contents that the mirror lacks; those of its own
+//! commit are always there.
 
 use std::{fs, path::Path};
 
@@ -33,7 +33,7 @@ fn point(git: &Path, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceErro
 /// Makes Hob's git directory for an issue, if it is not there, and puts the branch on `sha`.
 pub(super) fn own(folder: &IssueFolder, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
     let git = folder.git();
-    // A worker that died left its locks behind; the issue's lease says that nobody else is at work here.
+    // A worker that died left its locks behind; the issue's lease guarantees that no other worker is active here.
     for lock in ["index.lock", "proof-index.lock", "HEAD.lock", "config.lock"] {
         remove(&git.join(lock))?;
     }

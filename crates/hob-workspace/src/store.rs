@@ -26,7 +26,7 @@ use crate::{
     update::{self, BranchUpdate, Names, Updater, to_replay},
 };
 
-/// Where a repository has its issue forms.
+/// The folder of a repository's issue forms.
 const FORMS: &str = ".github/ISSUE_TEMPLATE";
 /// Forms of a repository that are read.
 const FORMS_MAX: usize = 30;
@@ -42,10 +42,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens the state folder `root`, making it where it is missing; `environment` is what git inherits.
+    /// Opens the state folder `root`, and makes it if it is missing; git inherits `environment`.
     ///
     /// # Errors
-    /// [`WorkspaceError::Disk`] when the folder cannot be made.
+    /// [`WorkspaceError::Disk`] if the folder cannot be made.
     pub async fn open(
         root: PathBuf,
         settings: WorkspaceSettings,
@@ -80,8 +80,8 @@ impl Workspace {
         mirror::update(&self.git, &self.root, remote, base).await
     }
 
-    /// The messages of the commits that the refs below `prefix`, such as `refs/hob/issues/`, stand at on the server, by
-    /// commit: one exchange with the server, however many there are.
+    /// The messages of the commits that the refs below `prefix`, such as `refs/hob/issues/`, point to on the server, by
+    /// commit: one exchange with the server for any number of refs.
     ///
     /// # Errors
     /// [`WorkspaceError::Busy`], or an error of the server or the disk.
@@ -90,10 +90,11 @@ impl Workspace {
         messages::messages(&self.git, &self.root, remote, prefix).await
     }
 
-    /// Where `branch`, a base branch or one of Hob's own, stood on the server at the last fetch; none: it was not there.
+    /// The tip of `branch`, a base branch or one of Hob's own, on the server at the last fetch; `None` if it was not
+    /// there.
     ///
     /// # Errors
-    /// [`WorkspaceError::Disk`] when the mirror cannot be read.
+    /// [`WorkspaceError::Disk`] if the mirror cannot be read.
     pub async fn fetched_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Sha>, WorkspaceError> {
         mirror::tip(&mirror_folder(&self.root, remote.repo()), branch).await
     }
@@ -114,16 +115,16 @@ impl Workspace {
         mirror::has_any(&mirror_folder(&self.root, remote.repo()), &self.git.settings().branch_prefix).await
     }
 
-    /// Makes the checkout of an issue ready: `branch` as the server had it at the last fetch where it holds work of its
-    /// own, else from `base`.
+    /// Prepares the checkout of an issue: `branch` as the server had it at the last fetch if it holds its own work,
+    /// otherwise from `base`.
     ///
-    /// Whatever an earlier run left in the folder, ignored files included, is gone afterwards; with [`Leftover::Keep`]
-    /// it stays where it goes out from the same commit of the same branch, see [`Checkout::is_kept`]. With [`Leftover::StartAt`]
+    /// Files that an earlier run left in the folder, ignored ones included, are removed; with [`Leftover::Keep`] they
+    /// stay if they belong to the same commit of the same branch, see [`Checkout::is_kept`]. With [`Leftover::StartAt`]
     /// the checkout starts at that commit, if the mirror has it and the branch has not moved elsewhere since.
     ///
     /// # Errors
-    /// [`WorkspaceError::UnrelatedHistory`] when the branch has nothing in common with `base`, or what the server
-    /// and the disk say.
+    /// [`WorkspaceError::UnrelatedHistory`] if the branch has no commit in common with `base`, or errors of the server
+    /// and the disk.
     pub async fn prepare(
         &self,
         (remote, issue): (&Remote, IssueNumber),
@@ -152,7 +153,7 @@ impl Workspace {
         let pushed = mirror::tip(mirror, branch).await?;
         let mut tip = pushed.clone();
         if let Some(ahead) = ahead {
-            // Whoever moved the branch meanwhile is right.
+            // If someone moved the branch meanwhile, their version counts.
             let from = pushed.as_ref().unwrap_or(base);
             let fork = mirror::merge_base(&self.git, mirror, from, ahead).await?;
             if fork.is_some_and(|fork| pushed.is_none() || fork == *from) {
@@ -165,7 +166,7 @@ impl Workspace {
                 None => {
                     return Err(WorkspaceError::UnrelatedHistory { branch: branch.clone(), base: base.clone() });
                 }
-                // The base holds all of the branch, as after a merge: there is no earlier work to continue.
+                // The base contains the whole branch, as after a merge: there is no earlier work to continue.
                 Some(fork) if fork == *tip => (base.clone(), base.clone()),
                 Some(fork) => (fork, tip.clone()),
             },
@@ -191,7 +192,7 @@ impl Workspace {
         }
         let (fork, start, tip) = (checkout.base().clone(), checkout.start().clone(), checkout.tip().await?);
         let commits = to_replay(checkout.git_dir(), (&fork, &start), &updater.identity).await?;
-        // What was committed here and never pushed has its files here.
+        // Commits that were never pushed have their files here.
         let needed: Vec<&Sha> = commits.iter().chain([base, &fork, &start]).collect();
         self.complete(remote, &needed).await?;
         let names = Names { branch: checkout.branch().to_string(), base: onto.to_string() };
@@ -200,11 +201,11 @@ impl Workspace {
         Ok(updated.update)
     }
 
-    /// The profiles of `base`, a commit that was fetched: at most `max` files of each place. Where the mirror lacks the
-    /// content of one, the server is asked for it.
+    /// The profiles of `base`, a fetched commit: at most `max` files of each place. If the mirror lacks the content of
+    /// one, it is fetched from the server.
     ///
     /// # Errors
-    /// [`WorkspaceError::Busy`] where the server has to be asked, or what the server, the git library and the disk say.
+    /// [`WorkspaceError::Busy`] if the server has to be asked, or errors of the server, the git library and the disk.
     pub async fn profile_files(&self, remote: &Remote, base: &Sha, max: usize) -> Result<ProfileFiles, WorkspaceError> {
         let objects = mirror_folder(&self.root, remote.repo()).join("objects");
         let found = profiles::found(&objects, base, max).await?;
@@ -215,11 +216,11 @@ impl Workspace {
         Ok(profiles::found(&objects, base, max).await?.files)
     }
 
-    /// The issue forms of `base`, a commit that was fetched, by their names: at most 30. Where the mirror lacks the content of
-    /// one, the server is asked for it.
+    /// The issue forms of `base`, a fetched commit, by their names: at most 30. If the mirror lacks the content of one,
+    /// it is fetched from the server.
     ///
     /// # Errors
-    /// As [`profile_files`](Self::profile_files)'s.
+    /// Those of [`profile_files`](Self::profile_files).
     pub async fn issue_forms(
         &self,
         remote: &Remote,
@@ -233,7 +234,7 @@ impl Workspace {
         Ok(read().await?.0)
     }
 
-    /// Has the server send the files of `commits`, or of folders of theirs, that the mirror lacks.
+    /// Fetches the files of `commits`, or of folders of theirs, that the mirror lacks.
     async fn complete(&self, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
         let _turn = self.turn(remote.repo()).await?;
         mirror::complete(&self.git, &mirror_folder(&self.root, remote.repo()), remote, commits).await
@@ -242,16 +243,16 @@ impl Workspace {
     /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.
     ///
     /// # Errors
-    /// [`WorkspaceError::Process`] when there is no git.
+    /// [`WorkspaceError::Process`] if git is not installed.
     pub async fn git_version(&self) -> Result<String, WorkspaceError> {
         let said = done("ask git for its version", self.git.local(GitDir::None(&self.root))?.arg("version")).await?;
         Ok(said.split_whitespace().nth(2).unwrap_or_default().to_owned())
     }
 
-    /// Whether git reaches the repository at `remote`.
+    /// Checks that git reaches the repository at `remote`.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's error.
     pub async fn reach(&self, remote: &Remote) -> Result<(), WorkspaceError> {
         let route = self.git.route(remote, Right::Fetch)?;
         let command = self
@@ -303,7 +304,7 @@ impl Workspace {
     }
 }
 
-/// Whether a file of the folder is a form: `config.yml` is about the page where one is chosen.
+/// Whether a file of the folder is a form: `config.yml` configures the page on which people choose one.
 fn is_form_file(name: &str) -> bool {
     let stem = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"));
     stem.is_some_and(|stem| stem != "config")

@@ -1,7 +1,7 @@
-//! A look at the agent's folder before git's rules for it are read.
+//! A check of the agent's folder before git's rules for it are read.
 //!
-//! Git's library opens `.gitignore` and `.gitattributes` in each folder that it visits, waits for whoever writes to a pipe,
-//! and goes as deep as the folders do. So nobody but this look decides that it may.
+//! Git's library opens `.gitignore` and `.gitattributes` in each folder that it visits, blocks on pipes, and descends
+//! to any depth. So this check runs first and decides whether it may.
 
 use std::{
     ffi::OsStr,
@@ -38,7 +38,7 @@ pub(super) fn survey(tree: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
         for entry in folder.entries().map_err(failed())? {
             let name = entry.name();
             if RULES.iter().any(|rules| name == *rules) {
-                // Where a link leads: git's library follows it.
+                // The target's size, because git's library follows the link.
                 let size = folder.size_of_file(name.as_os_str()).map_err(failed())?;
                 if size.is_some_and(|bytes| bytes.is_none_or(|bytes| bytes > LARGEST_RULES)) {
                     let path = shown(&inside.join(&name));

@@ -26,7 +26,8 @@ pub(super) async fn exchange(
     Err(failure(doing, route, place, &finished).into())
 }
 
-/// What a failed command means. What kept it from its server says more than git, who knows only that there was no answer.
+/// The meaning of a failed command. A fault on the way to its server says more than git, which knows only that no
+/// answer came.
 pub(super) fn failure(doing: &'static str, route: &Route, place: &Path, finished: &Finished) -> TransportError {
     let said = route.fault().unwrap_or_else(|| route.scrubbed(&said(finished)));
     let (class, advice) = match finished.exit {

@@ -1,5 +1,5 @@
-//! Brings an issue's branch up to date with its base: a rebase where all of its commits are Hob's own, a merge where some
-//! are a person's, and where neither works by itself a commit with both sides in the files, for the agent to resolve.
+//! Brings an issue's branch up to date with its base: a rebase if all of its commits are Hob's own, a merge if some are
+//! a person's, and if neither works by itself, a commit with both sides in the files, for the agent to resolve.
 
 use std::{
     ffi::OsStr,
@@ -21,10 +21,10 @@ use crate::{
     object_id::oid,
 };
 
-/// Bytes from which on a file in conflict counts as binary: nobody reads markers in it.
+/// The size in bytes from which a file in conflict counts as binary: nobody reads markers in it.
 const LARGEST_TEXT: usize = 8 << 20;
 
-/// How a branch came to start from its base's current tip.
+/// The way in which a branch came to start from its base's current tip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchUpdate {
     /// It did already.
@@ -46,10 +46,10 @@ pub(super) struct Unresolved {
     markers: [String; 2],
 }
 
-/// Who brings a branch up to date, and when.
+/// The identity and time of an update.
 #[derive(Debug, Clone)]
 pub struct Updater {
-    /// Whose commits may be rebased, and who makes a merge.
+    /// The identity whose commits may be rebased, and which makes a merge.
     pub identity: CommitIdentity,
     /// The time of a commit that is made.
     pub time: Timestamp,
@@ -84,7 +84,7 @@ struct Sides<'repo> {
     tip: Commit<'repo>,
 }
 
-/// What an update leads to: the branch's new tip, and what is left to resolve.
+/// The result of an update: the branch's new tip, and the conflicts to resolve.
 pub(super) struct Updated {
     pub(super) tip: Sha,
     pub(super) update: BranchUpdate,
@@ -156,7 +156,7 @@ fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Update
     })
 }
 
-/// The commits after `fork` up to `tip`, the oldest first, where each is Hob's own and none is a merge.
+/// The commits after `fork` up to `tip`, oldest first, if each is Hob's own and none is a merge.
 fn own_commits<'repo>(
     repo: &'repo Repository,
     (fork, tip): (Oid, Oid),
@@ -171,7 +171,7 @@ fn own_commits<'repo>(
     Ok(all_own.then_some(commits))
 }
 
-/// Puts the commits on top of `base` one by one, as they are but for their parents; none where one has a conflict.
+/// Replays the commits on top of `base` one by one, changing only their parents; `None` if one has a conflict.
 fn replay(
     repo: &Repository,
     base: &Commit<'_>,
@@ -216,7 +216,7 @@ fn resolve(repo: &Repository, index: &mut Index, names: &Names) -> Result<Unreso
             }
         };
         index.conflict_remove(as_path(&path))?;
-        // Without the flags of a stage, which say that it is one side of a conflict.
+        // Cleared stage flags, which would mark it as one side of a conflict.
         index.add(&IndexEntry { flags: 0, flags_extended: 0, ..entry })?;
         unresolved.conflicts.push(Conflict { path: shown_path(&path), kind });
         unresolved.paths.push(path);
@@ -224,7 +224,7 @@ fn resolve(repo: &Repository, index: &mut Index, names: &Names) -> Result<Unreso
     Ok(unresolved)
 }
 
-/// A file that both sides have: with both versions of the lines that they disagree on, where it is text.
+/// A file that both sides have: with both versions of the conflicting lines, if it is text.
 fn both(
     repo: &Repository,
     (ancestor, base, branch): (Option<IndexEntry>, IndexEntry, IndexEntry),

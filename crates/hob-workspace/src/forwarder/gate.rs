@@ -1,10 +1,10 @@
-//! Which requests pass: one repository's, with the command's nonce, within the command's right.
+//! The requests that pass: to one repository, with the command's nonce, within the command's right.
 
 use http::{Method, StatusCode, header, request::Parts};
 
 use crate::forwarder::RefUpdate;
 
-/// What one git command may do at the server.
+/// The access of one git command to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Right {
     /// Read the repository.
@@ -13,7 +13,7 @@ pub(crate) enum Right {
     Push(RefUpdate),
 }
 
-/// What a request is that passes.
+/// A request that passes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Passage<'a> {
     /// It changes nothing: its body is passed on as it is.
@@ -30,7 +30,7 @@ pub(super) struct Refusal {
     pub(super) asker: Asker,
 }
 
-/// Who asked.
+/// The program that sent a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asker {
     /// It has no nonce, or a wrong one: not the command.
@@ -39,7 +39,7 @@ pub(super) enum Asker {
     Command,
 }
 
-/// What a forwarder compares requests with.
+/// The values that a forwarder compares requests with.
 #[derive(Debug)]
 pub(super) struct Gate {
     /// `/OWNER/NAME.git`.
@@ -49,7 +49,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Lets a request pass, or says why not. Paths are compared as they were sent: an encoded one is another one.
+    /// Lets a request pass, or says why not. Paths are compared as they were sent, so that an encoded one differs.
     pub(super) fn passage(&self, request: &Parts) -> Result<Passage<'_>, Refusal> {
         let refusal = |status, reason, asker| Err(Refusal { status, reason, asker });
         let shown =
@@ -73,7 +73,7 @@ impl Gate {
         };
         match &self.right {
             Right::Fetch => refusal(StatusCode::FORBIDDEN, "a push by a command that fetches", Asker::Command),
-            // What was checked as plain text must be what the server reads.
+            // The server must read exactly the text that was checked.
             Right::Push(_) if request.headers.contains_key(header::CONTENT_ENCODING) => {
                 refusal(StatusCode::FORBIDDEN, "a push that is compressed as a whole", Asker::Command)
             }

@@ -1,8 +1,8 @@
-//! Which headers are passed on. All others stay on their side: nonces, cookies, places to go to, ways to sign in.
+//! The headers that are passed on. All others are dropped: nonces, cookies, redirects, credentials.
 
 use http::{HeaderMap, HeaderName, header};
 
-/// Of what git sends: what describes its body, and what it understands. `Git-Protocol` asks for protocol version 2.
+/// Headers of git's requests: they describe the body and git's abilities. `Git-Protocol` asks for protocol version 2.
 const TO_SERVER: [HeaderName; 8] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
@@ -14,7 +14,7 @@ const TO_SERVER: [HeaderName; 8] = [
     HeaderName::from_static("git-protocol"),
 ];
 
-/// Of what the server answers: what describes its body.
+/// Headers of the server's answers: they describe the body.
 const TO_GIT: [HeaderName; 4] =
     [header::CACHE_CONTROL, header::CONTENT_ENCODING, header::CONTENT_LENGTH, header::CONTENT_TYPE];
 

@@ -9,17 +9,17 @@
 //! - No child has the token: not in an argument, its environment, a file or its memory. It has a nonce that one listener
 //!   takes, for one command, one repository and one [`Right`]. When the forwarder is dropped, the port is closed and every
 //!   request that is on its way is ended.
-//! - The nonce comes by environment, as a header: whoever has another account on this machine can read arguments.
-//! - Of a push not one byte is sent on before its whole list of updates was read. It holds the one update that Hob
-//!   means, from where Hob expects the branch to where Hob wants it, or nothing.
-//! - Redirects are answered as the failures they are, without where they lead to. No request goes to another host.
+//! - The nonce comes by environment, as a header: users of other accounts on this machine can read arguments.
+//! - Not one byte of a push is sent on before its whole list of updates was read. The list must hold exactly the update
+//!   that Hob intends, from the expected tip to the wanted one, or nothing.
+//! - Redirects are answered as failures, without their target. No request goes to another host.
 //!
 //! # Assumptions
-//! This process cannot be read by the others of its user (`hide_from_children` of `hob-process`). The command has a
+//! Other processes of the same user cannot read this one (`hide_from_children` of `hob-process`). The command has a
 //! deadline: nothing here waits longer than it.
 //!
 //! # Caveats
-//! As long as a command runs, a process of the same user can read the nonce from its environment. Then it can do what the
+//! While a command runs, a process of the same user can read the nonce from its environment. It can then do what the
 //! command may do: read the repository, and make the very update that Hob is making.
 
 mod gate;

@@ -36,7 +36,7 @@ use crate::{
 
 /// Connections at a time. Git needs two; others may knock.
 const CONNECTIONS_MAX: usize = 32;
-/// How long a connection may take to say what it wants.
+/// The deadline for a connection's request head.
 const HEAD: Duration = Duration::from_secs(60);
 /// Bytes of a request that reads: it lists what is wanted and what is there, 50 bytes each.
 const READ_MAX: usize = 256 << 20;
@@ -83,22 +83,22 @@ impl Forwarder {
         Ok(Self { origin: format!("http://127.0.0.1:{port}"), shared, listening })
     }
 
-    /// What git takes for the server, such as `http://127.0.0.1:40000`.
+    /// The address that git takes for the server, such as `http://127.0.0.1:40000`.
     pub(crate) fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// What git takes for the repository's address.
+    /// The address that git takes for the repository.
     pub(crate) fn url(&self) -> String {
         format!("{}{}", self.origin, self.shared.gate.path)
     }
 
-    /// What the command shows to be let through.
+    /// The secret that lets the command's requests pass.
     pub(crate) fn nonce(&self) -> &str {
         &self.shared.gate.nonce
     }
 
-    /// What kept a request of the command from the server, or the server from answering.
+    /// Why a request of the command did not reach the server, or the server did not answer.
     pub(crate) fn fault(&self) -> Option<String> {
         self.shared.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -127,7 +127,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => drop(connections.spawn(serve(stream, Arc::clone(&shared)))),
-                // Of the connection, or for want of descriptors: the pause keeps the loop from spinning.
+                // Either the connection failed or descriptors ran out: the pause keeps the loop from spinning.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -233,7 +233,7 @@ fn plain(status: StatusCode, text: &'static str) -> Answer {
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    // What follows a refusal on its connection is not read.
+    // The rest of a refused request on its connection is not read.
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer
 }

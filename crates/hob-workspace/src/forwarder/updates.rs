@@ -14,21 +14,21 @@ const LIST_MAX: usize = 8 << 10;
 pub(crate) struct RefUpdate {
     /// Its full name.
     pub(crate) name: String,
-    /// Where it stands; none: it does not exist.
+    /// The ref's commit before; `None` if it does not exist.
     pub(crate) old: Option<Sha>,
-    /// Where it shall stand.
+    /// The ref's commit after.
     pub(crate) new: Sha,
 }
 
 impl RefUpdate {
-    /// The update as git writes it. It can be no deletion, which has zeros as its new value.
+    /// The update as git writes it. It cannot be a deletion, which has zeros as its new value.
     fn line(&self) -> String {
         let nothing = "0".repeat(self.new.as_str().len());
         format!("{} {} {}", self.old.as_ref().map_or(nothing.as_str(), Sha::as_str), self.new, self.name)
     }
 }
 
-/// How much of a push's list has come.
+/// The state of reading a push's list.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum List {
     /// Not all of it.
@@ -42,7 +42,7 @@ pub(super) enum List {
 /// Reads the beginning of a push's body.
 ///
 /// # Errors
-/// What is wrong with a list that holds anything but `allowed`.
+/// Why a list that holds anything but `allowed` is refused.
 pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static str> {
     let (expected, mut rest, mut list) = (allowed.line(), body, List::Empty);
     loop {
@@ -67,7 +67,7 @@ pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static st
         if update.strip_suffix(b"\n").unwrap_or(update) != expected.as_bytes() {
             return Err("an update of another ref, from or to another commit, or a deletion");
         }
-        // Options order more of a server than the update, and a certificate carries updates of its own.
+        // Options ask more of a server than the update, and a certificate carries its own updates.
         if capabilities
             .split(u8::is_ascii_whitespace)
             .any(|one| one == b"push-options" || one.starts_with(b"push-cert"))

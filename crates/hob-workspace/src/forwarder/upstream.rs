@@ -9,9 +9,9 @@ use std::{
 use hob_process::Environment;
 use http::{HeaderMap, HeaderValue, Method, header};
 
-/// How long a connection to the server is waited for: less than git's own patience, so that the cause is told.
+/// The timeout of a connection to the server: shorter than git's own, so that the cause is reported.
 const CONNECT: Duration = Duration::from_secs(20);
-/// How long a connection is kept for the next command. Servers keep them longer: none is closed while it is used.
+/// How long a connection is kept for the next command. Servers keep them longer, so none is closed while in use.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The HTTP clients of a workspace, made when they are first needed: reading the machine's certificates takes a while.
@@ -70,10 +70,10 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    /// Sends a request on, and its answer's beginning back.
+    /// Sends a request on, and returns the beginning of its answer.
     ///
     /// # Errors
-    /// What kept the server from answering, as one line.
+    /// Why the server did not answer, as one line.
     pub(super) async fn send(
         &self,
         (method, service): (Method, &str),
