@@ -1,16 +1,16 @@
-//! Who is asked whether an action may run that has more impact than runs by itself. Who that is belongs to what surrounds
-//! a run; the backend only asks.
+//! The approver of actions with more impact than runs without approval. The caller of a run chooses it; the backend
+//! only asks.
 
 use hob_domain::{IssueNumber, Proposed, RepoName};
 use tokio::sync::{mpsc, oneshot};
 
-/// Who approves an action that has more impact than runs by itself. What is denied never runs.
+/// The approver of an action with more impact than runs without approval. A denied action never runs.
 #[derive(Debug, Default, Clone)]
 pub enum Approval {
-    /// Nobody is here: the agent's setting `ask` decides.
+    /// No approver is present: the agent's setting `ask` decides.
     #[default]
     Nobody,
-    /// Whoever listens here, now.
+    /// The listener at this channel, now.
     Asked(mpsc::Sender<Proposal>),
     /// It runs.
     Given,
@@ -23,9 +23,9 @@ pub struct Proposal {
     pub repo: RepoName,
     /// The issue that it is for.
     pub issue: IssueNumber,
-    /// What would be done.
+    /// The proposed action.
     pub action: Proposed,
-    /// Where the word goes. Dropping it refuses; closed, nobody waits any more.
+    /// The channel for the verdict. Dropping it refuses; if it is closed, the run no longer waits.
     pub answer: oneshot::Sender<Verdict>,
 }
 

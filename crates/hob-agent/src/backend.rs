@@ -25,7 +25,7 @@ const LINES_AT_ONCE: u64 = 1_000;
 /// Lines a second that it may say beyond these, over its whole time.
 const LINES_A_SECOND: u64 = 20;
 
-/// What a run said so far: a program that floods its output must fill neither the disk nor the log.
+/// Counts a run's lines of progress: a program that floods its output must fill neither the disk nor the log.
 #[derive(Debug)]
 struct Lines {
     began: Instant,
@@ -34,7 +34,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// How many were left out before this one; none: it is left out, too.
+    /// The number of lines left out before this one; `None` if it is left out, too.
     fn admit(&mut self) -> Option<u64> {
         if self.said >= LINES_AT_ONCE + self.began.elapsed().as_secs() * LINES_A_SECOND {
             self.left_out += 1;
@@ -45,31 +45,31 @@ impl Lines {
     }
 }
 
-/// What surrounds a run.
+/// The surroundings of a run.
 #[derive(Debug, Clone)]
 pub struct RunContext {
     /// Ends the run.
     pub cancel: CancellationToken,
-    /// Where progress goes; a full channel drops lines, it never slows the run.
+    /// The channel of progress; if it is full, lines are dropped, so that it never slows the run.
     pub progress: mpsc::Sender<Progress>,
     /// The environment the agent's children start from.
     pub environment: Environment,
-    /// What they may reach.
+    /// The sandbox of its children.
     pub sandbox: Sandbox,
-    /// Who approves an action with more impact than runs by itself.
+    /// The approver of actions with more impact than runs without approval.
     pub approval: Approval,
-    /// Where the run is written down.
+    /// The session that records the run.
     pub session: Session,
-    /// Who answers the calls of an investigation's tools; none: the run has none of Hob's.
+    /// The channel to the tools of an investigation; `None` if the run has none of Hob's.
     pub(super) tools: Option<mpsc::Sender<Asked>>,
-    /// What was spent before, where the run is tried again.
+    /// The spend of earlier tries, if the run is retried.
     before: Spend,
     alive: Arc<Mutex<Instant>>,
     lines: Arc<Mutex<Lines>>,
 }
 
 impl RunContext {
-    /// A run that is written down nowhere, and that can ask nobody.
+    /// A run without a session and without an approver.
     pub fn new(
         cancel: CancellationToken,
         progress: mpsc::Sender<Progress>,
@@ -82,7 +82,7 @@ impl RunContext {
         Self { cancel, progress, environment, sandbox, approval, session, tools: None, before, alive, lines }
     }
 
-    /// The same, with somebody who approves actions with more impact than run by themselves.
+    /// The same run, with an approver.
     #[must_use]
     pub fn asking(self, approval: Approval) -> Self {
         Self { approval, ..self }
@@ -105,8 +105,8 @@ impl RunContext {
         Self { cancel, tools, ..self.clone() }
     }
 
-    /// Tells whoever watches what happens now, and writes it down. Of a flood of lines only the beginning is told, and how
-    /// many are left out.
+    /// Reports progress and records it. Of a flood of lines only the beginning is reported, with the number of those
+    /// left out.
     pub fn say(&self, text: impl Into<String>) {
         let Some(left_out) = self.lines.lock().unwrap_or_else(PoisonError::into_inner).admit() else {
             return self.alive();
@@ -124,7 +124,7 @@ impl RunContext {
     /// Reports progress.
     pub fn show(&self, text: impl Into<String>) {
         self.alive();
-        // Nobody has to watch: a closed or full channel is not the agent's trouble.
+        // Progress may go unread: a closed or full channel is not the agent's trouble.
         self.progress.try_send(Progress { text: text.into(), ..Progress::default() }).ok();
     }
 
@@ -159,7 +159,7 @@ impl RunContext {
         self.alive_until(Instant::now());
     }
 
-    /// Counts the run as active until `then`: each wait until then has a limit of its own.
+    /// Counts the run as active until `then`: each wait until then has its own limit.
     pub fn alive_until(&self, then: Instant) {
         let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
         *alive = then.max(*alive);
@@ -181,8 +181,8 @@ pub trait AgentBackend: Send + Sync {
     /// [`AgentError`] when the agent could not be run at all.
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError>;
 
-    /// Whether it could be run on this machine, as far as that can be told without work: its program is there, its model
-    /// has a price where the budget is one of money.
+    /// Checks that it could be run on this machine, as far as that can be told without work: its program is installed,
+    /// and its model has a price if the budget is one of money.
     ///
     /// # Errors
     /// [`AgentError`] says what is missing.
@@ -213,12 +213,12 @@ pub trait AgentBackend: Send + Sync {
     }
 }
 
-/// What an agent would be run with.
+/// The machine that an agent would be run on.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine<'a> {
     /// The environment of the children.
     pub environment: &'a Environment,
-    /// What they may reach.
+    /// The sandbox of its children.
     pub sandbox: &'a Sandbox,
     /// Whether runs have a budget of money.
     pub costs_count: bool,
@@ -228,7 +228,7 @@ pub struct Machine<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct AgentError {
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     pub reason: String,
     /// Whether trying again can help.
     pub failure: FailureClass,

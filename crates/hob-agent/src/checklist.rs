@@ -8,7 +8,7 @@ const TEXTS: [&str; 5] = ["content", "text", "description", "step", "subject"];
 /// Names of its state.
 const STATES: [&str; 2] = ["status", "state"];
 
-/// The checklist in a list of steps; none where it is no such list, or has no steps.
+/// The checklist in a list of steps; `None` if it is not such a list, or is empty.
 pub(super) fn steps(list: &Value) -> Option<Checklist> {
     Checklist::new(list.as_array()?.iter().filter_map(step))
 }

@@ -1,4 +1,4 @@
-//! What the children of a run may reach, and what they find in their environment.
+//! The sandbox and the environment of a run's children.
 
 use std::{ffi::OsStr, io, path::Path};
 
@@ -18,13 +18,13 @@ use crate::{
 /// Both, for all children that work in one folder.
 #[derive(Debug, Clone)]
 pub struct Confined {
-    /// What they may reach.
+    /// The plan of their sandbox.
     pub plan: Plan,
     /// Their whole environment.
     pub environment: Environment,
 }
 
-/// A sandbox hides the machine's `/etc/gitconfig`, and git ends where it sees one that it may not read.
+/// A sandbox hides the machine's `/etc/gitconfig`, and git exits if it sees one that it may not read.
 fn without_system_git(environment: &mut Environment) {
     environment.insert("GIT_CONFIG_NOSYSTEM".into(), "1".into());
 }
@@ -46,11 +46,12 @@ impl Confined {
         Ok((confined.at(&home), Some(home)))
     }
 
-    /// Those of checks that work in `folder` and reach `hosts` where the network is closed; they do so until the egress is
+    /// The children of checks that work in `folder` and reach `hosts` if the network is closed, until the egress is
     /// dropped.
     ///
     /// # Errors
-    /// [`AgentError`] when a host is none, the machine lacks what a way to one needs, or the home cannot be made.
+    /// [`AgentError`] if a host is invalid, the machine lacks something that a way to one needs, or the home cannot be
+    /// made.
     pub async fn to_check(
         folder: &Path,
         hosts: &[String],
@@ -63,11 +64,11 @@ impl Confined {
         Ok((confined, home, egress))
     }
 
-    /// Those of set-up steps that work in `folder`, have the folder `home` for a home, and reach `hosts` where the network is
-    /// closed; they do so until the egress is dropped.
+    /// The children of set-up steps that work in `folder`, have the folder `home` as their home, and reach `hosts` if
+    /// the network is closed, until the egress is dropped.
     ///
     /// # Errors
-    /// [`AgentError`] when a host is none, or the machine lacks what a way to one needs.
+    /// [`AgentError`] if a host is invalid, or the machine lacks something that a way to one needs.
     pub async fn to_set_up(
         (folder, home): (&Path, &Path),
         hosts: &[String],
@@ -127,7 +128,7 @@ impl Confined {
     }
 }
 
-/// `plan` with the folder of a run: to be changed, or only read where the run changes nothing.
+/// `plan` with the folder of a run: writable, or read-only if the run changes nothing.
 pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan {
     if purpose.only_reads() { plan.reads(folder) } else { plan.writes(folder) }
 }

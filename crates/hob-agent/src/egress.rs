@@ -1,10 +1,11 @@
-//! The egress of a run: routes to models in the place of their keys, and listed hosts.
+//! The egress of a run: routes to models instead of their keys, and listed hosts.
 //!
-//! - Flow: settings and variables make [`EgressRules`]; a run opens its [`RunEgress`], gives its programs the variables, the
-//!   addresses and the network of it, and works beside it.
-//! - Guarantees: a program gets no key that has a route, but a placeholder and the route's address. What models cost is
-//!   measured here; the run ends with its budget, and with the proxy.
-//! - Caveats: a key without a route reaches the program where the program could use it: with an open network or listed hosts.
+//! - Flow: settings and variables make [`EgressRules`]; a run opens its [`RunEgress`], gives its programs the
+//!   variables, addresses and network of it, and works beside it.
+//! - Guarantees: a program never gets a key that has a route, but a placeholder and the route's address. The cost of
+//!   models is measured here; the run ends with its budget, and with the proxy.
+//! - Caveats: a key without a route reaches the program if the program could use it: with an open network or listed
+//!   hosts.
 
 use std::{collections::BTreeSet, ffi::OsStr, future::Future, sync::Arc};
 
@@ -25,20 +26,20 @@ use crate::{
     report::{needs_human, unfinished},
 };
 
-/// What a program gets in the place of a key.
+/// The placeholder that a program gets instead of a key.
 const PLACEHOLDER: &str = "hob-adds-the-key";
 /// The port of a box's loopback that leads to the proxy.
 const PORT: u16 = 8118;
 /// Keys that no route adds: their services have interfaces of their own.
 const WITHOUT_ROUTE: [&str; 2] = ["COPILOT_GITHUB_TOKEN", "OPENCODE_API_KEY"];
-/// Variables that lead to the machine's own proxies, whose passwords may stand in them.
+/// Variables of the machine's own proxies, which may contain passwords.
 const PROXIES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
 
 /// A service that Hob has a route to.
 struct Service {
     name: &'static str,
     api: Api,
-    /// Where it is if nothing else is set.
+    /// Its address if none is set.
     upstream: &'static str,
     /// The variable that leads programs to it.
     address: &'static str,
@@ -87,7 +88,7 @@ pub(crate) async fn proxy_to(hosts: &[String], cancel: &CancellationToken) -> Re
     Egress::start(config, Listen::Loopback, cancel.clone()).await.map_err(broken)
 }
 
-/// Where models' services are, as far as the settings say.
+/// The addresses of models' services, as far as the settings name them.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Services {
     /// OpenAI's interface, with its version.
@@ -116,7 +117,7 @@ impl Services {
     }
 }
 
-/// What the programs of an agent may reach, by its settings.
+/// The hosts and models that the programs of an agent may reach, by its settings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EgressRules {
     /// Hosts of the internet.
@@ -131,10 +132,10 @@ pub(crate) struct EgressRules {
 }
 
 impl EgressRules {
-    /// What `settings` say; of `variables` those that they name and that may be passed on.
+    /// The rules of `settings`, with the `variables` that they name and that may be passed on.
     ///
     /// # Errors
-    /// What is wrong with a host.
+    /// Why a host is invalid.
     pub(crate) fn new(settings: &AgentSettings, variables: &Environment) -> Result<Self, AgentError> {
         let names = settings.env.iter().filter(|name| may_pass(name));
         let mut rules = Self::default().passing(names.map(String::as_str), variables);
@@ -142,10 +143,10 @@ impl EgressRules {
         Ok(rules)
     }
 
-    /// Reaches `hosts` alone.
+    /// Rules that allow only `hosts`.
     ///
     /// # Errors
-    /// What is wrong with a host.
+    /// Why a host is invalid.
     pub(crate) fn to_hosts(hosts: &[String]) -> Result<Self, AgentError> {
         let mut rules = Self::default();
         rules.list(hosts)?;
@@ -157,7 +158,7 @@ impl EgressRules {
             let bad = |error: InvalidHost| misconfigured(format!("`{text}` in `hosts`: {error}"));
             match text.parse() {
                 Ok(host) => self.hosts.push(host),
-                // Who names an address knows where it is.
+                // An address that is named explicitly is meant, even a private one.
                 Err(InvalidHost::Literal) => self.private_hosts.push(Host::private(text).map_err(bad)?),
                 Err(error) => return Err(bad(error)),
             }
@@ -188,7 +189,7 @@ impl EgressRules {
         is_closed(sandbox) && (self.lists_hosts() || !self.routes().is_empty())
     }
 
-    /// The plan of a look at one of its programs, which reaches nothing but runs where a run would.
+    /// The plan for checking one of its programs, without network, but in the same sandbox as a run.
     ///
     /// # Errors
     /// What the machine lacks, and what to do.
@@ -200,7 +201,7 @@ impl EgressRules {
         !self.hosts.is_empty() || !self.private_hosts.is_empty()
     }
 
-    /// A route for each service that its programs may use, where a key or an address of it is set.
+    /// A route for each service that its programs may use, if a key or an address of it is set.
     fn routes(&self) -> Vec<(&'static Service, Route)> {
         let Some((services, _)) = &self.models else { return Vec::new() };
         let route = |service: &'static Service| {
@@ -245,8 +246,9 @@ impl EgressRules {
         self.open_answering(None, (sandbox, cancel), limits).await
     }
 
-    /// The same with Hob's own tools behind the same door: whatever holds the program, it reaches them where it reaches its
-    /// model. A program of Hob's inside the sandbox, with a socket back to the run, would be one more thing to bind into each tier.
+    /// The same with Hob's own tools behind the same server: a program reaches them in any sandbox in which it reaches
+    /// its model. A program of Hob's inside the sandbox, with a socket back to the run, would be one more thing to bind
+    /// into each tier.
     async fn open_answering(
         &self,
         tools: Option<mpsc::Sender<Asked>>,
@@ -348,7 +350,7 @@ fn broken(error: std::io::Error) -> AgentError {
     AgentError { reason: format!("open the egress of the run: {error}"), failure: FailureClass::Unfinished }
 }
 
-/// What a run may use of its models; none: not limited.
+/// The limits on a run's use of models; `None` means no limit.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Limits {
     usd_micros: Option<u64>,
@@ -361,9 +363,9 @@ pub struct RunEgress {
     open: Option<Open>,
     /// The variables that the settings name, with placeholders and addresses.
     pub(crate) variables: Environment,
-    /// Where models are for the programs.
+    /// The addresses of models for the programs.
     pub(crate) services: Services,
-    /// Where Hob's own tools are for them, as an MCP server; none: they have none.
+    /// The address of Hob's own tools for them, as an MCP server; `None` if they have none.
     pub(crate) tools: Option<String>,
     /// The network of the programs.
     pub(crate) network: Network,
@@ -393,7 +395,7 @@ impl RunEgress {
         self.services.openai.is_some() || self.services.anthropic.is_some() || self.services.gemini.is_some()
     }
 
-    /// What models cost so far; none where no route was used.
+    /// The cost of models so far; `None` if no route was used.
     pub(crate) fn measured(&self) -> Option<Measured> {
         let open = self.open.as_ref()?;
         measured(&open.egress.meter().read(), &open.prices)
@@ -452,7 +454,7 @@ mod tests {
 
     use super::*;
 
-    /// Attack corpus F74: the proxy ends and nothing else does, as where it fails. The work would go on for ever.
+    /// Attack corpus F74: the proxy alone ends, as after a failure. The work would go on for ever.
     #[tokio::test]
     async fn work_ends_with_its_proxy() {
         const PATIENCE: Duration = Duration::from_secs(60);

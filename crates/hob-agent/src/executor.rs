@@ -1,9 +1,9 @@
 //! Runs an agent for a caller: its session, its retries and its idle timeout.
 //!
-//! - Flow: the session is opened or resumed; the agent runs; a failure that may pass is retried in place a few times; the
+//! - Flow: the session is opened or resumed; the agent runs; a transient failure is retried in place a few times; the
 //!   outcome is written to the session.
-//! - Guarantees: a run shares no state with another: it has its own folder, session and limits. Cost and limits count over
-//!   all its retries.
+//! - Guarantees: runs share no state: each has its own folder, session and limits. Cost and limits count over all its
+//!   retries.
 //! - Caveats: a run whose session cannot be written works without one, and cannot be resumed.
 
 use hob_config::ExecutorSettings;
@@ -31,15 +31,15 @@ impl Executor {
         Self { sessions, rules }
     }
 
-    /// The session `id` as it stands on this machine, where it is this issue's and `agent` can resume it. One that
-    /// ended with a failure that does not pass is not resumed: what led there would lead there again.
+    /// The session `id` on this machine, if it is this issue's and `agent` can resume it. One that ended with a
+    /// permanent failure is not resumed, because it would lead there again.
     pub async fn resumable(
         &self,
         id: &RunId,
         agent: &str,
         (repo, issue): (&RepoName, IssueNumber),
     ) -> Option<SessionRecord> {
-        // Whoever can write to the ledger can name any session.
+        // Anyone who can write to the ledger can name any session.
         let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
         let (sessions, id) = (self.sessions.clone(), id.clone());
         let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()?.filter(is_its)?;
@@ -52,7 +52,8 @@ impl Executor {
         }
     }
 
-    /// How the last run of `agent` in the session `id` ended; none: this machine does not have it, or it is not this issue's.
+    /// The outcome of `agent`'s last run in the session `id`; `None` if this machine does not have it, or it is not
+    /// this issue's.
     pub async fn last_outcome(
         &self,
         id: &RunId,
@@ -61,12 +62,12 @@ impl Executor {
     ) -> Option<Outcome> {
         let (sessions, id) = (self.sessions.clone(), id.clone());
         let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()??;
-        // Whoever can write to the ledger can name any session.
+        // Anyone who can write to the ledger can name any session.
         let is_its = record.agent == agent && record.repo == *repo && record.issue == issue;
         record.outcome.filter(|_| is_its)
     }
 
-    /// Notes in a session which checks failed on its work, for whoever looks at it on this machine.
+    /// Notes in a session which checks failed on its work, for people who look at it on this machine.
     pub async fn note_failed_checks(&self, id: &RunId, failed: Vec<LastLines>) {
         let (sessions, session) = (self.sessions.clone(), id.clone());
         let noted = spawn_blocking(move || sessions.note_failed_checks(&session, failed)).await;
@@ -75,7 +76,7 @@ impl Executor {
         }
     }
 
-    /// Ends what is left of a session's last run whose process was killed: its agent and the agent's children.
+    /// Ends the remains of a session's last run whose process was killed: its agent and the agent's children.
     pub async fn end_leftovers(&self, record: &SessionRecord) {
         if let (SessionState::Interrupted, Some(run)) = (record.state, record.runs.last()) {
             TaggedProcesses::with(RUN_VARIABLE, run.as_str()).end().await;
@@ -229,7 +230,7 @@ impl Executor {
     }
 }
 
-/// What is left of a request after what was spent and the time that went by.
+/// The rest of a request's limits after the given spend and elapsed time.
 fn left(request: &RunRequest, spent: Spend, started: Instant) -> RunRequest {
     RunRequest {
         time: request.time.saturating_sub(started.elapsed()),

@@ -1,4 +1,4 @@
-//! A home of its own for one run: empty, outside the folder, gone afterwards.
+//! A home for one run: empty, outside the folder, removed afterwards.
 
 use std::{
     io,
@@ -9,10 +9,10 @@ use std::{
 use hob_process::{copy_tree, drop_in_background, remove_tree};
 use tokio::task::spawn_blocking;
 
-/// Who commits, for an agent that does: its commits do not count, but git refuses to make them without a name.
+/// The committer for an agent that commits: its commits do not count, but git refuses to make them without a name.
 const GIT: &str = "[user]\n\tname = agent\n\temail = agent@localhost\n";
 
-/// Where temporary files are, in a home.
+/// The folder of temporary files, in a home.
 const TEMPORARY: &str = "tmp";
 
 /// A home. Dropping it removes it, without holding the runtime.
@@ -22,7 +22,7 @@ pub struct Home {
     folder: Option<Folder>,
 }
 
-/// What the program may have filled in any way, so that no library removes it.
+/// A folder that the program may have filled in any way, which no library removes safely.
 #[derive(Debug)]
 struct Folder(PathBuf);
 
@@ -35,7 +35,7 @@ impl Drop for Folder {
 }
 
 impl Home {
-    /// Makes one below `homes`, or where temporary files are, with a copy of what the folder `template` has.
+    /// Makes one below `homes`, or in the system's temporary folder, with a copy of the folder `template`.
     ///
     /// # Errors
     /// The system's error.
@@ -95,7 +95,7 @@ impl Drop for Home {
     }
 }
 
-/// What set-up steps left in the home may be in the way, a link too.
+/// Files or links that set-up steps left in the home may be in the way.
 fn write(home: &Path, path: &Path, text: &str) -> io::Result<()> {
     hob_process::Folder::open(home)?.writes(path, text.as_bytes())
 }

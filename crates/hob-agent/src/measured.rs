@@ -1,4 +1,4 @@
-//! What the models of a run cost, by what its egress counted.
+//! The cost of a run's models, by the counts of its egress.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use hob_egress::{Metered, Route, Usage};
 
 use crate::model::is_loopback;
 
-/// What models cost by `ROUTE/MODEL`.
+/// The prices of models by `ROUTE/MODEL`.
 #[derive(Debug, Clone)]
 pub(crate) struct Prices {
     settings: Arc<ModelSettings>,
@@ -23,24 +23,24 @@ impl Prices {
         Self { settings, here: here.map(|route| format!("{}/", route.name)).collect() }
     }
 
-    /// What a model costs; none: nobody knows.
+    /// The price of a model; `None` if it is unknown.
     pub(crate) fn get(&self, model: &str) -> Option<PriceSettings> {
         let free = || self.here.iter().any(|route| model.starts_with(route)).then(PriceSettings::default);
         self.settings.price_of(model).or_else(free)
     }
 }
 
-/// What models were measured to cost.
+/// The measured cost of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Money; none where a model has no price.
+    /// Money; `None` if a model has no price.
     pub(crate) usd_micros: Option<u64>,
     /// Tokens.
     pub(crate) usage: Usage,
 }
 
 impl Measured {
-    /// As what was spent; `told` is what the program says that it cost.
+    /// The cost as spend; `told` is the cost by the program's own report.
     pub(crate) fn spend(self, told: Option<u64>) -> Spend {
         Spend {
             usd_micros: self.usd_micros.or(told).unwrap_or(0),
@@ -51,7 +51,7 @@ impl Measured {
     }
 }
 
-/// What the meter of a run counted; none: nothing.
+/// The counts of a run's meter; `None` if it counted nothing.
 pub(crate) fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
     let mut sum = Measured { usd_micros: Some(0), usage: Usage::default() };
     for (model, used) in &counts.models {

@@ -14,13 +14,13 @@ use crate::{
 pub struct NarrowedAgent {
     /// The agent of the settings that it is.
     pub name: String,
-    /// What runs it.
+    /// The backend that runs it.
     pub agent: Arc<dyn AgentBackend>,
-    /// How far its runs may go at most, whatever the backend.
+    /// The limits of its runs, with any backend.
     pub limits: ProfileLimits,
-    /// The most impact of an action that needs nobody's word.
+    /// The highest impact of an action that needs no approval.
     pub approve: Impact,
-    /// What the profile asks for and does not get, in words.
+    /// The profile's requests that were not granted, in words.
     pub notes: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Registry {
                 }
                 let takes_model = matches!(settings.backend, BackendKind::Adapter(_));
                 let model = narrowed.model.take().filter(|_| takes_model).or(settings.model.clone());
-                // Of these an investigation's limits and approvals count.
+                // The limits and approvals of an investigation are taken from these.
                 self.build_of(&name, &AgentSettings { model, ..limited(settings, &narrowed) })?
             }
         };
@@ -66,7 +66,7 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
         [] => built_in_tools(settings).into_iter().collect(),
         named => named.iter().cloned().collect(),
     };
-    // 0 is no limit, and so not the lower one of two.
+    // 0 means no limit, so it is not the lower one of two.
     let number = |limit: u64| (limit > 0).then_some(limit);
     let counted = |limit: u32| number(limit.into());
     let limits = ProfileLimits {
@@ -88,11 +88,11 @@ fn bounds(settings: &AgentSettings, models: &[String], agents: BTreeSet<String>)
 fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> AgentSettings {
     let mut tools: Vec<String> = narrowed.tools.iter().cloned().collect();
     if tools.is_empty() {
-        // An empty list would stand for all. This one every agent has.
+        // An empty list would mean all. Every agent has this one.
         tools.push("plan".to_owned());
     }
     let (model, fallback) = match &narrowed.model {
-        // Where the profile's model cannot answer, the work goes on with the agent's own.
+        // If the profile's model cannot answer, the work continues with the agent's own.
         Some(model) => (Some(model.clone()), own.into_iter().filter(|other| other != model).collect()),
         None => (settings.model.clone(), settings.fallback.clone()),
     };

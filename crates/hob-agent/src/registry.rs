@@ -26,7 +26,7 @@ use crate::{
     native::{Helps, McpServers, Needs, OpenWays},
 };
 
-/// The agent that exists without settings of its own, as soon as a model is set.
+/// The agent that exists without its own settings, as soon as a model is set.
 const NATIVE: &str = "native";
 
 /// All that agents are made from, as values: nothing is read from the environment later.
@@ -38,26 +38,27 @@ pub struct AgentParts {
     pub recipes: BTreeMap<String, RecipeSettings>,
     /// `[tools.NAME]`.
     pub tools: BTreeMap<String, ToolSettings>,
-    /// `[mcp.NAME]`, of whoever runs Hob alone.
+    /// `[mcp.NAME]`, of the operator alone.
     pub mcp: BTreeMap<String, McpSettings>,
     /// `[model]`.
     pub model: ModelSettings,
     /// Keys and addresses of the models' services.
     pub access: ModelAccess,
-    /// Where the replies of the native agents' models are recorded, a cassette a session; none: nowhere.
+    /// The folder for recordings of the native agents' models, a cassette a session; `None` if nothing is recorded.
     pub record: Option<PathBuf>,
-    /// Where other agents' command lines get their homes, outside what an agent can write; none: where temporary files are.
+    /// The folder for homes of other agents' command lines, outside what an agent can write; `None` means the system's
+    /// temporary folder.
     pub homes: Option<PathBuf>,
     /// Values of the variables that any agent's or MCP server's settings name, and of those that known command lines get,
     /// see [`adapter_variables`]; each gets only its own.
     pub variables: Environment,
-    /// What recordings must not hold.
+    /// The secrets that recordings must not contain.
     pub secrets: KnownSecrets,
 }
 
 impl AgentParts {
-    /// What the settings describe, with the variables of this process that they name, some of them given by `files`; homes
-    /// are below `state_dir`.
+    /// The parts of the settings, with the variables of this process that they name, some of them given by `files`;
+    /// homes are below `state_dir`.
     pub fn of(settings: &Settings, state_dir: &Path, files: &SecretFiles) -> Self {
         Self {
             agents: settings.agents.clone(),
@@ -73,7 +74,7 @@ impl AgentParts {
         }
     }
 
-    /// The secrets that agents may get, or that are sent in their name: no text of theirs may tell them.
+    /// The secrets that agents may get, or that are sent in their name: they must not appear in any text.
     pub fn given_secrets(&self) -> Vec<SecretString> {
         let tokens = self.mcp.values().filter_map(|server| server.token.as_deref());
         let tokens = tokens.filter_map(|name| self.variables.get(OsStr::new(name))?.to_str());
@@ -126,8 +127,8 @@ impl Registry {
         self
     }
 
-    /// The names that are set up, in order; of ready agents those that have a model. [`Registry::get`] also knows the command lines
-    /// of [`AdapterName`].
+    /// The names of configured agents, in order; of ready agents those that have a model. [`Registry::get`] also knows
+    /// the command lines of [`AdapterName`].
     pub fn names(&self) -> Vec<String> {
         let is_set_up = |name: &str, agent: &AgentSettings| {
             agent.backend != BackendKind::Native || !is_ready_agent(name) || !self.models_of(agent).is_empty()
@@ -152,15 +153,15 @@ impl Registry {
         self.build_of(name, self.settings(name)?.as_ref())
     }
 
-    /// What the agent `name` is made from.
+    /// The settings of the agent `name`.
     ///
     /// # Errors
-    /// When there is none, with the names there are.
+    /// If it does not exist, with the names that do.
     pub fn settings(&self, name: &str) -> Result<Cow<'_, AgentSettings>, AgentError> {
         let backend = name.parse().map(BackendKind::Adapter).unwrap_or_default();
         match self.parts.agents.get(name) {
             Some(settings) => Ok(Cow::Borrowed(settings)),
-            // Without a model it says which setting it lacks.
+            // Without a model the error names the missing setting.
             None if name == NATIVE || backend != BackendKind::Native => {
                 Ok(Cow::Owned(AgentSettings { backend, ..AgentSettings::default() }))
             }
@@ -168,7 +169,7 @@ impl Registry {
         }
     }
 
-    /// What the native agent `name` lacks where the sandbox is as these settings say; none: nothing is known to be missing.
+    /// The unmet needs of the native agent `name` with these settings of the sandbox; `None` if none are known.
     pub fn lacks(&self, name: &str, sandbox: &SandboxSettings) -> Option<String> {
         let settings = self.settings(name).ok().filter(|settings| settings.backend == BackendKind::Native)?;
         let lack = Needs::of(name, &settings, &self.parts.tools).lack(&OpenWays::by(sandbox));
@@ -193,7 +194,7 @@ impl Registry {
         }
     }
 
-    /// Where the models' services are, as far as it is set.
+    /// The addresses of the models' services, as far as they are set.
     fn services(&self) -> Services {
         let parts = &self.parts;
         let address = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
@@ -250,7 +251,7 @@ impl Registry {
         let shared = &self.parts.model;
         let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {
             (Some(model), own) => (Some(model), own),
-            // What follows the model that all share is theirs too.
+            // The fallbacks of the shared model are shared too.
             (None, []) => (shared.default.as_ref(), shared.fallback.as_slice()),
             (None, own) => (shared.default.as_ref(), own),
         };
@@ -271,10 +272,11 @@ impl Registry {
         Ok(Arc::new(self.outfit(agent)?))
     }
 
-    /// Asks the model `name` one question, after what it is told first, without tools. `costs_count` refuses a model whose price is not known.
+    /// Asks the model `name` one question, after a system text, without tools. `costs_count` refuses a model without a
+    /// known price.
     ///
     /// # Errors
-    /// When there is no such model, or it does not answer.
+    /// If there is no such model, or it does not answer.
     pub async fn ask(
         &self,
         name: &str,

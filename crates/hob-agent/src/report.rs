@@ -1,9 +1,9 @@
-//! How a failed run is worded, for every backend alike.
+//! The wording of a failed run, the same for every backend.
 
 use hob_domain::{FailureClass, Outcome, RunReport, Spend};
 use tokio::time::Instant;
 
-/// Bytes of a title that are kept; whoever shows it cuts it to what fits.
+/// Bytes of a title that are kept; its display cuts it further.
 const TITLE_MAX: usize = 300;
 
 /// A run that did not get to its end, and may when it is tried again.
@@ -37,7 +37,7 @@ pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The title that an agent gave its change; none where it is empty.
+/// The title that an agent gave its change; `None` if it is empty.
 pub(super) fn given_title(title: &str) -> Option<String> {
     Some(clip(title.trim(), TITLE_MAX)).filter(|title| !title.is_empty())
 }
@@ -71,7 +71,7 @@ fn boundary(text: &str, max: usize) -> usize {
     (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// At most `max` bytes of `text`, cut between characters; says so where something was cut.
+/// At most `max` bytes of `text`, cut between characters, with a note if something was cut.
 pub(super) fn clip(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -80,14 +80,14 @@ pub(super) fn clip(text: &str, max: usize) -> String {
     format!("{}\n[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
-/// At most the last `max` bytes of `text`, without blanks around it: a program says what matters at its end.
+/// At most the last `max` bytes of `text`, trimmed: a program says what matters at its end.
 pub(super) fn tail(text: &str, max: usize) -> &str {
     let text = text.trim();
     let start = (text.len().saturating_sub(max)..text.len()).find(|at| text.is_char_boundary(*at));
     &text[start.unwrap_or(text.len())..]
 }
 
-/// At most `max` bytes of the first line of `text`: for a line of progress.
+/// At most `max` bytes of the first line of `text`, for a line of progress.
 pub(super) fn first_line(text: &str, max: usize) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     let end = boundary(line, max);

@@ -9,13 +9,14 @@ use crate::Worker;
 
 /// The file that `hob init` proposes for the schedule.
 const FILE: &str = "hob-schedule.yml";
-/// How late schedules are without being stuck: 4 to 6 hours in September and October 2026 (community discussions 210625, 210888
-/// and 208924 on github.com).
+/// The delay that is normal for schedules: 4 to 6 hours in September and October 2026 (community discussions 210625,
+/// 210888 and 208924 on github.com).
 const PATIENCE: Duration = Duration::from_secs(6 * 3_600);
-/// The time between two runs, where there are not two to tell it by.
+/// The time between two runs, if there have not been two to measure it.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// What is wrong with the schedule, as one sentence that says what to do; none: nothing is, or nobody can tell.
+/// The problem with the schedule, as one sentence that says what to do; `None` if there is none, or it cannot be
+/// determined.
 pub async fn schedule_trouble(worker: &Worker) -> Option<String> {
     match worker.forge.workflow_file(FILE).scheduled().await {
         Ok(found) => trouble(&found?, worker.forge.now()),

@@ -1,4 +1,4 @@
-//! Which agent works on an issue, and what it is made from.
+//! The agent that works on an issue, and the parts that it is made from.
 
 use std::sync::Arc;
 
@@ -31,17 +31,18 @@ pub(super) fn is_agent(names: &[String], name: &str) -> bool {
     names.iter().any(|agent| agent == name) || name.parse::<AdapterName>().is_ok()
 }
 
-/// What agents are made from.
+/// The parts that agents are made from.
 fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
     let mut parts = worker.agents.clone();
-    // What whoever runs Hob calls by a name stays what it is, whatever a repository calls so.
+    // A repository cannot redefine an agent of the operator's by using its name.
     for (name, settings) in &rules.agents {
         let ready = parts.agents.get(name);
         if ready.is_some() && !worker.settings.untouched.contains(name) {
             continue;
         }
         let mut settings = settings.clone();
-        // Which pages an agent reads is nothing that a repository says: it has those of the ready agent, with its tools and no others.
+        // A repository does not decide which pages an agent reads: with the ready agent's tools it gets that agent's
+        // pages, otherwise none.
         let same_tools = ready.filter(|ready| ready.tools == settings.tools);
         settings.fetch_hosts = same_tools.map(|ready| ready.fetch_hosts.clone()).unwrap_or_default();
         parts.agents.insert(name.clone(), settings);
@@ -55,7 +56,7 @@ fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
 /// Builds the agent that works by a profile, `base` unless the profile names another one.
 ///
 /// # Errors
-/// [`AgentError`] when settings and profile together do not make one.
+/// [`AgentError`] if settings and profile together do not make one.
 pub(super) async fn build_narrowed(
     worker: &Worker,
     rules: &RepositorySettings,
@@ -68,10 +69,10 @@ pub(super) async fn build_narrowed(
     built.unwrap_or_else(not_built)
 }
 
-/// Builds the agent `name` from the settings of whoever runs Hob and of the repository.
+/// Builds the agent `name` from the settings of the operator and of the repository.
 ///
 /// # Errors
-/// [`AgentError`] when there is none of that name, or its settings do not make one.
+/// [`AgentError`] if there is none of that name, or its settings do not make one.
 pub(super) async fn build_agent(
     worker: &Worker,
     rules: &RepositorySettings,
@@ -83,10 +84,10 @@ pub(super) async fn build_agent(
     built.unwrap_or_else(not_built)
 }
 
-/// Asks a model one question, in the process of Hob.
+/// Asks a model one question, in Hob's own process.
 ///
 /// # Errors
-/// When there is no such model, or it does not answer.
+/// If there is no such model, or it does not answer.
 pub(super) async fn ask_model(
     worker: &Worker,
     rules: &RepositorySettings,

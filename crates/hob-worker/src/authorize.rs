@@ -1,5 +1,4 @@
-//! Authorization: whose label, comment and command counts. The permission of an account is looked up at the moment it
-//! matters.
+//! Authorization of labels, comments and commands. The permission of an account is looked up at the moment it matters.
 
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use hob_forge::{Comment, Issue};
 
 use crate::{WorkError, Worker};
 
-/// What the trigger label's last event means.
+/// The meaning of the trigger label's last event.
 pub(super) enum Vetted {
     /// Its actor is authorized, and put it on then. What the issue said at that time is not looked at yet.
     Authorized(Trigger, Timestamp),
@@ -29,7 +28,7 @@ pub(super) enum LabelHistory {
 }
 
 impl LabelHistory {
-    /// The event, where it is shown.
+    /// The event, if the forge shows it.
     pub(super) fn seen(self) -> Option<LabelEvent> {
         match self {
             Self::Seen(event) => Some(event),
@@ -41,10 +40,10 @@ impl LabelHistory {
 /// How long an issue's events may lag behind its labels. No recording shows how long they do (`docs/github.md`,
 /// `event.lag`), so it is far more than other lags.
 const EVENTS_LAG: Duration = Duration::from_secs(300);
-/// The pauses after which events that lag are looked for once more.
+/// The pauses before each new look for events that lag.
 const EVENTS_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
-/// The event that put a label of the issue on, or took it off; waited for where the issue has changed lately.
+/// The event that added or removed a label of the issue; waited for if the issue has changed lately.
 pub(super) async fn label_event(
     worker: &Worker,
     issue: &Issue,
@@ -97,20 +96,20 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
     })
 }
 
-/// Whether an account is authorized; the reason where it is not. A look-up that fails authorizes nobody.
+/// Whether an account is authorized, or why not. A failed look-up authorizes no account.
 pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(), String>, WorkError> {
     let rules = worker.settings.trust_rules();
     let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
     Ok(rules.judge(actor, permission))
 }
 
-/// A comment of somebody who is authorized.
+/// A comment of an authorized account.
 pub(super) struct AuthorizedComment {
     pub(super) author: Login,
     pub(super) comment: Comment,
 }
 
-/// Comments of authorized people; nobody else's reach the agent.
+/// The comments of authorized accounts; no others reach the agent.
 pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Result<Vec<AuthorizedComment>, WorkError> {
     let mut authorized = Vec::new();
     if issue.comments == 0 {
@@ -118,7 +117,7 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
     }
     for comment in worker.forge.comments().of(issue.number).await? {
         let Some(author) = &comment.author else { continue };
-        // The status comment is all that Hob writes; whoever else sets its mark is left out too.
+        // Hob itself writes only the status comment; a comment of anyone else with its mark is left out too.
         if !comment.body.starts_with(OWN_MARK) && authorize(worker, author).await?.is_ok() {
             authorized.push(AuthorizedComment { author: author.login.clone(), comment });
         }
@@ -126,8 +125,8 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
     Ok(authorized)
 }
 
-/// What an authorized account approved by its word at `since`: the issue as it stands, and nothing where somebody who is not
-/// authorized changed it in that second or later.
+/// The issue as an authorized account approved it at `since`, that is, as it is now; `None` if an unauthorized account
+/// changed it in that second or later.
 pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timestamp) -> Result<String, WorkError> {
     for editor in worker.forge.issues().editors_since(issue.number, since).await? {
         let is_authorized = match &editor {
@@ -141,8 +140,8 @@ pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timest
     Ok(approved_hash(issue))
 }
 
-/// The agent that somebody who is authorized chose for the issue, by a label or by a command: the newest word counts. Why a
-/// label is passed over, else.
+/// The agent that an authorized account chose for the issue, by a label or a command, whichever is newer; otherwise why
+/// a label is ignored.
 pub(super) async fn chosen_agent(
     worker: &Worker,
     issue: &Issue,
@@ -173,7 +172,7 @@ pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) ->
     Ok(authorize(worker, &actor).await?.map_err(|why| format!("the label `{label}` does not count: {why}")))
 }
 
-/// What is approved with the issue as it stands.
+/// The hash of what is approved with the issue in its current form.
 pub(super) fn approved_hash(issue: &Issue) -> String {
     hob_domain::approved_hash(&issue.title, &issue.body)
 }

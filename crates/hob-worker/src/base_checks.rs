@@ -10,7 +10,7 @@ use hob_domain::{CheckResult, CheckRun, Sha, Timestamp};
 
 /// Bases that are remembered: attempts under way may have begun on older ones.
 const BASES: usize = 4;
-/// How long a result counts: what a check needs beside the commit, such as a package index, changes too.
+/// How long a result counts: a check's other inputs, such as a package index, change too.
 const COUNTS: Duration = Duration::from_secs(86_400);
 
 /// Checks that all passed on a commit.
@@ -22,8 +22,8 @@ struct Passed {
     results: Vec<CheckResult>,
 }
 
-/// The checks that passed, the latest first. Those of a base where one failed are not kept: that may have been the
-/// machine's fault, and would be held against all work on that base.
+/// The checks that passed, newest first. Those of a base where one failed are not kept: the machine may have been at
+/// fault, and all work on that base would suffer.
 #[derive(Debug, Default)]
 pub(super) struct BaseChecks(Mutex<VecDeque<Passed>>);
 
@@ -35,12 +35,12 @@ impl BaseChecks {
         same.find(|passed| passed.at + COUNTS > now).map(|passed| passed.results.clone())
     }
 
-    /// Remembers the results where all passed.
+    /// Remembers the results if all passed.
     pub(super) fn note(&self, base: &Sha, checks: &[String], results: &[CheckResult], now: Timestamp) {
         if !results.iter().all(CheckResult::passed) {
             return;
         }
-        // What a check printed is for whoever repairs it.
+        // The output of a check is only needed for repairs.
         let earlier =
             |result: &CheckResult| CheckResult { run: CheckRun::Earlier, output: String::new(), ..result.clone() };
         let results = results.iter().map(earlier).collect();

@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// What every name beyond the bound is called.
+/// The name that replaces every name beyond the bound.
 const OTHER: &str = "other";
 
 /// The names that are counted by themselves, `N` of them together.
@@ -16,7 +16,7 @@ pub(super) struct BoundedNames<const N: usize> {
 }
 
 impl<const N: usize> BoundedNames<N> {
-    /// At most so many.
+    /// Names up to this number.
     pub(super) fn new(most: usize) -> Self {
         Self { most, known: Mutex::default() }
     }
@@ -40,7 +40,7 @@ impl<const N: usize> BoundedNames<N> {
 mod tests {
     use super::*;
 
-    /// Requirement M9: a label has few values, whatever repositories name.
+    /// Requirement M9: a label has few values, no matter which names repositories use.
     #[test]
     fn names_beyond_the_bound_are_one() {
         let names = BoundedNames::new(2);

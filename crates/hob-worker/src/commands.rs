@@ -1,5 +1,5 @@
-//! Commands in comments: which ones authorized accounts gave, on the issue and in its pull request's conversation, and
-//! nobody followed yet.
+//! Commands in comments that authorized accounts gave, on the issue and in its pull request's conversation, and that
+//! were not followed yet.
 //!
 //! Each read is answered 304 and not counted while nothing changes.
 
@@ -13,8 +13,8 @@ use hob_forge::{Comment, Issue};
 
 use crate::{WorkError, Worker, authorize::authorize};
 
-/// The commands on an issue and on its pull request that are to be followed, the oldest first. Those that answer the question
-/// of a blocked issue are left to whoever looks for an answer. `issue` is none where nothing is new on the issue itself.
+/// The commands to follow on an issue and on its pull request, oldest first. Those that answer the question of a
+/// blocked issue are left to the search for an answer. `issue` is `None` if nothing is new on the issue itself.
 pub(super) async fn commands(
     worker: &Worker,
     issue: Option<&Issue>,
@@ -32,10 +32,10 @@ pub(super) async fn commands(
     Ok(given)
 }
 
-/// The commands in the conversation of the issue's pull request that nobody followed yet.
+/// The commands in the conversation of the issue's pull request that were not followed yet.
 pub(super) async fn commands_on_pull(worker: &Worker, record: &Record) -> Result<Vec<GivenCommand>, WorkError> {
     let Some(pull) = record.pull_request else { return Ok(Vec::new()) };
-    // What was asked about in this poll need not be read once more when a round begins; whoever works looks anew.
+    // The comments that this poll read need not be read again when a round begins; the attempt reads them anew.
     let begins = matches!(record.state, State::InReview | State::Assigned);
     let found = worker.found_pulls.get(pull).filter(|_| begins);
     if let Some(found) = found.filter(|found| found.open.is_whole && worker.found_pulls.is_new(found)) {
@@ -45,7 +45,7 @@ pub(super) async fn commands_on_pull(worker: &Worker, record: &Record) -> Result
     commands_among(worker, record, pull, &comments).await
 }
 
-/// Those of a pull request's comments that are commands which nobody followed yet.
+/// The pull request's comments that are commands and were not followed yet.
 pub(super) async fn commands_among(
     worker: &Worker,
     record: &Record,
@@ -77,8 +77,8 @@ fn answers(record: &Record, given: &GivenCommand) -> bool {
     }
 }
 
-/// Those of the comments that give a command, are not handled, and are by an authorized account. One that was edited has no
-/// effect, whatever it asks for, and its author is told so.
+/// The comments with a command that is not handled yet, by authorized accounts. An edited one has no effect, and its
+/// author is told so.
 async fn authorized(
     worker: &Worker,
     record: &Record,

@@ -1,8 +1,8 @@
-//! What would be done about an issue, in a sentence.
+//! The decision about an issue, as a sentence.
 
 use hob_domain::{Action, Decision, IssueView, PlanRules, Record, Recovery, Timestamp, decide};
 
-/// What an action would do.
+/// The effect of an action.
 pub(super) fn sentence(action: &Action) -> &'static str {
     match action {
         Action::Claim => "it would be claimed",
@@ -29,7 +29,7 @@ pub(super) fn sentence(action: &Action) -> &'static str {
     }
 }
 
-/// What is decided about an issue once nobody has said anything new on it: what it waits for beside a look for commands.
+/// The decision about an issue without anything new on it: what it waits for beside a look for commands.
 pub(super) fn but_for_news(view: IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     let comments = record.commands.comments.unwrap_or(view.comments);
     let quiet = IssueView { updated_at: record.renewed_at, comments, has_command_on_pull: false, ..view };

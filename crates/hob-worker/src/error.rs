@@ -1,4 +1,4 @@
-//! What can stop a piece of work, with the class that decides what follows; and the mistakes of an operator.
+//! Failures of the work, each with a class that decides what follows, and mistakes of an operator.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub enum WorkError {
     /// The shell of the checks could not be run.
     #[error("the checks could not be run: {0}")]
     Checks(#[source] ProcessError),
-    /// The worker lacks what only its operator can supply: no issue is touched.
+    /// The worker lacks something that only its operator can supply: no issue is touched.
     #[error("{0}")]
     Misconfigured(String),
     /// One that several are told of.
@@ -67,7 +67,7 @@ impl WorkError {
         )
     }
 
-    /// The name that the repository has now, where the failure is that it was renamed or transferred.
+    /// The repository's new name, if the failure is that it was renamed or transferred.
     pub(super) fn moved_to(&self) -> Option<&RepoName> {
         if let Self::Shared(error) = self {
             return error.moved_to();
@@ -81,7 +81,7 @@ impl WorkError {
         matches!(self, Self::Settings(_) | Self::Glob(_))
     }
 
-    /// The service that the failure is of, as people know it, where it is a service's.
+    /// The service that failed, as people know it, if the failure is a service's.
     pub(super) fn service(&self) -> &'static str {
         match self {
             Self::Workspace(_) => "the git server",
@@ -118,7 +118,7 @@ impl WorkError {
 /// An operator's command that cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// There is no such issue.
+    /// The issue does not exist.
     #[error("issue {0} does not exist or is a pull request")]
     NoIssue(IssueNumber),
     /// The issue is not blocked.

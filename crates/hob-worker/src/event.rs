@@ -27,7 +27,7 @@ pub enum WorkEvent {
     Moved {
         /// The issue.
         issue: IssueNumber,
-        /// Where it stands now.
+        /// The new state.
         state: State,
         /// Why, one sentence.
         why: String,
@@ -43,7 +43,7 @@ pub enum WorkEvent {
     Progress {
         /// The issue.
         issue: IssueNumber,
-        /// What happens now.
+        /// The activity.
         text: String,
     },
     /// An agent begins.
@@ -61,9 +61,9 @@ pub enum WorkEvent {
     Activity {
         /// The issue.
         issue: IssueNumber,
-        /// What happens now.
+        /// The activity.
         text: String,
-        /// How far the agent is, in percent, where it tells that.
+        /// The agent's progress in percent, if it reports that.
         #[serde(skip)]
         share: Option<u8>,
     },
@@ -71,7 +71,7 @@ pub enum WorkEvent {
     Checked {
         /// The issue.
         issue: IssueNumber,
-        /// On which commit.
+        /// The commit that was checked.
         on: CheckedCommit,
         /// Checks that passed.
         passed: usize,
@@ -84,16 +84,16 @@ pub enum WorkEvent {
         issue: IssueNumber,
         /// The pull request.
         pull: PullNumber,
-        /// Where people see it.
+        /// Its address for people.
         url: String,
-        /// What the issue cost so far.
+        /// The issue's spend so far.
         spend: Spend,
     },
     /// An issue could not be worked on now; the next worker finds it unchanged.
     Failed {
         /// The issue; none: the whole poll.
         issue: Option<IssueNumber>,
-        /// What went wrong and what to do.
+        /// The problem and its remedy.
         reason: String,
     },
 }
@@ -102,7 +102,7 @@ pub enum WorkEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckedCommit {
-    /// Where the work starts from.
+    /// The commit that the work starts from.
     Base,
     /// The work.
     Head,
@@ -128,17 +128,17 @@ pub struct Waiting {
     pub why: String,
 }
 
-/// What an issue waits for.
+/// The thing that an issue waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitsOn {
     /// Room in the repository, which other issues wait for too.
     Repository,
-    /// Something of its own: a time, a review, another issue, an assignment.
+    /// Its own affairs: a time, a review, another issue, an assignment.
     Issue,
     /// A person's answer.
     Person,
 }
 
-/// Where events go, with the repository each is about. It is called from several tasks and must not block.
+/// The destination of events, each with its repository. It is called from several tasks and must not block.
 pub type EventSink = Arc<dyn Fn(&RepoName, &WorkEvent) + Send + Sync>;

@@ -1,26 +1,26 @@
-//! What a look at something that the worker needs found.
+//! The result of checking something that the worker needs.
 
 use serde::Serialize;
 
-/// How a look at something ended.
+/// The outcome of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// As it should be.
     Ok,
-    /// Hob works, but somebody should know.
+    /// Hob works, but the operator should know.
     Note,
     /// Hob does not work.
     Bad,
 }
 
-/// What one look found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How it ended.
+    /// The outcome.
     pub health: Health,
-    /// What was looked at, one or two words.
+    /// The thing that was checked, one or two words.
     pub about: &'static str,
-    /// What was found, and what to do about it, one sentence.
+    /// The result and its remedy, one sentence.
     pub says: String,
 }

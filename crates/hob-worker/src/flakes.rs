@@ -22,7 +22,7 @@ impl Flakes {
     pub(super) fn note(&self, sha: &Sha, results: &[CheckResult]) -> Vec<String> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut flaky = Vec::new();
-        // What ran out of time or was refused something says nothing of the check.
+        // A check that timed out or was refused something tells nothing about its flakiness.
         let says = |result: &&CheckResult| result.passed() || result.failed() && result.refusal().is_none();
         for result in results.iter().filter(|result| result.run == CheckRun::Now).filter(says) {
             let of = |passed| (sha.clone(), result.command.clone(), passed);

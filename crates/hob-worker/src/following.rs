@@ -8,7 +8,7 @@ use crate::{
     WorkError, Worker, agent::agent_names, held_issue::HeldIssue, profiles::known_profiles, receipts::give_receipts,
 };
 
-/// What following these commands depends on. `explanation` says where the issue stands.
+/// The rules for following these commands. `explanation` says what the state of the issue is.
 pub(super) async fn follow_rules(
     worker: &Worker,
     base: &BaseBranch,
@@ -21,7 +21,7 @@ pub(super) async fn follow_rules(
         FollowRules { ready_agents, budgets: worker.settings.limits.budgets(), explanation, ..FollowRules::default() };
     if !asked.is_empty() {
         let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
-        // What is wrong in the file is told at the next attempt.
+        // Problems in the file are reported at the next attempt.
         rules.agents = agent_names(worker, &RepositorySettings::parse(&text).unwrap_or_default());
         let is_agent = |name: &&str| rules.agents.iter().chain(&rules.ready_agents).any(|known| known == name);
         let unknown: Vec<&str> = asked.into_iter().filter(|name| !is_agent(name)).collect();
@@ -39,8 +39,8 @@ fn asked_agent(given: &GivenCommand) -> Option<&str> {
     }
 }
 
-/// Follows commands one after the other, as far as the work goes on: a request to pause or end it is for whoever calls. They
-/// were found when the issue had so many `comments`.
+/// Follows commands one after the other, as long as the work continues: the caller handles requests to pause or end it.
+/// They were found when the issue had `comments` comments.
 pub(super) async fn follow_each(
     worker: &Worker,
     held: &HeldIssue,
@@ -59,7 +59,7 @@ pub(super) async fn follow_each(
         let transition = follow(&record, given, rules, worker.forge.now());
         worker.forge.ledger().transition(&held.lease, transition).await?;
     }
-    // Not before: whoever takes over from this worker looks for the others.
+    // Not before, so that a worker that takes over looks for the others.
     held.lease.note(Note::Looked(comments)).await;
     give_receipts(worker, &held.lease, &held.receipts).await
 }

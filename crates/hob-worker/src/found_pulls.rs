@@ -1,4 +1,4 @@
-//! The memory of pull requests in review, so that one is asked about only where something of it may have changed.
+//! The memory of pull requests in review, so that each is read again only if something about it may have changed.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use hob_domain::{PullNumber, Sha, Timestamp};
 use hob_forge::OpenPull;
 use tokio::time::Instant;
 
-/// How long its checks count as they were found. A check that ends changes nothing else of a pull request.
+/// How long found checks count. A check that ends changes nothing else of a pull request.
 const CHECKS_STAY: Duration = Duration::from_secs(30);
 /// Pull requests that are remembered at most.
 const KEPT: usize = 5_000;
@@ -38,7 +38,7 @@ pub(super) struct FoundPulls {
 }
 
 impl FoundPulls {
-    /// What was found last.
+    /// The result of the last look.
     pub(super) fn get(&self, number: PullNumber) -> Option<Arc<Found>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
     }
@@ -55,7 +55,7 @@ impl FoundPulls {
         found
     }
 
-    /// What was found before has been looked at.
+    /// Starts a poll, so that earlier results count as seen.
     pub(super) fn begin_poll(&self) {
         self.polls.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The memory of issues whose state label Hob did not put on, so that no poll asks for their ledger again.
+//! The memory of issues whose state label Hob did not add, so that no poll asks for their ledger again.
 
 use std::{
     collections::BTreeMap,
@@ -7,11 +7,11 @@ use std::{
 
 use hob_domain::{IssueNumber, Timestamp};
 
-/// Issues that are remembered at most: anybody who may set a label can make one.
+/// The most issues that are remembered: anyone who may set a label can make one.
 const KEPT: usize = 5_000;
 
-/// Issues with a state label, without a ledger and without anything that Hob left on them, by the time of the last change
-/// at which they were found so. A ledger that is not there answers 404, which each time counts against the quota.
+/// Issues with a state label, without a ledger and without traces of Hob, by the time of the last change at which they
+/// were found so. A missing ledger answers 404, which counts against the quota each time.
 #[derive(Debug, Default)]
 pub(super) struct LabelledByHand(Mutex<BTreeMap<IssueNumber, Timestamp>>);
 
@@ -21,7 +21,7 @@ impl LabelledByHand {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&issue) == Some(&updated_at)
     }
 
-    /// Remembers the issue as it stood at this change.
+    /// Remembers the issue as of this change.
     pub(super) fn note(&self, issue: IssueNumber, updated_at: Timestamp) {
         let mut issues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if issues.len() >= KEPT {

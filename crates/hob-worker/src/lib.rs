@@ -1,8 +1,8 @@
 //! The worker: it observes the issues of a repository, decides, and carries the decisions out.
 //!
-//! Flow: the [`Snapshot`](hob_domain::Snapshot) of what the forge says → [`plan`](hob_domain::plan()) → an action an
-//! issue → for a claim: authorization, lease, attempt. Everything on the way can die; the next worker continues from
-//! ledger, labels and branch.
+//! Flow: the [`Snapshot`](hob_domain::Snapshot) of the forge → [`plan`](hob_domain::plan()) → an action an issue → for
+//! a claim: authorization, lease, attempt. A worker can die at any point; the next worker continues from ledger, labels
+//! and branch.
 //!
 //! | part | owns |
 //! |---|---|

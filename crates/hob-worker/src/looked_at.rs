@@ -10,16 +10,16 @@ use hob_domain::{IssueNumber, IssueView, Timestamp};
 
 /// Issues that are remembered at most.
 const KEPT: usize = 20_000;
-/// How old the last change has to be: lists of comments may lag behind the issue's own times and counts.
+/// The least age of the last change: lists of comments may lag behind the issue's own times and counts.
 const SETTLED: Duration = Duration::from_secs(60);
-/// How long a look counts: somebody who answered in vain may have got the permission since.
+/// How long a look counts: a person who answered in vain may have got the permission since.
 const LOOK_AGAIN: Duration = Duration::from_secs(3_600);
 
-/// Blocked issues as they stood when they were looked at.
+/// Blocked issues as of the last look at them.
 #[derive(Debug, Default)]
 pub(super) struct LookedAt(Mutex<HashMap<IssueNumber, Look>>);
 
-/// How an issue stood.
+/// The state of an issue at a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Look {
     updated_at: Timestamp,
@@ -47,7 +47,7 @@ impl LookedAt {
         now < before.at + LOOK_AGAIN && Look::of(view, before.at) == Some(*before)
     }
 
-    /// Remembers that nothing was found on the issue as it stood then.
+    /// Remembers that nothing was found on the issue in that state.
     pub(super) fn note(&self, view: &IssueView, now: Timestamp) {
         let Some(look) = Look::of(view, now).filter(|look| look.updated_at + SETTLED < now) else { return };
         let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,14 +1,15 @@
-//! Notifications: the one comment that brings a question to the person who can answer it, since all else on an issue is an edit, of
-//! which the forge tells nobody; and what is posted to the webhook.
+//! Notifications: the one comment that brings a question to the person who can answer it, since everything else on an
+//! issue is an edit, of which the forge notifies no one; and posts to the webhook.
 //!
 //! # Guarantees
-//! - One comment a question, whoever dies: it begins with a mark that names the question, and is looked for before it is written.
-//!   It mentions one account, and one whose answer counts; or a team, of which nobody can tell that.
-//! - What the ledger notes as posted is not posted again. A worker that dies after it posted and before it noted that leaves a
-//!   notification that the next worker posts again, under the same id: a receiver that drops ids it has seen hears of each
-//!   question once. To note it first would lose the question of a worker that dies in between, and a question that nobody hears
-//!   is worse than one that is heard twice.
-//! - What could not be posted in time is given up and logged: no issue waits for it or fails.
+//! - One comment for each question, even if workers die: it begins with a mark that names the question, and is searched
+//!   for before it is written. It mentions one account whose answer counts, or a team, for which that cannot be
+//!   determined.
+//! - A notification that the ledger notes as posted is not posted again. If a worker dies after posting and before
+//!   noting it, the next worker posts it again, under the same id: a receiver that drops repeated ids hears of each
+//!   question once. To note it first would lose the question of a worker that dies in between, and a lost question is
+//!   worse than a repeated one.
+//! - A notification that could not be posted in time is dropped and logged: no issue waits for it or fails.
 //! - Names come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
 use hob_config::WebhookFormat;
@@ -20,7 +21,7 @@ use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
 
 use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 
-/// Where a repository may have its owners.
+/// The paths at which a repository may list its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
 /// Notes the newest comment before an approval is asked for, unless that was done: what was written until now, within the
@@ -77,7 +78,7 @@ pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
     }
 }
 
-/// Who is to answer: the first whom `notify.mention` names and who may.
+/// The account to mention: the first that `notify.mention` names and whose answer counts.
 async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Option<String>, WorkError> {
     for wanted in &worker.settings.notify.mention {
         let candidates = match wanted.as_str() {
@@ -94,7 +95,8 @@ async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<O
     Ok(None)
 }
 
-/// Whether the account's answer would count. Programs read no notifications, and a team has no permission of its own.
+/// Whether the account's answer would count. Programs do not read notifications, and a team has no permission of its
+/// own.
 async fn may_answer(worker: &Worker, name: &str) -> Result<bool, WorkError> {
     if name.contains('/') {
         return Ok(true);
@@ -103,12 +105,12 @@ async fn may_answer(worker: &Worker, name: &str) -> Result<bool, WorkError> {
     Ok(!name.ends_with("[bot]") && authorize(worker, &actor).await?.is_ok())
 }
 
-/// Who owns what the branch changes, or else all of the repository, as its base branch says.
+/// The owners of what the branch changes, otherwise of the whole repository, as its base branch says.
 async fn owners(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Vec<String>, WorkError> {
     for path in CODEOWNERS {
         let text = match worker.forge.repository().file(path, &base.sha).await {
             Ok(Some(text)) => text,
-            // Whoever wrote a file that is no text named nobody.
+            // A file that is not text names no owner.
             Ok(None) | Err(ForgeError::Unreadable { .. }) => continue,
             Err(error) => return Err(error.into()),
         };

@@ -31,14 +31,14 @@ pub(super) struct Discovered {
     pub(super) unreadable: BTreeMap<IssueNumber, Unreadable>,
 }
 
-/// What is known of an issue that cannot be read, or whose ledger cannot.
+/// The known parts of an issue that cannot be read, or whose ledger cannot.
 pub(super) struct Unreadable {
     pub(super) title: String,
     pub(super) why: String,
 }
 
-/// What the forge says now about every issue that has the trigger label or an unfinished ledger. An issue that cannot be
-/// read, or whose ledger cannot, such as a newer Hob's, is an event and stops no other.
+/// The forge's current view of every issue that has the trigger label or an unfinished ledger. An issue that cannot be
+/// read, or whose ledger cannot, such as a newer Hob's, is an event and does not stop the others.
 pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     let listed = worker.forge.issues().open_with(&worker.settings.labels.trigger).await?;
     let tips = worker.forge.ledger().tips().await?;
@@ -109,17 +109,17 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable })
 }
 
-/// The error of an issue that can have no ledger, since a ref is below its name.
+/// The error of an issue that cannot have a ledger, because a ref exists below its name.
 fn in_the_way(worker: &Worker, issue: IssueNumber, reference: &str) -> WorkError {
     let (what, message) = ("make the ledger of the issue".to_owned(), format!("`{reference}` is below its name"));
     let ledger = format!("{}{issue}", worker.forge.ledger().issue_refs());
     ForgeError::Obstructed { what, reference: ledger, status: 422, message }.into()
 }
 
-/// Tells that one issue cannot be read.
+/// Reports that one issue cannot be read.
 ///
 /// # Errors
-/// The error itself, where it is about more than the issue.
+/// The error itself, if it is about more than the issue.
 fn unread(worker: &Worker, issue: IssueNumber, title: &str, error: WorkError) -> Result<Unreadable, WorkError> {
     if !error.is_of_one_thing() {
         return Err(error);
@@ -160,16 +160,17 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// The issue's record, where it has one.
+    /// The issue's record, if it has one.
     pub(super) fn record(&self) -> Option<&Record> {
         self.entry.as_ref().map(|entry| &entry.record)
     }
 }
 
-/// Reads one issue; none where it is gone and has no ledger.
+/// Reads one issue; `None` if it is gone and has no ledger.
 pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<(Observed, IssueView)>, WorkError> {
     let began = Instant::now();
-    // The ledger first: whoever then wins it from this tip knows that no other worker has changed the issue since.
+    // The ledger first: a worker that then wins it from this tip knows that no other worker has changed the issue
+    // since.
     let entry = match worker.forge.ledger().tip(number).await? {
         Some(tip) => Some(worker.forge.ledger().entry(&tip).await?),
         None => None,
@@ -193,8 +194,8 @@ pub(super) async fn own_comment(worker: &Worker, issue: IssueNumber) -> Result<O
     Ok(ours.map(|comment| comment.id))
 }
 
-/// Whether Hob itself put the label of claimed issues on. It comes before the first status comment, so it may be all that
-/// a claim has left where the ledger was deleted.
+/// Whether Hob itself added the label of claimed issues. It comes before the first status comment, so it may be all
+/// that is left of a claim if the ledger was deleted.
 pub(super) async fn is_own_claim(worker: &Worker, issue: &Issue) -> Result<bool, WorkError> {
     let assigned = worker.settings.labels.of(State::Assigned).filter(|label| has_label(&issue.labels, label));
     let Some(label) = assigned else { return Ok(false) };
@@ -203,8 +204,8 @@ pub(super) async fn is_own_claim(worker: &Worker, issue: &Issue) -> Result<bool,
     Ok(event.and_then(|event| event.actor).is_some_and(|actor| actor.login.is(&own)))
 }
 
-/// Of the pull requests that these ledgers follow, those that one list shows to be open; the others are asked for by their
-/// numbers.
+/// Of the pull requests that these ledgers follow, those that one list shows to be open; the others are asked for by
+/// number.
 async fn open_pulls(
     worker: &Worker,
     entries: impl Iterator<Item = &LedgerEntry>,
@@ -249,7 +250,7 @@ async fn view(
     };
     let has_command_on_pull = match (&record, &review) {
         (_, Some(review)) => review.has_command,
-        // It waits for its next attempt, or is paused. Where it is blocked, whoever looks for an answer looks for them, too.
+        // It waits for its next attempt, or is paused. If it is blocked, the search for an answer reads them, too.
         (Some(record), None) if record.state == State::Ready => {
             !Box::pin(commands_on_pull(worker, record)).await?.is_empty()
         }
@@ -287,7 +288,7 @@ fn is_dashboard(worker: &Worker, number: IssueNumber) -> bool {
     [worker.settings.dashboard.number(), drawn].contains(&Some(number))
 }
 
-/// Whether nobody has to look at the issue again. A holder in a finished ledger died before it had shown the end.
+/// Whether the issue needs no further look. A holder in a finished ledger died before it had shown the end.
 fn is_finished(record: &Record) -> bool {
     record.state == State::Done && record.holder.is_none()
 }
@@ -298,7 +299,7 @@ fn in_review(record: &Record) -> Option<PullNumber> {
 }
 
 /// The pull request whose fate matters: one in review, one that a person closed, or one of an issue that was closed and
-/// is asked for again.
+/// is requested again.
 fn followed_pull(record: &Record) -> Option<PullNumber> {
     match record.state {
         State::InReview | State::Blocked | State::Done => record.pull_request,

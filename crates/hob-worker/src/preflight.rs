@@ -1,5 +1,5 @@
-//! The preflight: what a worker needs is looked at before its first write, so that what is missing is said once to whoever
-//! runs Hob and not on each issue. `hob doctor` shows the same findings.
+//! The preflight: checks what a worker needs before its first write, so that the operator is told once and not on each
+//! issue. `hob doctor` shows the same findings.
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
@@ -21,13 +21,13 @@ pub use crate::finding::{Finding, Health};
 /// The oldest git that has what Hob uses: `--no-write-fetch-head` with `push.negotiate`.
 const GIT_NEEDED: (u32, u32) = (2, 34);
 
-/// What the looks found, in their order, and the first error.
+/// The findings, in order, and the first error.
 #[derive(Debug, Default)]
 struct Findings {
     all: Vec<Finding>,
-    /// The tip of the base branch, where the repository is there and has one.
+    /// The tip of the base branch, if the repository exists and has one.
     base: Option<Sha>,
-    /// The base, where checks run without a network and nothing is set up for them.
+    /// The base, if checks run without a network and there are no set-up steps for them.
     unprepared: Option<Sha>,
     error: Option<WorkError>,
 }
@@ -85,7 +85,8 @@ pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
     Ok(findings.all)
 }
 
-/// The rules that would refuse a push of Hob's. The forge does not say whom they let pass, so they stop no work.
+/// The rules that would refuse a push of Hob's. The forge does not say who may bypass them, so they do not stop the
+/// work.
 async fn rules_of_branches(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
     let RulesFound { branch, objections } = refusing_rules(worker).await?;
     if objections.is_empty() {
@@ -106,12 +107,12 @@ async fn routing(worker: &Worker, findings: &mut Findings) -> Result<(), WorkErr
     Ok(())
 }
 
-/// Which profiles are damaged. Whoever looks does not know which of them an issue would need.
+/// The damaged profiles. Which of them an issue would need is unknown here.
 async fn profiles(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
     let Some(base) = findings.base.as_ref() else { return Ok(()) };
     let catalog = forge_catalog(worker, base).await?;
     for says in catalog.warnings.iter().cloned().chain(catalog.faults()) {
-        // What the repository names was found already.
+        // The profile that the repository names was found already.
         if !findings.all.iter().any(|found| found.about == "profile" && found.says.contains(&says)) {
             findings.add(Health::Note, "profile", says);
         }
@@ -138,10 +139,10 @@ async fn servers(worker: &Worker, findings: &mut Findings) {
     }
 }
 
-/// Refuses to work where something is missing.
+/// Refuses to work if something is missing.
 ///
 /// # Errors
-/// The one error that says what is missing, or [`WorkError::Misconfigured`] with all that is.
+/// The one error that says what is missing, or [`WorkError::Misconfigured`] with all of them.
 pub(super) async fn preflight(worker: &Worker) -> Result<(), WorkError> {
     let Findings { all, error, base: _, unprepared: _ } = look(worker).await?;
     let bad = all.into_iter().filter(|finding| finding.health == Health::Bad);
@@ -204,7 +205,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     Ok(findings)
 }
 
-/// What the repository's set-up steps need.
+/// Checks what the repository's set-up steps need.
 fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mut Findings) {
     if worker.sandbox.tier() == Tier::None || *worker.sandbox.network() == Network::Open {
         return;
@@ -250,7 +251,7 @@ fn check_hosts(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
     }
 }
 
-/// What this machine has to have; whether it has git.
+/// Checks what this machine must have; returns whether it has git.
 async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkError> {
     let version = worker.workspace.git_version().await.map_err(WorkError::from);
     let version = findings.look("git", version, Clone::clone)?;
@@ -305,8 +306,8 @@ async fn account(worker: &Worker, findings: &mut Findings) -> Result<(), WorkErr
     Ok(())
 }
 
-/// What a poll begins with. The poll that follows asks for the same again, and the forge answers that nothing has changed,
-/// which costs no quota.
+/// The lists that a poll begins with. The poll that follows asks for the same again, and the forge answers that nothing
+/// has changed, which costs no quota.
 async fn lists(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
     let issues = worker.forge.issues().open_with(&worker.settings.labels.trigger).await.map_err(WorkError::from);
     let open = |found: &OpenIssues| count(found.issues.len() + found.unreadable.len(), "open issue");
@@ -347,7 +348,7 @@ async fn repository_rules(
     Ok(())
 }
 
-/// Whether the agent that works where no label names another can be run here.
+/// Whether the default agent can be run here.
 async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) -> Result<(), WorkError> {
     let name = agent_name(worker, None, rules).to_owned();
     let ready = async {
@@ -358,7 +359,8 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
     findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
 }
 
-/// Whether `name`, which the repository names and is no agent, is a profile. If it is neither, the agent of the settings works.
+/// Checks whether `name`, which the repository names and is not an agent, is a profile. If it is neither, the agent of
+/// the settings works.
 async fn named_profile(
     worker: &Worker,
     (rules, base): (&RepositorySettings, &Sha),
@@ -382,7 +384,7 @@ async fn named_profile(
     Ok(())
 }
 
-/// Asks the model of the agent that works where no label names another.
+/// Asks the model of the default agent.
 ///
 /// # Errors
 /// [`WorkError`] of reading the repository's settings.

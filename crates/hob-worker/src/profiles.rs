@@ -41,7 +41,7 @@ pub async fn catalog(of_repository: Result<ProfileFiles, WorkspaceError>, settin
     catalog
 }
 
-/// The catalog for the commit `base`, from the forge's API: for whoever has no checkout. It asks for each file.
+/// The catalog for the commit `base`, from the forge's API, for callers without a checkout. It asks for each file.
 pub(super) async fn forge_catalog(worker: &Worker, base: &Sha) -> Result<Catalog, WorkError> {
     let settings = &worker.settings.profiles;
     let mut found = ProfileFiles::default();
@@ -60,7 +60,7 @@ pub(super) async fn forge_catalog(worker: &Worker, base: &Sha) -> Result<Catalog
 pub(super) struct KnownProfiles {
     /// Their names.
     pub(super) names: Vec<String>,
-    /// Names whose file is damaged, each with what is wrong.
+    /// Names whose file is damaged, each with the problem.
     pub(super) damaged: Vec<(String, String)>,
 }
 
@@ -76,8 +76,9 @@ impl KnownProfiles {
     }
 }
 
-/// The profiles that may be named: those that every repository has, and if one of `asked` is none of them, also the
-/// repository's. The forge is asked for these, since no checkout is there yet: for the names of the files, and for what is asked for.
+/// The profiles that may be named: the built-in and the operator's, and if one of `asked` is not among them, also the
+/// repository's. These come from the forge, since there is no checkout yet: the names of the files, and the requested
+/// files.
 pub(super) async fn known_profiles(worker: &Worker, base: &Sha, asked: &[&str]) -> Result<KnownProfiles, WorkError> {
     let settings = &worker.settings.profiles;
     let everywhere = catalog(Ok(ProfileFiles::default()), settings).await;

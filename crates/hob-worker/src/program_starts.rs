@@ -1,5 +1,5 @@
-//! Whether the programs that a repository's commands begin with are there, start where children run, and what the sandbox refused
-//! them meanwhile.
+//! Checks whether the programs that a repository's commands begin with exist and start where children run, and what the
+//! sandbox refuses them.
 
 use hob_domain::{CheckExit, CheckResult, CheckRun};
 use hob_process::{Exit, Program, Start, start};
@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Worker, finding::Health, sandbox::what_helps};
 
-/// What people should know of the programs of these commands; nothing: they start, and nothing was refused. What stands in the
-/// repository itself, or is more than a plain word, is not looked for.
+/// The problems with the programs of these commands; empty if they start, and nothing was refused. Files of the
+/// repository itself, and anything but a plain word, are not looked for.
 pub(super) async fn program_starts(worker: &Worker, commands: &[String]) -> Vec<(Health, String)> {
     let plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
     let first =
@@ -30,7 +30,7 @@ pub(super) async fn program_starts(worker: &Worker, commands: &[String]) -> Vec<
     findings
 }
 
-/// What is said of a start, and what helps.
+/// The report about a start, with a remedy.
 fn told(word: &str, start: Start, helps: &str) -> Option<(Health, String)> {
     let Start { fault, refused, .. } = &start;
     match (fault, refused) {
@@ -51,7 +51,7 @@ fn told(word: &str, start: Start, helps: &str) -> Option<(Health, String)> {
     }
 }
 
-/// A start is judged as a check is: only where the output tells of a refusal, too, is it the reason.
+/// A start is judged like a check: a refusal is the reason only if the output mentions it, too.
 fn as_check(word: &str, start: &Start) -> CheckResult {
     let exit = match start.exit {
         Some(Exit::Code(0)) => CheckExit::Passed,

@@ -1,11 +1,11 @@
-//! What stands on an open pull request: who said what on it, how its checks ended, and whether it still goes together with its
-//! base.
+//! The facts about an open pull request: what people said on it, how its checks ended, and whether it can still be
+//! merged into its base.
 //!
 //! # Flow
-//! Lists that are answered 304 and not counted while nothing changes tell which pull requests have changed: that of the open
-//! ones, and those of the branches. One query asks about all that have. The checks on a head change without a trace there, so
-//! they are read each time, and not counted while they stay the same. Where the query is not answered, or leaves something out,
-//! the lists of each pull request are read.
+//! Lists that are answered 304 and not counted while nothing changes tell which pull requests have changed: that of the
+//! open ones, and those of the branches. One query asks about all of them. The checks on a head change without a trace
+//! there, so they are read each time, and not counted while they stay the same. If the query is not answered, or is
+//! incomplete, the lists of each pull request are read.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -48,7 +48,7 @@ pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>) {
     }
 }
 
-/// What stands on the pull request now; none: it is gone.
+/// The current facts about the pull request; `None` if it is gone.
 pub(super) async fn pull_facts(
     worker: &Worker,
     followed: &Followed<'_>,
@@ -57,7 +57,7 @@ pub(super) async fn pull_facts(
     let found = match known(worker, followed).await {
         Some(found) => Some(found),
         None => match ask(worker, &[followed.pull]).await {
-            // Where the query alone takes the forge too long, it may have each of the lists at once.
+            // If only the query takes the forge too long, each of the lists may still be answered.
             Err(error) if matches!(error.class(), FailureClass::Transient { .. }) && !is_of_the_query(&error) => {
                 return Err(error);
             }
@@ -106,8 +106,8 @@ fn is_of_the_query(error: &WorkError) -> bool {
     matches!(error, WorkError::Forge(ForgeError::Server { .. } | ForgeError::TimedOut { .. }))
 }
 
-/// The checks on a pull request's head, of which the query may have told lately. That some wait for an approval is asked again
-/// where the query said so, and where a draft must not be marked as ready meanwhile.
+/// The checks on a pull request's head, which the query may have reported lately. Checks that wait for an approval are
+/// read again if the query mentioned any and a draft must not be marked as ready meanwhile.
 async fn of_head(
     worker: &Worker,
     head: &Sha,
@@ -117,7 +117,7 @@ async fn of_head(
     let is_draft = record.house.waits_for_green();
     let told = found.and_then(|found| found.open.checks.as_ref());
     let is_new = found.is_some_and(|found| worker.found_pulls.is_new(found));
-    // That there are none may mean that the token may not see them, which the query does not always say.
+    // An empty list may mean that the token may not see them, which the query does not always say.
     if let Some(told) = told.filter(|told| is_new && !(is_draft && told.is_empty())) {
         return Ok(told.clone());
     }
@@ -130,7 +130,7 @@ async fn of_head(
     Ok(all)
 }
 
-/// The checks that are read. Of a head that the forge does not find nobody knows yet how they stand.
+/// The checks that were read. For a head that the forge does not find, their state is unknown for now.
 async fn known_yet(
     read: impl Future<Output = Result<Vec<HeadCheck>, ForgeError>>,
 ) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
@@ -146,8 +146,8 @@ fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {
     checks.into_iter().map(|check| (check.name, check.state)).collect()
 }
 
-/// Of checks of one name the one verdict. A workflow that runs for the push and for the pull request has two of each name:
-/// where they contradict each other, neither counts.
+/// One verdict for checks of the same name. A workflow that runs for the push and for the pull request has two of each
+/// name: if they contradict each other, neither counts.
 fn by_name(checks: Vec<(String, ForgeCheckState)>) -> BTreeMap<String, ForgeCheckState> {
     let mut named = BTreeMap::new();
     for (name, state) in checks {
@@ -165,7 +165,7 @@ fn by_name(checks: Vec<(String, ForgeCheckState)>) -> BTreeMap<String, ForgeChec
     named
 }
 
-/// What was found of the pull request, where nothing of it has changed since.
+/// The earlier result for the pull request, if nothing about it has changed since.
 async fn known(worker: &Worker, followed: &Followed<'_>) -> Option<Arc<Found>> {
     let found = worker.found_pulls.get(followed.pull)?;
     let open = &found.open;
@@ -198,7 +198,7 @@ async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// What people said, as the lists of the pull request have it.
+/// Comments and reviews, from the lists of the pull request.
 async fn listed(worker: &Worker, number: PullNumber) -> Result<Vec<(Option<Actor>, Said)>, WorkError> {
     let mut found: Vec<(Option<Actor>, Said)> = Vec::new();
     for review in worker.forge.reviews(number).all().await? {
@@ -214,7 +214,7 @@ async fn listed(worker: &Worker, number: PullNumber) -> Result<Vec<(Option<Actor
     Ok(found)
 }
 
-/// Of this, what authorized accounts said that no round has handled yet.
+/// Those of authorized accounts that no round has handled yet.
 async fn authorized(
     worker: &Worker,
     found: Vec<(Option<Actor>, Said)>,
@@ -245,8 +245,8 @@ pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<
     asked_for(worker, worker.forge.comments().of(IssueNumber(number.0)).await?).await
 }
 
-/// Those of the comments that ask for work. One that was edited asks for nothing, as with commands: somebody else may have put
-/// words into it.
+/// The comments that ask for work. An edited one asks for nothing, as with commands: another account may have changed
+/// its words.
 async fn asked_for(worker: &Worker, comments: Vec<Comment>) -> Result<Vec<Comment>, WorkError> {
     let mut asked = Vec::new();
     for comment in comments {
@@ -258,7 +258,7 @@ async fn asked_for(worker: &Worker, comments: Vec<Comment>) -> Result<Vec<Commen
     Ok(asked)
 }
 
-/// The forge's checks on a commit; none where there is no such commit.
+/// The forge's checks on a commit; `None` if there is no such commit.
 pub(super) async fn head_checks(worker: &Worker, sha: &Sha) -> Result<Vec<HeadCheck>, WorkError> {
     match worker.forge.head_checks(sha).all().await {
         Err(error) if error.is_not_found() => Ok(Vec::new()),

@@ -1,15 +1,15 @@
-//! What the forge would refuse of a push, looked at before anybody works for it: its rules, and branches that are in the way.
+//! What would make the forge refuse a push, checked before any work: its rules, and branches that are in the way.
 //!
 //! # Caveats
-//! The forge does not say whom a rule lets pass, so what it forbids is a note. What protects branches without a ruleset is
-//! for admins to read, and shows only when a push is refused.
+//! The forge does not say whom a rule lets pass, so its prohibitions are notes. Only admins can read branch protection
+//! without a ruleset, which shows only when a push is refused.
 
 use hob_config::Signing;
 use hob_domain::{IssueNumber, PushPlan, Signs, branch_for, branch_in_the_way};
 
 use crate::{WorkError, Worker};
 
-/// What is in the way of Hob's branches, and what to do about it; none: nothing is.
+/// The obstacle to Hob's branches, and its remedy; `None` if there is none.
 pub(super) async fn in_the_way(worker: &Worker) -> Result<Option<String>, WorkError> {
     let prefix = &worker.settings.workspace.branch_prefix;
     let found = worker.forge.repository().in_the_way_of(prefix).await?;
@@ -20,7 +20,7 @@ pub(super) async fn in_the_way(worker: &Worker) -> Result<Option<String>, WorkEr
 pub(super) struct RulesFound {
     /// Such a branch.
     pub(super) branch: String,
-    /// What of the rules would refuse a push, each with the setting that helps.
+    /// The rules that would refuse a push, each with the setting that helps.
     pub(super) objections: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn refusing_rules(worker: &Worker) -> Result<RulesFound, WorkEr
     Ok(RulesFound { branch: plan.branch, objections })
 }
 
-/// What Hob would push for an issue.
+/// The push that Hob would make for an issue.
 async fn push_plan(worker: &Worker) -> PushPlan {
     let workspace = &worker.settings.workspace;
     let email = worker.commit_identity().await.email;

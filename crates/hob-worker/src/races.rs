@@ -8,7 +8,7 @@ use std::{
 
 /// Races lost in a row that lengthen the pause: the longest is eight times as long as a race takes.
 const LOST_MAX: u32 = 3;
-/// What a race counts for at most: one that waited for a rate limit says nothing of the others.
+/// The most that one race counts for: one that waited for a rate limit says nothing of the others.
 const TOOK_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ struct Lately {
     took: Duration,
 }
 
-/// How the last races of a worker ended.
+/// The results of a worker's last races.
 #[derive(Debug, Default)]
 pub(super) struct Races(Mutex<Lately>);
 
@@ -34,7 +34,7 @@ impl Races {
         lately.lost = lately.lost.saturating_sub(1);
     }
 
-    /// How long to wait before the next race, where `chance` is drawn from 0 to 1; none: no race was lost lately.
+    /// The pause before the next race, with `chance` drawn from 0 to 1; `None` if no race was lost lately.
     pub(super) fn pause(&self, chance: f64) -> Option<Duration> {
         let lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (lately.lost > 0).then(|| (lately.took * (1 << lately.lost)).mul_f64(chance))

@@ -1,7 +1,8 @@
-//! Receipts: what the comment of a command gets once its effect is in the ledger, by whoever holds the lease then.
+//! Receipts: the reaction and reply to a command's comment once its effect is in the ledger, by the lease's holder.
 //!
 //! # Guarantees
-//! One reply to a comment, whoever dies: it begins with a mark that names the comment, and is looked for before it is written.
+//! One reply to a comment, even if workers die: it begins with a mark that names the comment, and is searched for
+//! before it is written.
 
 use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt, reply_body, reply_mark};
 use hob_forge::{HeldLease, Look, Reaction};

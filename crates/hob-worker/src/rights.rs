@@ -1,6 +1,6 @@
-//! What the token may do, proved by trying it; and whether what Hob opens starts the repository's own checks.
+//! The token's permissions, proved by trying; and whether Hob's pull requests start the repository's own checks.
 //!
-//! No try leaves anything behind: what it asks for is refused for its content, or is taken away again at once.
+//! No try leaves anything behind: its request is refused for its content, or is undone at once.
 
 use hob_forge::{BaseBranch, ForgeError};
 
@@ -12,21 +12,21 @@ use crate::{
 /// The account of a job's own token in GitHub Actions.
 const JOBS_ACCOUNT: &str = "github-actions[bot]";
 
-/// Where a repository has its workflows.
+/// The folder of a repository's workflows.
 const WORKFLOWS: &str = ".github/workflows/";
 /// Workflows that are read at most.
 const WORKFLOWS_READ: usize = 50;
 
-/// Where this process runs, as far as tokens are concerned.
+/// The environment of this process, as far as tokens are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunsIn {
-    /// A job of GitHub Actions, which has a token of its own.
+    /// A job of GitHub Actions, which has its own token.
     Job,
     /// Anywhere else.
     Elsewhere,
 }
 
-/// Tries each permission that the work needs. `base` is where the ledger's ref is tried.
+/// Tries each permission that the work needs. `base` is the commit on which the ledger's ref is tried.
 pub async fn prove_rights(worker: &Worker, base: &BaseBranch) -> Vec<Finding> {
     let (forge, prefix) = (worker.forge(), &worker.settings.ledger.prefix);
     let contents = forge.ledger().try_prefix(base).await.map_err(|error| {
@@ -47,11 +47,11 @@ pub async fn prove_rights(worker: &Worker, base: &BaseBranch) -> Vec<Finding> {
     .collect()
 }
 
-/// Whether the checks of the repository's own workflows start on the pull requests that Hob opens. `base` is where its workflows
-/// are read.
+/// Whether the checks of the repository's own workflows start on Hob's pull requests. The workflows are read from
+/// `base`.
 ///
 /// # Errors
-/// [`ForgeError`] of asking whose token it is, and of reading the workflows.
+/// [`ForgeError`] of asking for the token's account, and of reading the workflows.
 pub async fn starts_workflows(worker: &Worker, base: &BaseBranch, runs_in: RunsIn) -> Result<Finding, ForgeError> {
     let login = worker.forge().connection().login().await?;
     let (health, says) = match told(login.as_ref().map(|login| login.as_str()), runs_in) {

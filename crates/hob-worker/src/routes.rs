@@ -1,21 +1,22 @@
-//! Who was chosen to work on each issue, as the ledgers say: those of closed issues too, as long as their refs are there.
+//! The agents and profiles chosen for each issue, from the ledgers: those of closed issues too, as long as their refs
+//! exist.
 
 use hob_domain::{IssueNumber, RouteChoice, State};
 
 use crate::{WorkError, Worker};
 
-/// The choice that stands for one issue.
+/// The current choice for one issue.
 #[derive(Debug, Clone)]
 pub struct Routed {
     /// The issue.
     pub issue: IssueNumber,
-    /// How far it is.
+    /// The issue's state.
     pub state: State,
     /// The choice.
     pub choice: RouteChoice,
 }
 
-/// What the ledgers of a repository say.
+/// The choices in the ledgers of a repository.
 #[derive(Debug, Default)]
 pub struct Routes {
     /// The choices, by issue.

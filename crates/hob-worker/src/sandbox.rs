@@ -7,8 +7,8 @@ use hob_process::{Environment, Exit, Program};
 use hob_sandbox::{Maker, Network, Sandbox, Tier, probe, what_keeps_a_box};
 use tokio_util::sync::CancellationToken;
 
-/// What the settings make of it; where they leave the tier to Hob, the best that this machine has. `launcher` is Hob's program;
-/// homes of children are made below `state_dir`.
+/// The sandbox of the settings; if they leave the tier to Hob, the best that this machine has. `launcher` is Hob's
+/// program; homes of children are made below `state_dir`.
 pub async fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -> Sandbox {
     let of = |tier| sandbox_of_tier(settings, tier, state_dir, launcher.clone());
     let named = settings.sandbox.tier.named();
@@ -41,7 +41,7 @@ pub fn sandbox_of_tier(settings: &Settings, tier: Tier, state_dir: &Path, launch
         .homes_in(state_dir.join("homes"))
 }
 
-/// What helps where this sandbox refused what a check needs.
+/// The remedy if this sandbox refused something that a check needs.
 pub(crate) fn what_helps(sandbox: &Sandbox) -> String {
     match (sandbox.tier(), sandbox.lacks()) {
         (Tier::Fence, Some(lacks)) => format!("a box would let it, and cannot be made here: {lacks}"),
@@ -50,7 +50,7 @@ pub(crate) fn what_helps(sandbox: &Sandbox) -> String {
     }
 }
 
-/// Whether a child is really held to a plan on this machine: one is started, and tries to read what no plan allows.
+/// Checks that a child is really confined on this machine: starts one that tries to read what no plan allows.
 ///
 /// # Errors
 /// What is missing, and what to do.

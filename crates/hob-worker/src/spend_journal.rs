@@ -1,5 +1,5 @@
-//! What attempts spent and the forge would not take before their lease ended. It is kept on this machine, one file an issue,
-//! until it is written to the ledgers: a budget holds whatever the forge does.
+//! Spend of attempts that the forge did not accept before their lease ended. It is kept on this machine, one file an
+//! issue, until it is written to the ledgers: a budget holds even while the forge fails.
 
 use std::{
     io,
@@ -27,8 +27,8 @@ impl SpendJournal {
         fs::rename(new, self.path(issue)).await
     }
 
-    /// What is kept for the issue. A file that cannot be read as an amount is set aside beside it, so that it is reported
-    /// once and not lost.
+    /// The amount kept for the issue. A file that cannot be parsed as an amount is set aside beside it, so that it is
+    /// reported once and not lost.
     pub(super) async fn read(&self, issue: IssueNumber) -> io::Result<Option<Spend>> {
         let path = self.path(issue);
         let text = match fs::read(&path).await {

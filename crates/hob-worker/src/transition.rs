@@ -1,5 +1,5 @@
-//! Writing a transition: to the ledger first, then to the status comment, then to the labels. Whoever dies in between
-//! leaves a ledger that says what the labels should.
+//! Writing a transition: to the ledger first, then to the status comment, then to the labels. A worker that dies in
+//! between leaves a ledger that says what the labels should be.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -42,8 +42,8 @@ pub(super) async fn transition(worker: &Worker, held: &HeldIssue, transition: Tr
     show(worker, held, &why).await
 }
 
-/// Makes status comment and labels say what the ledger says. The labels come last: while they are not right, the next
-/// poll knows that there is more to show.
+/// Makes status comment and labels match the ledger. The labels come last: while they are not right, the next poll
+/// knows that there is more to show.
 pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result<(), WorkError> {
     let state = held.lease.record().state;
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state, why: why.to_owned() });
@@ -61,7 +61,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     if passes(&commented) {
         return commented;
     }
-    // Where nobody may comment, as in a conversation that is locked, the labels still tell.
+    // If no one may comment, as in a locked conversation, the labels still tell.
     let asked = match state {
         State::Blocked => Box::pin(tell_of_question(worker, &held.lease, &held.base)).await,
         State::Ready | State::Assigned | State::InProgress | State::InReview | State::Done => Ok(()),
@@ -152,7 +152,7 @@ async fn edit_own(worker: &Worker, lease: &HeldLease, body: &str) -> Result<Opti
     }
 }
 
-/// False: somebody deleted it.
+/// `false` if the comment was deleted.
 async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &str) -> Result<bool, ForgeError> {
     match worker.forge.comments().edit(lease, id, body).await {
         Ok(()) => Ok(true),
@@ -161,7 +161,7 @@ async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &
     }
 }
 
-/// A status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that nobody could note.
+/// A status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that was not noted.
 async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, ForgeError> {
     let is_first = lease.generation().0 <= 1 && lease.record().status_comment.is_none();
     if is_first && !lease.comment_tried().load(Ordering::Relaxed) {

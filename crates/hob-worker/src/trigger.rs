@@ -2,8 +2,8 @@
 
 use crate::{WorkError, WorkEvent, Worker};
 
-/// Why the absence of the trigger label means nothing: the repository has no such label any more. A label that was renamed
-/// takes its new name on every issue at once, and one that was deleted is off all of them: nobody meant to end each work.
+/// Why a missing trigger label means nothing: the repository no longer has that label. A renamed label takes its new
+/// name on every issue at once, and a deleted one is off all of them: this does not end any work.
 pub(super) async fn trigger_is_gone(worker: &Worker) -> Result<Option<String>, WorkError> {
     let label = &worker.settings.labels.trigger;
     let specs = worker.settings.labels.specs();

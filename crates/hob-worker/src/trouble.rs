@@ -1,5 +1,5 @@
-//! What keeps Hob from the work on a repository and only its maintainers can mend, as this worker found it last: it is told
-//! where they look, and nothing begins meanwhile.
+//! Trouble of a repository that keeps Hob from working and only its maintainers can fix, as this worker last found it:
+//! it is reported where they look, and nothing begins meanwhile.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,7 +26,7 @@ impl Trouble {
     /// Why nothing can begin at this tip; `None` if nothing is known against it.
     pub(super) fn of_settings(&self, tip: &Sha) -> Option<String> {
         let mut known = self.known();
-        // Whoever mends the file moves the branch.
+        // A fix of the file moves the branch.
         if known.settings.as_ref().is_some_and(|(broken, _)| broken != tip) {
             known.settings = None;
         }

@@ -85,7 +85,7 @@ impl Receiver {
         self.webhook.format
     }
 
-    /// Posts a notification, again where a try may help and time is left.
+    /// Posts a notification, and retries if that may help and time is left.
     pub(super) async fn deliver(&self, delivery: &Delivery) -> Result<(), WebhookError> {
         let ends = Instant::now() + self.webhook.timeout;
         let mut tried = 0;

@@ -1,4 +1,4 @@
-//! What a worker is made of.
+//! The parts of a worker.
 
 use std::{
     collections::BTreeMap,
@@ -30,27 +30,27 @@ pub struct WorkerParts {
     pub forge: Forge,
     /// The settings.
     pub settings: Settings,
-    /// Where git pushes to: the forge's web address.
+    /// The forge's web address, which git pushes to.
     pub server_url: String,
-    /// Where mirrors, checkouts and transcripts are.
+    /// The folder of mirrors, checkouts and transcripts.
     pub state_dir: PathBuf,
-    /// What agents are made from.
+    /// The parts that agents are made from.
     pub agents: AgentParts,
-    /// What children inherit.
+    /// The environment of children.
     pub environment: ChildEnvironment,
-    /// What they may reach.
+    /// The sandbox of children.
     pub sandbox: Sandbox,
     /// The agent that `--agent` names: it wins over labels and settings.
     pub agent: Option<String>,
     /// This process.
     pub id: WorkerId,
-    /// Where notifications are posted to; none: nowhere.
+    /// The webhook for notifications; `None` if there is none.
     pub webhook: Option<Webhook>,
-    /// Where events go.
+    /// The destination of events.
     pub events: EventSink,
     /// Stops the worker.
     pub cancel: CancellationToken,
-    /// Who approves an agent's actions that do not run by themselves.
+    /// The person or program that approves an agent's actions that need approval.
     pub approval: Approval,
     /// Whether what the worker needs is looked at before its first poll.
     pub preflight: Preflight,
@@ -61,7 +61,7 @@ pub struct WorkerParts {
 pub enum Preflight {
     /// Before its first poll.
     Wanted,
-    /// Somebody else did.
+    /// Another worker has checked it.
     Done,
 }
 
@@ -75,7 +75,7 @@ pub struct Worker {
     pub(super) executor: Executor,
     pub(super) environment: ChildEnvironment,
     pub(super) sandbox: Sandbox,
-    /// What signs commits.
+    /// The key that signs commits.
     pub(super) signing_key: Option<SigningKey>,
     pub(super) agent: Option<String>,
     pub(super) id: WorkerId,
@@ -96,7 +96,7 @@ pub struct Worker {
     pub(super) flakes: Flakes,
     pub(super) races: Races,
     pub(super) last_page: LastPage,
-    /// Where notifications are posted to; none: nowhere.
+    /// The receiver of notifications; `None` if there is none.
     pub(super) receiver: Option<Receiver>,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
@@ -164,7 +164,7 @@ impl Worker {
         &self.forge
     }
 
-    /// Where git fetches and pushes, with a token that is good for a whole transfer.
+    /// The remote of the repository, with a token that is valid for a whole transfer.
     pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
         let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
         let remote = Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?;
@@ -186,12 +186,12 @@ impl Worker {
         self.emit(&WorkEvent::Progress { issue, text: text.to_owned() });
     }
 
-    /// Says what happens within a stage.
+    /// Reports an activity within a stage.
     pub(super) fn activity(&self, issue: IssueNumber, text: &str) {
         self.emit(&WorkEvent::Activity { issue, text: text.to_owned(), share: None });
     }
 
-    /// The same, where it tells how far the agent is, in percent.
+    /// Reports an activity with the agent's progress in percent.
     pub(super) fn advanced(&self, issue: IssueNumber, text: &str, share: u8) {
         self.emit(&WorkEvent::Activity { issue, text: text.to_owned(), share: Some(share) });
     }
@@ -211,7 +211,7 @@ impl Worker {
         Ok(self.forge.connection().login().await?)
     }
 
-    /// Who commits are by: the address of the settings, else that of the worker's account, asked once.
+    /// The author of commits: the address of the settings, otherwise that of the worker's account, asked once.
     pub(super) async fn commit_identity(&self) -> CommitIdentity {
         let named = &self.settings.identity;
         let asked = self.commit_identity.get_or_try_init(|| async {
@@ -246,7 +246,7 @@ impl Worker {
         Ok(Some(noreply_email(id, login.as_str(), host)))
     }
 
-    /// Where people look at the forge.
+    /// The forge's web address.
     pub(super) fn server_url(&self) -> &str {
         &self.server_url
     }

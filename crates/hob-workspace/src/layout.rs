@@ -142,7 +142,7 @@ pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
             for entry in from.entries().map_err(failed(folder))? {
                 from.moves(&entry, &to).map_err(failed(folder))?;
             }
-            // A second folder of that name appeared after the crash, made by a process that must have no rights here.
+            // An entry still here was put here after the crash, by a process that must have no rights here.
             remove(folder)?;
         }
         Ok(_no_folder) => return remove(folder),

@@ -1,4 +1,4 @@
-//! What is known about a program: data, how a run is planned, how its events are read.
+//! The description of a program: data, the planning of a run, the parsing of its events.
 
 use std::path::{Path, PathBuf};
 
@@ -16,21 +16,21 @@ pub(super) struct Adapter {
     pub(super) program: &'static str,
     /// The command that installs it.
     pub(super) install: &'static str,
-    /// The oldest version whose flags and events these are.
+    /// The oldest version with these flags and events.
     pub(super) minimum: Version,
     /// The argument that makes it print its version.
     pub(super) version: &'static str,
-    /// Variables that reach it, where they are set: keys and addresses of its services.
+    /// Variables that are passed to it if they are set: keys and addresses of its services.
     pub(super) variables: &'static [&'static str],
-    /// How it gets the prompt.
+    /// The way in which it gets the prompt.
     pub(super) prompt: Prompt,
-    /// What stands before the model's name in the names of `[model.prices]`.
+    /// The prefix of the model's name in the names of `[model.prices]`.
     pub(super) prices: &'static str,
-    /// Beginnings of names that it leaves in the folder's top, which are no work.
+    /// Prefixes of names that it leaves at the top of the folder and that are not work.
     pub(super) litter: &'static [&'static str],
     /// Files and folders of a repository that it takes for its own settings, programs to start and servers to ask among them.
     pub(super) controls: &'static [&'static str],
-    /// How it calls the tools of an investigation.
+    /// The way in which it calls the tools of an investigation.
     pub(super) speaks: Speaks,
     /// Plans a run.
     pub(super) plan: fn(&Situation<'_>) -> Plan,
@@ -40,34 +40,34 @@ pub(super) struct Adapter {
     pub(super) after: Option<fn(&Path, &mut ParsedOutput)>,
 }
 
-/// How a prompt reaches a program.
+/// The way in which a prompt reaches a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prompt {
     /// On standard input.
     Stdin,
-    /// In a file of its home, whose path the plan names.
+    /// In a file of its home; the plan has its path.
     File,
-    /// As the argument that the plan names [`PROMPT`].
+    /// As the plan's argument [`PROMPT`].
     Argument,
 }
 
-/// Stands for the prompt among a plan's arguments.
+/// The placeholder of the prompt among a plan's arguments.
 pub(super) const PROMPT: &str = "{prompt}";
 
-/// Milliseconds that a call of Hob's tools may take: a person may be asked, and the run has a limit of its own.
+/// Milliseconds that a call of Hob's tools may take: a person may be asked, and the run has its own limit.
 pub(super) const CALL_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// What a run is planned from.
+/// The inputs to the planning of a run.
 pub(super) struct Situation<'a> {
     /// The model as the program calls it.
     pub(super) model: Option<&'a str>,
-    /// Where Hob's tools are as an MCP server, for a run that investigates. Its name is `hob`.
+    /// The address of Hob's tools as an MCP server, for a run that investigates. Its name is `hob`.
     pub(super) tools: Option<&'a str>,
-    /// Where models are.
+    /// The addresses of the models' services.
     pub(super) services: &'a Services,
     /// The variables that reach the program.
     pub(super) variables: &'a Environment,
-    /// What it is held to already.
+    /// The tier of the sandbox that already confines it.
     pub(super) tier: Tier,
     /// Its home.
     pub(super) home: &'a Path,
@@ -83,7 +83,7 @@ impl Situation<'_> {
         self.variables.get(std::ffi::OsStr::new(name)).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// `flag` and the model, where one is named.
+    /// `flag` and the model, if one is named.
     pub(super) fn model_flag(&self, flag: &str) -> Vec<String> {
         self.model.map_or_else(Vec::new, |model| vec![flag.to_owned(), model.to_owned()])
     }

@@ -42,7 +42,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
     }
     arguments.extend(situation.model_flag("--model"));
     arguments.extend(["--message-file".to_owned(), situation.prompt_file.display().to_string()]);
-    // Wide, so that an error stands in one line.
+    // Wide, so that an error stays on one line.
     let mut environment = vec![("LITELLM_LOCAL_MODEL_COST_MAP", "True".to_owned()), ("COLUMNS", "1000".to_owned())];
     environment.extend(situation.services.openai.clone().map(|base| ("OPENAI_API_BASE", base)));
     environment.extend(situation.services.anthropic.clone().map(|base| ("ANTHROPIC_API_BASE", base)));
@@ -90,7 +90,7 @@ fn rounded(text: &str) -> u64 {
         (_, Some(millions)) => (millions, 1e6),
         (None, None) => (text.as_str(), 1.0),
     };
-    // `as` saturates, and a text that is no number counts as 0.
+    // `as` saturates, and a text that is not a number counts as 0.
     (number.parse().unwrap_or(0.0) * factor) as u64
 }
 

@@ -38,35 +38,35 @@ use crate::{
     report::{cancelled, report},
 };
 
-/// What every prompt ends with: how a program that knows nothing of Hob can ask, or report that nothing is to be done.
+/// The end of every prompt: how a program that knows nothing of Hob can ask, or report that nothing is to be done.
 const CLOSING: &str = "\n\nNobody can answer you while you work. When you are done, write a line \
 `Title: …` with what the change does, as an imperative of at most 72 characters, and below it in a few sentences what you \
 changed and why. If nothing has to be changed, or you cannot continue without an answer, change nothing and end your last \
 message with one line of JSON: {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or \
 {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
-/// The same for a run that plans. The brief says what a plan looks like.
+/// The end of a planning run's prompt. The brief says what a plan looks like.
 const CLOSING_OF_PLAN: &str = "\n\nNobody can answer you while you look. Your last message is the plan, and nothing else. If \
 nothing has to be changed, or you cannot plan without an answer, end it with one line of JSON instead: \
 {\"outcome\":\"nothing_to_do\",\"reason\":\"…\"} or {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
-/// The same for a run that reports. The brief says what a report looks like.
+/// The end of a reporting run's prompt. The brief says what a report looks like.
 const CLOSING_OF_REPORT: &str = "\n\nNobody can answer you while you look. Your last message is the report, and nothing else. If \
 you cannot go on without an answer, end it with one line of JSON instead: {\"outcome\":\"question\",\"question\":\"…\"}.\n";
 
-/// The same for a run that reviews. The brief says what findings look like.
+/// The end of a reviewing run's prompt. The brief says what findings look like.
 const CLOSING_OF_REVIEW: &str =
     "\n\nNobody can answer you while you look. Your last message is your findings, and nothing else.\n";
 
-/// What an agent is made from, beside its settings.
+/// The inputs that an agent is made from, beside its settings.
 pub(crate) struct Made<'a> {
     /// Variables of Hob's that may reach an agent.
     pub(crate) variables: &'a Environment,
-    /// What its programs reach.
+    /// The hosts and models that its programs reach.
     pub(crate) egress: EgressRules,
     /// The model's price, for a program that reports tokens and no money.
     pub(crate) price: Option<PriceSettings>,
-    /// Where homes are made; none: where temporary files are.
+    /// The folder in which homes are made; `None` means the system's temporary folder.
     pub(crate) homes: Option<PathBuf>,
 }
 
@@ -103,12 +103,12 @@ impl AdapterAgent {
         }
     }
 
-    /// What stands before the model's name in the names of prices.
+    /// The prefix of the model's name in the names of prices.
     pub(crate) fn prices(name: AdapterName) -> &'static str {
         adapter(name).prices
     }
 
-    /// What belongs to the program on the disk.
+    /// The paths on the disk that belong to the program.
     async fn installation(&self, environment: &Environment) -> Vec<PathBuf> {
         let value = |name: &str| environment.get(OsStr::new(name)).cloned();
         let (program, folders, home) = (self.program.clone(), value("PATH"), value("HOME"));
@@ -179,7 +179,7 @@ impl AdapterAgent {
             .watch_data(move |line| {
                 watcher.alive();
                 let mut parsed = parsed.lock().unwrap_or_else(PoisonError::into_inner);
-                // What it prints on its way out hides why it was ended.
+                // Output on its way out would hide why it was ended.
                 if parsed.abort {
                     return;
                 }
@@ -210,7 +210,7 @@ impl AdapterAgent {
     }
 }
 
-/// What a run cost by what it printed; `price` counts where the program reports no money.
+/// The spend of a run by its output; `price` is used if the program does not report money.
 fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
     let priced = || price.map_or(0, |price| parsed.usage.cost(price));
     Spend {
@@ -254,7 +254,7 @@ impl AgentBackend for AdapterAgent {
         // No argument can hold a zero byte.
         let closing = match request.purpose {
             RunPurpose::Work => CLOSING,
-            // How it ends is what its brief is about.
+            // Its brief already says how it ends.
             RunPurpose::Investigate => "",
             RunPurpose::Plan => CLOSING_OF_PLAN,
             RunPurpose::Report => CLOSING_OF_REPORT,
@@ -335,7 +335,7 @@ fn after(
     parsed
 }
 
-/// What stands in the folder's top under names that the program uses for itself.
+/// Entries at the top of the folder with names that the program uses for itself.
 fn litter(adapter: &Adapter, folder: &Path) -> BTreeSet<OsString> {
     let of_program = |entry: &Entry| {
         let name = entry.name();

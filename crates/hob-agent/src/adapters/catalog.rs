@@ -17,7 +17,7 @@ use crate::{
     environment::find_program,
 };
 
-/// What is known about a program.
+/// The adapter of a program.
 pub(super) fn adapter(name: AdapterName) -> &'static Adapter {
     match name {
         AdapterName::Claude => &CLAUDE,
@@ -32,7 +32,7 @@ pub(super) fn adapter(name: AdapterName) -> &'static Adapter {
     }
 }
 
-/// Where the program of a known name is: the first of that name on the `PATH` of `environment`.
+/// The path of the program of a known name: the first of that name on the `PATH` of `environment`.
 pub fn find_adapter(name: AdapterName, environment: &Environment) -> Option<PathBuf> {
     find_program(adapter(name).program, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))
 }

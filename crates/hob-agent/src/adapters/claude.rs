@@ -15,7 +15,7 @@ use crate::{
     native::Speaks,
 };
 
-/// Tools of its own that it does without where it investigates: what they show is no evidence.
+/// Its own tools that are disabled in an investigation: their output is not evidence.
 const OWN_TOOLS: &str = "Bash,Edit,Write,NotebookEdit,Read,Grep,Glob,Task,WebFetch,WebSearch";
 /// The file of its servers, in its home.
 const SERVERS: &str = ".mcp-servers.json";
@@ -55,7 +55,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
             files.push((SERVERS.into(), servers.to_string()));
         }
     }
-    // Servers that the repository names are programs that nobody here approved.
+    // Servers that the repository names are programs that were not approved here.
     arguments.push("--strict-mcp-config".to_owned());
     arguments.extend(situation.model_flag("--model"));
     if let Some(micros) = situation.usd_micros {

@@ -40,7 +40,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
         (Tier::Fence | Tier::Box, _) => "danger-full-access",
     };
     let mut arguments = words(&["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox]);
-    // A provider of its own: the built-in one signs in with a browser and opens other connections.
+    // A custom provider: the built-in one signs in with a browser and opens other connections.
     let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
     let base = json!(base).to_string();
     let provider = format!("{{name=\"openai\",base_url={base},env_key=\"OPENAI_API_KEY\",wire_api=\"responses\"}}");
@@ -48,7 +48,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
         arguments.extend(["-c".to_owned(), setting]);
     }
     if let Some(address) = situation.tools {
-        // Who approves a call of Hob's tools, Hob asks.
+        // Hob itself asks for the approval of calls of its tools.
         let rest = format!("tool_timeout_sec={},default_tools_approval_mode=\"approve\"", CALL_MS / 1_000);
         let server = format!("{{url={},{rest}}}", json!(address));
         arguments.extend(["-c".to_owned(), format!("mcp_servers.hob={server}")]);

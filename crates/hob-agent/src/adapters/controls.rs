@@ -1,6 +1,6 @@
-//! What stands in a repository in the place of settings for a known program: kept from it.
+//! Files of a repository that act as settings for a known program: they are hidden from it.
 //!
-//! Whoever writes such a file chooses programs that start with the agent, and servers that it asks. In a box the program
+//! An author of such a file chooses programs that start with the agent, and servers that it asks. In a box the program
 //! sees empty ones in their place; the repository's own stay as they are. A fence cannot hide a part of a folder.
 
 use std::{
@@ -16,10 +16,10 @@ use crate::home::Home;
 /// An empty file for each way to write none.
 const EMPTY: [(&str, &str); 2] = [("json", "{}\n"), ("jsonc", "{}\n")];
 
-/// `plan` with empty files and folders in the place of those of `controls` that are in `folder`.
+/// `plan` with empty files and folders in place of those of `controls` that are in `folder`.
 ///
 /// # Errors
-/// The system's; also where one of them is a link, whose end could be anywhere.
+/// The system's error; also if one of them is a link, whose target could be anywhere.
 pub(super) fn hide(controls: &[&str], folder: &Path, home: &Home, plan: Plan) -> io::Result<Plan> {
     if plan.tier() != Tier::Box {
         return Ok(plan);
@@ -41,7 +41,7 @@ pub(super) fn hide(controls: &[&str], folder: &Path, home: &Home, plan: Plan) ->
     })
 }
 
-/// What `name` is in `folder`; none where it is not there.
+/// The type of `name` in `folder`; `None` if it does not exist.
 fn kind(folder: &Path, name: &str) -> io::Result<Option<std::fs::FileType>> {
     let mut path = folder.to_owned();
     let mut found = None;

@@ -15,9 +15,9 @@ use crate::{
 
 /// OpenAI's own interface.
 const OPENAI: &str = "https://api.openai.com/v1";
-/// Where it keeps its sessions, in its home.
+/// The folder of its sessions, in its home.
 const SESSIONS: &str = ".copilot/session-state";
-/// Bytes of its own record of a session that are read.
+/// The most bytes that are read of its own record of a session.
 const RECORD_MAX: u64 = 32 << 20;
 
 pub(super) const COPILOT: Adapter = Adapter {
@@ -47,7 +47,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
     }
     arguments.extend(situation.model_flag("--model"));
     let mut environment = Vec::new();
-    // With a token of GitHub's the models are GitHub's; else they are those of the key.
+    // With a GitHub token the models are GitHub's; otherwise they are those of the key.
     if let (None, Some(key)) = (situation.variable("COPILOT_GITHUB_TOKEN"), situation.variable("OPENAI_API_KEY")) {
         let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
         environment.push(("COPILOT_OFFLINE", "true".to_owned()));
@@ -78,7 +78,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     None
 }
 
-/// Tokens stand only in its own record of the session, in the event that ends it.
+/// Only its own record of the session has tokens, in the event that ends it.
 fn after(home: &Path, parsed: &mut ParsedOutput) {
     for session in names_left(home, SESSIONS) {
         let record = format!("{SESSIONS}/{session}/events.jsonl");

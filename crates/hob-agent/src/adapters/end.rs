@@ -1,4 +1,4 @@
-//! How a run of a program ended: done, a question, a quota, a key, a refusal, a crash.
+//! The classification of a run's end: done, a question, a quota, a key, a refusal, a crash.
 
 use std::time::{Duration, SystemTime};
 
@@ -19,13 +19,13 @@ const QUOTED: usize = 1_000;
 /// Bytes of a summary that are kept.
 const SUMMARY_MAX: usize = 16 * 1024;
 
-/// What surrounds an end.
+/// The context of an end.
 pub(super) struct End<'a> {
     /// The program's name.
     pub(super) name: &'a str,
-    /// What it said.
+    /// Its parsed output.
     pub(super) parsed: &'a ParsedOutput,
-    /// How its process ended.
+    /// The end of its process.
     pub(super) finished: &'a Finished,
     /// The time it had, and the setting that this comes from.
     pub(super) time: (Duration, &'static str),
@@ -74,7 +74,7 @@ fn ended_well(parsed: &ParsedOutput) -> Outcome {
     })
 }
 
-/// What it complains of: its own event, else the end of its standard error, else of its output.
+/// Its complaint: its own event, otherwise the end of its standard error, otherwise of its output.
 fn complaint(end: &End<'_>) -> String {
     let streams = [end.finished.stderr.text(), end.finished.stdout.text()];
     let problem = end.parsed.problem.iter().map(String::as_str);

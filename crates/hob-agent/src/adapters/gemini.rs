@@ -34,7 +34,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let mut settings = json!({
         "security": { "auth": { "selectedType": "gemini-api-key" } },
         "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
-        // From turn 30 on it would ask a model whether it goes in circles. A run of Hob's has limits of its own.
+        // From turn 30 on it would ask a model whether it is looping. A run of Hob's has its own limits.
         "model": { "disableLoopDetection": true },
         "privacy": { "usageStatisticsEnabled": false },
         "telemetry": { "enabled": false },
@@ -51,7 +51,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     match text(&event, "/type") {
         "message" if text(&event, "/role") == "assistant" => parsed.summary.push_str(text(&event, "/content")),
         "tool_use" => {
-            // Words before a call are no summary.
+            // Text before a call is not a summary.
             parsed.summary.clear();
             if text(&event, "/tool_name") == "write_todos" {
                 parsed.checklist = event.pointer("/parameters/todos").and_then(steps);

@@ -30,7 +30,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
     if let Some(address) = situation.tools {
         arguments.extend(["--with-streamable-http-extension".to_owned(), address.to_owned()]);
     }
-    // No keyring: there is none in a job, and a prompt for one would wait for ever.
+    // No keyring: a job has none, and a prompt for one would wait for ever.
     let mut environment = vec![("GOOSE_MODE", "auto".to_owned()), ("GOOSE_DISABLE_KEYRING", "1".to_owned())];
     if let Some((provider, model)) = situation.model.and_then(|model| model.split_once('/')) {
         environment.extend([("GOOSE_PROVIDER", provider.to_owned()), ("GOOSE_MODEL", model.to_owned())]);

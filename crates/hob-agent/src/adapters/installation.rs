@@ -1,12 +1,12 @@
-//! What belongs to a program on the disk beside its file: the packages that npm, pip, pipx or uv installed with it.
+//! The parts of a program's installation beside its file: the packages that npm, pip, pipx or uv installed with it.
 
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
 };
 
-/// The folders of what `program` needs beside its file and the system's folders, never `home` itself or what it is in; none
-/// where that is not known.
+/// The folders that `program` needs beside its file and the system's folders, never `home` itself or a parent of it;
+/// `None` if they are not known.
 pub(super) fn installation(program: &Path, home: Option<&Path>) -> Option<Vec<PathBuf>> {
     let file = program.canonicalize().ok()?;
     // The outermost: what one package needs may be installed beside it.

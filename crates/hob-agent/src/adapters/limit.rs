@@ -1,14 +1,13 @@
-//! What a program's complaint means: a quota that is used up and when it is there again, a key that is not accepted, or a
-//! failure of the network.
+//! The meaning of a program's complaint: a used-up quota and its reset, a rejected key, or a failure of the network.
 
 use std::{sync::LazyLock, time::Duration};
 
 use regex::Regex;
 
-/// What a complaint is about.
+/// The subject of a complaint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Complaint {
-    /// A quota or a rate limit, and how long it lasts where that is known.
+    /// A quota or a rate limit, with its remaining time if that is known.
     Limit(Option<Duration>),
     /// The account has no money or no plan: waiting does not help.
     Unpaid,
@@ -97,7 +96,7 @@ pub(super) fn is_unpaid(text: &str) -> bool {
 /// The longest wait that is believed: a month.
 const LONGEST: u64 = 31 * 86_400;
 
-/// How long a text in lower case says one has to wait.
+/// The wait that a text in lower case asks for.
 fn reset(lower: &str, now: u64) -> Option<Duration> {
     // `usage limit reached|1763800000`, `"resetsat":1763800000`
     static MOMENT: LazyLock<Option<Regex>> =

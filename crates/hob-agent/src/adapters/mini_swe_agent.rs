@@ -14,7 +14,7 @@ use crate::{
     native::Speaks,
 };
 
-/// Where it writes what it did, in its home.
+/// The file in its home with the record of its run.
 const TRAJECTORY: &str = "trajectory.json";
 /// Bytes of a trajectory that are read.
 const TRAJECTORY_MAX: u64 = 64 << 20;
@@ -45,9 +45,9 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let mut environment = vec![
         ("MSWEA_CONFIGURED", "true".to_owned()),
         ("MSWEA_SILENT_STARTUP", "1".to_owned()),
-        // Wide, so that an error stands in one line.
+        // Wide, so that an error stays on one line.
         ("COLUMNS", "1000".to_owned()),
-        // A model that it does not know is no reason to stop: its price is in the settings.
+        // An unknown model is not a reason to stop: its price is in the settings.
         ("MSWEA_COST_TRACKING", "ignore_errors".to_owned()),
         ("LITELLM_LOCAL_MODEL_COST_MAP", "True".to_owned()),
     ];

@@ -30,10 +30,10 @@ pub(super) const OPENCODE: Adapter = Adapter {
 
 fn plan(situation: &Situation<'_>) -> Plan {
     let mut arguments = words(&["run", "--format", "json", "--auto", "--title", "Hob"]);
-    // A title of our own saves it a request whose tokens it would not report. Its retries are in its logs only.
+    // A given title saves it a request whose tokens it would not report. Its retries are in its logs only.
     arguments.extend(words(&["--print-logs", "--log-level", "WARN"]));
     let mut settings = json!({ "autoupdate": false, "share": "disabled" });
-    // With an address of one's own, its model is one of a provider of one's own: any name will do there.
+    // With a custom address, its model belongs to a custom provider, whose name can be anything.
     let own = situation.services.openai.as_ref().zip(situation.model.and_then(|model| model.strip_prefix("openai/")));
     match own {
         Some((base, model)) => {

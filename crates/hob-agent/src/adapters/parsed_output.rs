@@ -10,23 +10,23 @@ use crate::{folder, model::Usage, report::first_line};
 /// Bytes of a line of progress.
 const PROGRESS_MAX: usize = 200;
 
-/// What the output reported so far.
+/// The output's reports so far.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct ParsedOutput {
     /// Its last message.
     pub(super) summary: String,
-    /// What the run cost by its own report, in millionths of a US dollar; none: it reports no cost.
+    /// The cost of the run by its own report, in millionths of a US dollar; `None` if it does not report a cost.
     pub(super) usd_micros: Option<u64>,
     pub(super) usage: Usage,
     /// The last error, in its words; a later success clears it.
     pub(super) problem: Option<String>,
-    /// Its checklist, where that has changed since it was taken.
+    /// Its checklist, if that has changed since it was taken.
     pub(super) checklist: Option<Checklist>,
     /// The steps of a program that tells them one by one.
     pub(super) steps: Vec<(String, StepState)>,
     /// Whether the model refused the task.
     pub(super) refused: bool,
-    /// How long until its quota resets, where it reports that.
+    /// The time until its quota resets, if it reports that.
     pub(super) reset: Option<Duration>,
     /// Whether to end it now: it would only wait, for a key or for hours.
     pub(super) abort: bool,
@@ -38,7 +38,7 @@ impl ParsedOutput {
         self.usage += usage;
     }
 
-    /// Adds money in US dollars. What is no amount counts as nothing.
+    /// Adds money in US dollars. An invalid amount counts as nothing.
     pub(super) fn add_usd(&mut self, usd: f64) {
         // `as` saturates: not a number and what is below zero become 0.
         let micros = (usd * 1e6).ceil() as u64;
@@ -46,13 +46,13 @@ impl ParsedOutput {
     }
 }
 
-/// The text of at most `max` bytes that the program left in a file of its home; no link is followed.
+/// A text file of at most `max` bytes that the program left in its home; links are not followed.
 pub(super) fn read_left(home: &Path, path: &str, max: u64) -> Option<String> {
     let home = folder::Folder::open(home).ok()?;
     home.read(&home.inside(path).ok()?, max).ok()
 }
 
-/// What it left in a folder of its home, by name.
+/// The names of the entries that it left in a folder of its home.
 pub(super) fn names_left(home: &Path, path: &str) -> Vec<String> {
     let top = hob_process::Folder::open(home).map(Some);
     let found = Path::new(path).iter().fold(top, |folder, name| folder?.map_or(Ok(None), |folder| folder.inner(name)));
@@ -60,17 +60,17 @@ pub(super) fn names_left(home: &Path, path: &str) -> Vec<String> {
     entries.unwrap_or_default().iter().filter_map(|entry| entry.name().into_string().ok()).collect()
 }
 
-/// The line as a JSON object, where it is one.
+/// The line as a JSON object, if it is one.
 pub(super) fn json_event(line: &str) -> Option<Value> {
     serde_json::from_str(line.trim()).ok().filter(Value::is_object)
 }
 
-/// A text of a JSON value, empty where there is none.
+/// A text of a JSON value; empty if there is none.
 pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A count of a JSON value, 0 where there is none.
+/// A count of a JSON value; 0 if there is none.
 pub(super) fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }

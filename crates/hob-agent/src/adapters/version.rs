@@ -1,4 +1,4 @@
-//! Which version a program is: looked at once for each file it is.
+//! The version of a program, determined once for each file.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ pub(super) enum Unusable {
         program: String,
         /// The argument it was given.
         flag: &'static str,
-        /// How it ended, or what it printed.
+        /// Its end, or its output.
         said: String,
         /// The command that installs it.
         install: &'static str,
@@ -49,9 +49,9 @@ pub(super) enum Unusable {
     Old {
         /// Its name.
         program: String,
-        /// Which version it is.
+        /// The version found.
         found: Version,
-        /// Which version Hob needs.
+        /// The version that Hob needs.
         minimum: Version,
         /// The command that installs it.
         install: &'static str,
@@ -84,7 +84,7 @@ pub(super) async fn check(
         let identity = std::fs::metadata(&path).map(|file| (path.clone(), file.modified().ok(), file.len())).ok();
         Some((path, identity))
     });
-    // Where the task did not run the process is about to end.
+    // If the task did not run, the process is about to end.
     let found = found.await.ok().flatten();
     let (path, identity) = found.ok_or(Unusable::Missing { program: program.to_owned(), install })?;
     let known = identity.as_ref().and_then(|identity| known().get(identity).copied());

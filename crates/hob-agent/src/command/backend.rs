@@ -18,7 +18,7 @@ use crate::{
     report::{cancelled, permanent, report, tail, unfinished},
 };
 
-/// Stands for the prompt in an argument.
+/// The placeholder of the prompt in an argument.
 const PLACEHOLDER: &str = "{prompt}";
 /// Bytes of output quoted as the reason of a failure.
 const QUOTED: usize = 2_000;
@@ -40,10 +40,10 @@ pub struct CommandAgent {
 }
 
 impl CommandAgent {
-    /// Takes the program from `settings`, which reaches what `egress` says.
+    /// Takes the program from `settings`; `egress` says which hosts and models it reaches.
     ///
     /// # Errors
-    /// When no program is named, or `{prompt}` stands where a shell would read it as code.
+    /// If no program is named, or `{prompt}` is where a shell would read it as code.
     pub(crate) fn new(settings: &AgentSettings, egress: EgressRules) -> Result<Self, AgentError> {
         let setup = |reason: String| AgentError { reason, failure: FailureClass::Misconfigured };
         let Some((program, arguments)) = settings.command.split_first().filter(|(program, _)| !program.is_empty())
@@ -161,7 +161,7 @@ impl AgentBackend for CommandAgent {
     }
 }
 
-/// The exit decides; the program's report counts where it does not claim success against its own exit code.
+/// The exit code decides; the program's report counts unless it claims success against its own exit code.
 fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &RunRequest) -> Outcome {
     let said = said.and_then(|said| said.outcome());
     match finished.exit {
@@ -181,7 +181,7 @@ fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &
     }
 }
 
-/// What a run is for, as its program is told.
+/// The purpose of a run, as its program is told.
 fn purpose(purpose: RunPurpose) -> &'static str {
     match purpose {
         RunPurpose::Work => "work",
@@ -211,7 +211,7 @@ fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     }
 }
 
-/// Why its program did nothing: a shell says so by these codes where it cannot start what it is told to, or does not find it.
+/// Why its program did nothing: a shell exits with these codes if it cannot start or find a program.
 fn not_started(name: &str, finished: &Finished) -> Option<String> {
     let why = match finished.exit {
         Exit::Code(126) => "is not allowed to start a program that it needs",

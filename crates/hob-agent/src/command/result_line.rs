@@ -15,30 +15,30 @@ const TEXT_MAX: usize = 16 * 1024;
 #[derive(Debug, Default, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResultLine {
-    /// How the run ended; nothing: the exit code decides.
+    /// The end of the run; without it the exit code decides.
     pub(crate) outcome: Option<NamedOutcome>,
-    /// What was done. `result` is what Claude Code's `--output-format json` calls it.
+    /// A summary of the work. `result` is its name in Claude Code's `--output-format json`.
     #[serde(alias = "result")]
     pub(crate) summary: String,
-    /// What the change does, in a few words.
+    /// A title for the change, in a few words.
     pub(crate) title: String,
     /// Why it failed, or why nothing has to change.
     pub(crate) reason: String,
-    /// What it asks a person.
+    /// Its question to a person.
     pub(crate) question: String,
     /// The profile that it hands over to; with the outcome `hand_over`, as all up to `evidence`.
     pub(crate) to: String,
-    /// What is done.
+    /// The finished part of the work.
     pub(crate) done: String,
-    /// What is left.
+    /// The rest of the work.
     pub(crate) left: String,
-    /// What the next has to know.
+    /// Context for the next profile.
     pub(crate) context: String,
-    /// Where it can be seen.
+    /// Evidence: where it can be seen.
     pub(crate) evidence: Vec<String>,
     /// Seconds until a used-up quota is there again; with the outcome `quota`.
     pub(crate) reset_after: Option<u32>,
-    /// What it cost in US dollars; `total_cost_usd` likewise.
+    /// The cost in US dollars; `total_cost_usd` likewise.
     #[serde(alias = "total_cost_usd")]
     pub(crate) usd: f64,
     /// Tokens sent to a model.
@@ -57,7 +57,7 @@ pub(crate) enum NamedOutcome {
     NothingToDo,
     /// A person has to answer.
     Question,
-    /// The model's quota is used up: no attempt is lost by that.
+    /// The model's quota is used up: that does not cost an attempt.
     Quota,
     /// Another profile goes on.
     HandOver,
@@ -66,14 +66,14 @@ pub(crate) enum NamedOutcome {
 }
 
 impl ResultLine {
-    /// Reads the last line of `stdout` that is not blank; nothing where it is no object of this form.
+    /// Reads the last line of `stdout` that is not blank; `None` if it is not an object of this form.
     pub(crate) fn read(stdout: &str) -> Option<Self> {
         let line = stdout.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         let said: Self = line.starts_with('{').then(|| serde_json::from_str(line).ok())??;
         (said != Self::default()).then_some(said)
     }
 
-    /// The outcome it names, in Hob's words; done where it names none and has a summary, else nothing.
+    /// The outcome that it names, in Hob's terms. Without a name it is done if it has a summary, otherwise `None`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let text = |first: &str, second: &str, missing: &str| {
             let said = [first, second].into_iter().map(str::trim).find(|text| !text.is_empty());
@@ -112,7 +112,7 @@ impl ResultLine {
         })
     }
 
-    /// What the run cost by its report. What is no number, or below zero, counts as nothing.
+    /// The cost of the run by its report. A value that is negative or not a number counts as nothing.
     pub(crate) fn spend(&self) -> Spend {
         // `as` saturates: not a number and what is below zero become 0.
         let usd_micros = (self.usd * 1e6).ceil() as u64;

@@ -47,7 +47,7 @@ impl Folder {
         opened.unwrap_or_else(|error| Err(FileError::Io { path: shown, source: error.into() }))
     }
 
-    /// Where the folder is.
+    /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -61,7 +61,8 @@ impl Folder {
     pub(crate) fn open_file(&self, path: &Inside, max: u64) -> Result<File, FileError> {
         let (parent, name) = self.parent(path, Parents::Expect)?;
         let parent = parent.as_ref().map_or_else(|| self.root.as_fd(), AsFd::as_fd);
-        // Looked at before it is opened: opening a device can have effects. And after: it may be another one by now.
+        // Checked before it is opened, because opening a device can have effects, and after, because it may have been
+        // replaced.
         check(path, parent, name, max, &look(parent, name, path)?)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file =
@@ -83,8 +84,8 @@ impl Folder {
         String::from_utf8(bytes).map_err(|_| FileError::NotText(shown))
     }
 
-    /// Puts `text` into a file, new or replaced whole; makes the folders it is in. `mode` is for a new file; one that
-    /// is replaced keeps its own where `mode` is none.
+    /// Writes `text` to a file, new or replaced whole, and makes its parent folders. `mode` is for a new file; a
+    /// replaced one keeps its own if `mode` is `None`.
     pub(crate) fn write(&self, path: &Inside, text: &str, mode: Option<u32>) -> Result<(), FileError> {
         let shown = path.to_string();
         let failed = |errno| FileError::io(&shown, errno);
@@ -165,7 +166,7 @@ fn check(path: &Inside, parent: BorrowedFd<'_>, name: &str, max: u64, stat: &Sta
     }
 }
 
-/// Why `name` is no folder or file to go through.
+/// Why `name` is not a folder or file to go through.
 fn refusal(parent: BorrowedFd<'_>, name: &str, shown: &str) -> FileError {
     match rustix::fs::readlinkat(parent, name, Vec::new()) {
         Ok(target) => FileError::Link { path: shown.to_owned(), target: target.to_string_lossy().into_owned() },
@@ -255,7 +256,7 @@ mod tests {
             rustix::fs::renameat_with(&*folder.root, "d", &*folder.root, "out", rustix::fs::RenameFlags::EXCHANGE)
                 .unwrap()
         };
-        // How many were fine, how many were refused, and how many got what is outside.
+        // Counts of successes, of refusals, and of escapes to the outside.
         let (mut read, mut written) = ([0; 3], [0; 3]);
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -16,10 +16,10 @@ pub(crate) enum FileError {
     Link {
         /// The link.
         path: String,
-        /// Where it points.
+        /// Its target.
         target: String,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("`{0}` does not exist")]
     Missing(String),
     /// It is a folder, a FIFO, a device or a socket.
@@ -27,7 +27,7 @@ pub(crate) enum FileError {
     NotAFile {
         /// The path.
         path: String,
-        /// What it is, with its article.
+        /// Its type, with its article.
         kind: &'static str,
     },
     /// It is larger than what is read at once.

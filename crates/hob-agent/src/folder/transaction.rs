@@ -75,7 +75,7 @@ pub(crate) fn apply_all(folder: &Folder, changes: &[FileChange]) -> Result<(), T
     let before = before.map_err(TransactionError::Undone)?;
     for (index, change) in changes.iter().enumerate() {
         let Err(error) = change.make(folder) else { continue };
-        // In reverse: a file may stand where a later change would have needed a folder.
+        // In reverse order: a file may be where a later change would have needed a folder.
         let undone = before[..index].iter().rev().filter(|undo| undo.make(folder).is_err());
         let files: Vec<_> = undone.map(|undo| format!("`{}`", undo.path())).collect();
         return Err(match files.is_empty() {

@@ -9,11 +9,11 @@ use crate::folder::{FileError, Folder, Inside, path::is_gits};
 pub(crate) struct Found {
     /// The path below the folder; names that are not UTF-8 are left out of a walk.
     pub(crate) path: String,
-    /// What it is.
+    /// Its type.
     pub(crate) kind: Kind,
 }
 
-/// What an entry is.
+/// The type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A regular file.

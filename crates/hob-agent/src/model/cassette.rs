@@ -13,11 +13,11 @@
 //! }
 //! ```
 //!
-//! - Flow: the n-th reply answers the conversation's n-th turn. A client holds no position of its own, so a request sent
-//!   twice gets the same reply, and one cassette serves any number of runs.
+//! - Flow: the n-th reply answers the conversation's n-th turn. A client keeps no position of its own, so a request
+//!   sent twice gets the same reply, and one cassette serves any number of runs.
 //! - Guarantees: a request that lacks a text in `expect` is an error that names the reply and the text.
-//! - Caveats: a recording says nothing about what a live model would answer. `model`, which a recorded reply has too, is
-//!   for people.
+//! - Caveats: a recording says nothing about what a live model would answer. `model`, which a recorded reply has too,
+//!   is for people.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ impl Cassette {
     /// Reads a cassette from a file.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] when the file cannot be read, [`ModelError::Cassette`] when it is no cassette.
+    /// [`ModelError::Setup`] if the file cannot be read, [`ModelError::Cassette`] if it is not a cassette.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let json = std::fs::read_to_string(path)
             .map_err(|error| ModelError::Setup(format!("read the cassette `{}`: {error}", path.display())))?;
@@ -92,7 +92,7 @@ mod tests {
     #[tokio::test]
     async fn the_replies_come_in_order_and_then_end() {
         let cassette = Cassette::parse(r#"{"cassette":1,"replies":[{"text":"one"},{"text":"two"}]}"#).unwrap();
-        // Of a long run, earlier replies no longer stand in the request.
+        // In a long run, earlier replies are no longer in the request.
         let messages = [user("hello")];
         for (turn, text) in [(1, "one"), (2, "two"), (2, "two")] {
             assert_eq!(ask(&cassette, turn, &messages).await.unwrap().text, text);

@@ -1,4 +1,4 @@
-//! What an error of a model's service means: whether another try can help, and when.
+//! The meaning of an error of a model's service: whether another try can help, and when.
 
 use std::time::Duration;
 

@@ -1,12 +1,13 @@
-//! One conversation with the models of a list: who answers it, what that costs, and its recording.
+//! One conversation with the models of a list: the answering model, the cost, and the recording.
 //!
-//! - Flow: a request goes to the model that answered last. Where that one cannot answer, the same request goes to the next
-//!   of the list, from the last one on to the first again, until each was asked once.
+//! - Flow: a request goes to the model that answered last. If that one cannot answer, the same request goes to the next
+//!   of the list, wrapping around at its end, until each was asked once.
 //! - Guarantees: the conversation stays with the model that answered, so that its prompt cache hits; a new conversation
-//!   begins with the first model. A reply is counted at the price of the model that gave it.
-//! - What falls over: all that is about the model or its service, once the retries are used up: a failure that may pass, a
-//!   quota, a key or a name that the service refuses. A request that is wrong in itself, or too long, does not.
-//! - Caveats: what a service bills for an answer that was cut off is not known and not counted.
+//!   begins with the first model. A reply is charged at the price of the model that gave it.
+//! - Failures that move on to the next model: all that concern the model or its service, once the retries are used up:
+//!   a transient failure, a quota, a key or a name that the service refuses. A request that is invalid or too long is
+//!   not passed on.
+//! - Caveats: the cost of an answer that was cut off is unknown and not counted.
 
 use hob_domain::FailureClass;
 
@@ -30,9 +31,9 @@ pub struct Answer {
     pub reply: ModelReply,
     /// The model that gave it.
     pub model: String,
-    /// What it cost, in millionths of a US dollar.
+    /// The cost, in millionths of a US dollar.
     pub usd_micros: u64,
-    /// Why another model than before gave it, where that is so.
+    /// Why another model than before gave it, if one did.
     pub instead: Option<String>,
 }
 
@@ -42,10 +43,10 @@ impl<'a> Conversation<'a> {
         Self { chain, place: 0, recording: chain.records().map(|records| Recording::new(records, session)) }
     }
 
-    /// Asks one question, without tools, in a conversation of its own.
+    /// Asks one question, without tools, in its own conversation.
     ///
     /// # Errors
-    /// As [`ask`](Self::ask)'s.
+    /// Those of [`ask`](Self::ask).
     pub(crate) async fn ask_once(
         chain: &'a FallbackChain,
         session: &str,
@@ -60,8 +61,8 @@ impl<'a> Conversation<'a> {
     /// Asks for the next reply. Dropping the future ends the request.
     ///
     /// # Errors
-    /// [`ModelError`] of the model where the request itself is wrong, or where there is one model only;
-    /// [`ModelError::All`] when each of several failed.
+    /// [`ModelError`] of the model if the request itself is wrong, or if there is only one model; [`ModelError::All`]
+    /// if each of several failed.
     pub async fn ask(&mut self, request: &ModelRequest<'_>) -> Result<Answer, ModelError> {
         let mut failures: Vec<(String, ModelError)> = Vec::new();
         for place in self.place..self.place + self.chain.count() {
@@ -77,7 +78,7 @@ impl<'a> Conversation<'a> {
             if wrong {
                 self.place = place % self.chain.count();
             } else if self.chain.count() > 1 && error.failure() == FailureClass::Misconfigured {
-                // What has to be set right is not hidden by another model that answers.
+                // A problem that needs a fix must not be hidden by another model's answer.
                 tracing::warn!(model = member.name, %error, "the model `{}` cannot answer: {error}", member.name);
             }
             failures.push((member.name.clone(), error));

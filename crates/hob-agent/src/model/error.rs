@@ -10,11 +10,11 @@ pub enum ModelError {
     /// The service answered with an error.
     #[error("the model's service answered {status}: {message}")]
     Status {
-        /// The HTTP status, or 200 where the error came in the stream.
+        /// The HTTP status, or 200 if the error came in the stream.
         status: u16,
         /// The service's message, bounded.
         message: String,
-        /// What kind of failure it is.
+        /// The class of the failure.
         failure: FailureClass,
     },
     /// The service reported that the request is too long for the model.
@@ -51,7 +51,7 @@ fn joined(failures: &[(String, ModelError)]) -> String {
 }
 
 impl ModelError {
-    /// What kind of failure it is.
+    /// The class of the failure.
     pub fn failure(&self) -> FailureClass {
         match self {
             Self::Status { failure, .. } => failure.clone(),
@@ -69,7 +69,7 @@ impl ModelError {
         matches!(self.of_request(), Self::TooLong(_))
     }
 
-    /// The most tokens that the service takes, where it says so: the smallest number of thousands that it names.
+    /// The most tokens that the service takes, if it says so: the smallest number of thousands that it names.
     pub fn window(&self) -> Option<u64> {
         let Self::TooLong(message) = self.of_request() else { return None };
         let plain = message.replace([',', '_'], "");
@@ -96,8 +96,8 @@ impl ModelError {
     }
 }
 
-/// The class of several failures: as soon as one model can answer, the work can continue, so time heals what it heals for one
-/// of them. A pause that counts as no attempt is for quotas alone.
+/// The class of several failures: as soon as one model can answer, the work can continue, so the failure is as
+/// transient as that of one of them. Only quotas cause a pause that does not count as an attempt.
 fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
     let (mut waits, mut quotas_only, mut operator) = (Vec::new(), true, false);
     for failure in failures {

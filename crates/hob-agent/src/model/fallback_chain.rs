@@ -17,12 +17,12 @@ pub struct FallbackChain {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) client: Arc<dyn ModelClient>,
-    /// What its tokens cost; none: the price is not known.
+    /// The price of its tokens; `None` if it is not known.
     pub(super) price: Option<PriceSettings>,
 }
 
 impl FallbackChain {
-    /// One model alone, whose tokens cost `price`.
+    /// A single model, whose tokens cost `price`.
     pub fn one(name: &str, client: Arc<dyn ModelClient>, price: PriceSettings) -> Self {
         Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
     }
@@ -42,13 +42,13 @@ impl FallbackChain {
         std::iter::once(&self.first).chain(&self.others).map(|member| member.name.as_str())
     }
 
-    /// The first model whose price is not known: a budget could not be enforced.
+    /// The first model without a known price: a budget could not be enforced.
     pub fn unpriced(&self) -> Option<&str> {
         let mut members = std::iter::once(&self.first).chain(&self.others);
         members.find(|member| member.price.is_none()).map(|member| member.name.as_str())
     }
 
-    /// Where recordings of replies go; none: nothing is recorded.
+    /// The folder for recordings of replies; `None` if nothing is recorded.
     pub(super) fn records(&self) -> Option<&Records> {
         self.records.as_ref()
     }

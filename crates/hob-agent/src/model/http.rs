@@ -26,7 +26,7 @@ use crate::{
 const ANSWER_MAX: usize = 16 << 20;
 /// Bytes of an error's body that are read.
 const ERROR_MAX: usize = 64 << 10;
-/// How long the end of a stream is waited for once its reply is complete: then its connection can be used again.
+/// How long to wait for the end of a stream once its reply is complete: then its connection can be reused.
 const END: Duration = Duration::from_secs(1);
 
 /// Builds a reply from the data of a stream's events.
@@ -39,7 +39,7 @@ pub(super) trait Collect: Default + Send {
     fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError>;
 }
 
-/// What is sent. Its bytes are shared by every attempt.
+/// The request to send. Its bytes are shared by every attempt.
 pub(super) struct Call {
     pub(super) url: String,
     pub(super) headers: HeaderMap,
@@ -57,7 +57,7 @@ pub(super) struct Http {
     backoff_max: Duration,
 }
 
-/// Where a client's requests go.
+/// The destination of a client's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Anywhere, through the proxy that the environment names.
@@ -130,7 +130,7 @@ impl Http {
         }
     }
 
-    /// How long to wait before the next attempt; nothing when there is none.
+    /// The wait before the next attempt; `None` if there is none.
     fn wait(&self, attempt: u32, failure: &FailureClass) -> Option<Duration> {
         if attempt >= self.retries {
             return None;

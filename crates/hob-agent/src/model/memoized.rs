@@ -12,8 +12,8 @@ pub struct Memoized<T> {
 }
 
 impl<T> Memoized<T> {
-    /// The JSON for the model `of`, its interface included, written by `write` the first time. Another model's is written each time: it may
-    /// differ, as nobody is sent what was signed for somebody else.
+    /// The JSON for the model `of`, its interface included, which `write` makes the first time. For another model it is
+    /// made each time: it may differ, because signed parts are sent only to the service that signed them.
     pub(super) fn json(&self, of: &str, write: impl Fn(&T) -> String) -> Cow<'_, str> {
         let (whose, json) = self.written.get_or_init(|| (of.into(), write(&self.value).into_boxed_str()));
         if **whose == *of { Cow::Borrowed(json) } else { Cow::Owned(write(&self.value)) }

@@ -1,4 +1,4 @@
-//! What goes to a model and what comes back, in words of our own.
+//! Requests to a model and its replies, in types of our own.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,8 @@ pub struct ModelRequest<'a> {
     pub messages: &'a [Memoized<Message>],
     /// The tools the model may call.
     pub tools: &'a Memoized<Vec<Tool>>,
-    /// The conversation's turn, from 1: the replies before it, and those that stand no longer in `messages`, and one.
+    /// The conversation's turn, from 1: one more than the number of replies so far, including those no longer in
+    /// `messages`.
     pub turn: u32,
 }
 
@@ -34,7 +35,7 @@ pub struct ModelRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What Hob says.
+    /// A message of Hob's.
     User {
         /// The text.
         text: String,
@@ -42,17 +43,17 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Picture>,
     },
-    /// What the model said.
+    /// A message of the model's.
     Assistant {
         /// Its words; may be empty.
         text: String,
         /// The tools it called.
         calls: Vec<ToolCall>,
-        /// The same as its service wrote it, where that has to go back as it came.
+        /// The message as its service wrote it, if it must be sent back unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         verbatim: Option<Verbatim>,
     },
-    /// What the tools of the message before answered, one for each call.
+    /// The tools' answers to the message before, one for each call.
     Results {
         /// The answers, in the order of the calls.
         results: Vec<ToolResult>,
@@ -82,7 +83,7 @@ impl Picture {
     }
 }
 
-/// Stands where a picture would, for a model that takes none.
+/// Replaces a picture for a model that does not take any.
 pub(in crate::model) const UNSEEN: &str = "[a picture, which this model cannot see]";
 
 /// A tool the model may call.
@@ -90,7 +91,7 @@ pub(in crate::model) const UNSEEN: &str = "[a picture, which this model cannot s
 pub struct Tool {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// What it does, for the model.
+    /// Its effect, for the model.
     pub description: Cow<'static, str>,
     /// The JSON schema of its arguments.
     pub schema: serde_json::Value,
@@ -107,7 +108,7 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call.
@@ -125,11 +126,11 @@ pub struct ModelReply {
     pub text: String,
     /// The tools it calls, in order.
     pub calls: Vec<ToolCall>,
-    /// The same as its service wrote it, where that has to go back as it came.
+    /// The reply as its service wrote it, if it must be sent back unchanged.
     pub verbatim: Option<Verbatim>,
     /// Why it stopped.
     pub stop: Stop,
-    /// What the request cost in tokens.
+    /// The tokens that the request cost.
     pub usage: Usage,
 }
 

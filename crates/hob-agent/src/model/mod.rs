@@ -1,8 +1,8 @@
-//! Clients for language models behind one trait: an OpenAI-compatible interface, Anthropic's, and recorded replies; lists
-//! of models to fall over to; and recordings. All speak in the types of [`ModelRequest`] and [`ModelReply`], none of a
-//! service's own types leaves this module.
+//! Clients for language models behind one trait: an OpenAI-compatible interface, Anthropic's, and recorded replies;
+//! lists of fallback models; and recordings. All use the types [`ModelRequest`] and [`ModelReply`]; a service's own
+//! types do not leave this module.
 //!
-//! Leaves out: what is asked and what is done with the answer (`agent`).
+//! Leaves out: the content of the questions and the use of the answers (`agent`).
 
 mod anthropic;
 mod cassette;

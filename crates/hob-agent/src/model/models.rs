@@ -17,12 +17,12 @@ use crate::model::{
     recording::Records,
 };
 
-/// Where OpenAI's interface is, with its version.
+/// The address of OpenAI's interface, with its version.
 const OPENAI: &str = "https://api.openai.com/v1";
-/// Where Anthropic's interface is, without its version.
+/// The address of Anthropic's interface, without its version.
 const ANTHROPIC: &str = "https://api.anthropic.com";
 
-/// Whether somebody gets a bill for a model's tokens.
+/// Whether a model's tokens are billed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Billing {
     /// A service that may send a bill.
@@ -47,7 +47,7 @@ impl Models {
         Self { settings, access, network: OnceLock::new(), this_machine: OnceLock::new(), records: None }
     }
 
-    /// Records what is replied in each conversation, without these secrets, in a file of its own in `folder`.
+    /// Records the replies of each conversation, without these secrets, in its own file in `folder`.
     #[must_use]
     pub fn recording(self, folder: Option<PathBuf>, secrets: KnownSecrets) -> Self {
         Self { records: folder.map(|folder| Records { folder, secrets }), ..self }
@@ -83,13 +83,13 @@ impl Models {
     /// A client for `name`.
     ///
     /// # Errors
-    /// [`ModelError::Setup`] when its key is missing, its address is no address or its cassette cannot be read;
-    /// [`ModelError::Cassette`] when the cassette is not valid.
+    /// [`ModelError::Setup`] if its key is missing, its address is invalid or its cassette cannot be read;
+    /// [`ModelError::Cassette`] if the cassette is not valid.
     pub fn client(&self, name: &ModelName) -> Result<Arc<dyn ModelClient>, ModelError> {
         self.client_with(name, None)
     }
 
-    /// The same with an effort of its own in the place of the settings'.
+    /// Like [`client`](Self::client), with an effort instead of the settings'.
     fn client_with(&self, name: &ModelName, effort: Option<Effort>) -> Result<Arc<dyn ModelClient>, ModelError> {
         let sees = self.settings.images.sees(&name.to_string());
         let bounds = (self.settings.max_output_tokens, effort.or(self.settings.effort), sees);

@@ -1,11 +1,11 @@
-//! Writes what models reply to a cassette, so that it can be played back.
+//! Writes the replies of models to a cassette, so that they can be played back.
 //!
-//! - Flow: a conversation has a file of its own, named after its session; each reply is added at its turn and the whole file
-//!   written anew beside the old one, which it then replaces.
-//! - Guarantees: a process that dies at any moment leaves the replies so far as a valid cassette; only its owner can read
-//!   it; it holds no secret that is known; a file that is not a recording of the same session is never written over.
-//! - Caveats: only the replies are recorded and no `expect`: requests have paths, times and random marks in them. Where a
-//!   reply cannot be written, the recording ends there with a warning: the work is worth more than its record.
+//! - Flow: a conversation has its own file, named after its session; each reply is added at its turn, and the whole
+//!   file is written beside the old one, which it then replaces.
+//! - Guarantees: a process that dies at any moment leaves the replies so far as a valid cassette; only its owner can
+//!   read it; it contains no known secret; a file that is not a recording of the same session is never overwritten.
+//! - Caveats: only the replies are recorded, without `expect`: requests have paths, times and random marks in them. If
+//!   a reply cannot be written, the recording ends there with a warning: the work is worth more than its record.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use crate::model::{ModelError, ModelReply, tape::Tape};
 /// Bytes of a session's name.
 const NAME_MAX: usize = 200;
 
-/// Where recordings go, and the secrets that they must not hold.
+/// The folder for recordings, and the secrets that they must not contain.
 #[derive(Debug, Clone)]
 pub(super) struct Records {
     pub(super) folder: PathBuf,
@@ -100,7 +100,7 @@ impl Recording {
         Ok(tape)
     }
 
-    /// What is there of this session: another try of a run, or a run that resumes it, adds to the same recording.
+    /// The existing recording of this session: another try of a run, or a run that resumes it, adds to it.
     fn open(&self) -> Result<(Tape, Found), RecordError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let name = self.session.as_str();
@@ -142,7 +142,7 @@ fn replace(folder: &Path, path: &Path, text: &str, found: Found) -> io::Result<(
     moved.map(drop).map_err(|error| error.error)
 }
 
-/// What stands where a recording goes.
+/// The existing file in place of a recording.
 enum Found {
     /// Nothing.
     Nothing,

@@ -8,7 +8,7 @@ use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage};
 /// The format this reads and writes.
 const VERSION: u32 = 1;
 
-/// What stands in a cassette.
+/// The content of a cassette.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tape {
@@ -22,7 +22,7 @@ pub(super) struct Tape {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recorded {
-    /// Texts that have to stand in the request.
+    /// Texts that the request must contain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) expect: Vec<String>,
     /// The model that gave it; only for people.
@@ -71,7 +71,7 @@ impl Tape {
         Ok(json + "\n")
     }
 
-    /// Where it comes from.
+    /// A note on its origin.
     pub(super) fn note(&self) -> &str {
         &self.note
     }
@@ -81,7 +81,7 @@ impl Tape {
         &self.replies
     }
 
-    /// Drops all behind the first `count` replies; false where it has not so many.
+    /// Drops everything after the first `count` replies; `false` if there are fewer.
     pub(super) fn keep(&mut self, count: usize) -> bool {
         self.replies.truncate(count);
         self.replies.len() == count

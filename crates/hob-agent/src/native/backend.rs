@@ -87,7 +87,7 @@ impl NativeAgent {
         Self { programs, helps, ..self }
     }
 
-    /// Has it say what its programs need and a sandbox closes.
+    /// Sets the needs of its programs that a sandbox does not meet, for its reports.
     #[must_use]
     pub(crate) fn needing(self, needs: Needs) -> Self {
         Self { needs, ..self }
@@ -140,14 +140,14 @@ impl NativeAgent {
         let programs = wanted.iter().filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
         let helps = self.helps.of(programs, confined).await;
         let mut toolset = Toolset::new(&wanted, &self.programs, &helps).map_err(setup)?;
-        // Whoever names the tools has chosen.
+        // Settings that name the tools have chosen already.
         if self.settings.tools.is_empty() {
             toolset = toolset.for_model(self.models.first());
         }
         Ok(toolset.fetching(&self.settings.fetch_hosts, &self.settings.tools))
     }
 
-    /// Opens the way to the pages that it may fetch, where it has the tool.
+    /// Opens the way to the pages that it may fetch, if it has the tool.
     async fn open_fetcher(&self, toolset: &Toolset, cancel: &CancellationToken) -> Result<Option<Fetcher>, AgentError> {
         match toolset.fetches() {
             true => Fetcher::open(&self.settings.fetch_hosts, cancel).await.map(Some),
@@ -163,7 +163,7 @@ impl NativeAgent {
         confined: &Confined,
         deadline: Instant,
     ) -> Opened {
-        // They get no variable of the agent's own, but those by which processes of a run are found.
+        // They get no variable of the agent's own, except those by which processes of a run are found.
         let mut environment = context.environment.clone();
         let tags =
             confined.environment.iter().filter(|(name, _)| [RUN_VARIABLE, RUN_TAG].iter().any(|tag| name == tag));
@@ -212,7 +212,7 @@ impl AgentBackend for NativeAgent {
             return Ok(report(outcome, Spend::default(), started));
         }
         let mut limits = Limits::new(&self.settings, request, started);
-        // Each wait of this agent has a limit of its own: the model's, the commands', the run's.
+        // Each wait of this agent has its own limit: the model's, the commands', the run's.
         context.alive_until(limits.deadline);
         let egress = self.egress.open(context, request).await?;
         let (mut confined, home) = Confined::of_run(context, request, &egress).await?;
@@ -303,8 +303,8 @@ impl AgentBackend for NativeAgent {
     }
 }
 
-/// The conversation so far: that of the session's earlier runs, or a new one, which begins with the task and what stands in the folder. The
-/// transcript has the latter, so that a run which resumes the session says the same.
+/// The conversation so far: that of the session's earlier runs, or a new one, which begins with the task and the
+/// description of the folder. The transcript records the latter, so that a run which resumes the session repeats it.
 async fn begun(
     (request, context): (&RunRequest, &RunContext),
     (dialect, toolset): (&Dialect, &Toolset),
@@ -341,7 +341,7 @@ async fn begun(
     begun
 }
 
-/// Which images stand behind the task.
+/// A list of the images that follow the task.
 fn shown(images: &[Image]) -> Option<String> {
     let names: Vec<&str> = images.iter().map(|image| image.name.as_str()).collect();
     let text =

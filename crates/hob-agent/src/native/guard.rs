@@ -1,5 +1,5 @@
-//! Which actions may run: what is denied never does; what has more impact than runs by itself needs the
-//! approval of whoever can be asked.
+//! The rules for actions: a denied one never runs; one with more impact than runs without approval needs that of a
+//! person who can be asked.
 
 use hob_config::{AgentSettings, Ask};
 use hob_domain::{
@@ -30,10 +30,10 @@ pub(super) struct Guard {
     issue: IssueNumber,
 }
 
-/// The rule against deleting folders, as it stands in the default settings.
+/// The rule against deleting folders, as the default settings have it.
 const DELETES_FOLDERS: &str = "shell(rm -r)";
 
-/// Where the shell stands when it gets a command.
+/// The shell's folder when it gets a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// In the agent's folder, or below it.
@@ -42,7 +42,7 @@ pub(super) enum Place {
     Elsewhere,
 }
 
-/// What the rules decide on an action that is not refused.
+/// The decision on an action that is not refused.
 #[derive(Debug)]
 pub(super) enum Decision {
     Allow,
@@ -73,18 +73,18 @@ impl Guard {
         })
     }
 
-    /// The same for an investigation, whose own actions run by themselves up to this impact.
+    /// The rules of an investigation, whose own actions run without approval up to this impact.
     pub(super) fn investigating(self, approve_case: Impact) -> Self {
         Self { approve_case, ..self }
     }
 
-    /// Whether `action` runs without anybody's word.
+    /// Whether `action` runs without approval.
     pub(super) fn runs_by_itself(&self, action: &Action) -> bool {
         let approve = if matches!(action, Action::Case(_)) { self.approve_case } else { self.approve };
         Self::impact(action) <= approve
     }
 
-    /// What `action` may do.
+    /// The impact of `action`.
     pub(super) fn impact(action: &Action) -> Impact {
         match action {
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Fetch(_) | Action::ReadEvidence(_) => {
@@ -109,7 +109,7 @@ impl Guard {
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::Done(_) => None,
             Action::Mcp(_) | Action::Fetch(_) => None,
         };
-        // Whatever lies in the folder is the agent's to delete: that it is a folder is no reason against it.
+        // Everything in the folder is the agent's to delete, folders included.
         let deletes_its_own = place == Place::InFolder && line.as_ref().is_some_and(CommandLine::deletes_below);
         let denies = |pattern: &&Pattern| {
             pattern.matches(tool, line.as_ref()) && !(deletes_its_own && pattern.is(DELETES_FOLDERS))
@@ -129,7 +129,7 @@ impl Guard {
             return Ok(Decision::Allow);
         }
         let ask = match action {
-            // Where nobody is at a terminal, asking the person is what this action does.
+            // If no person is at a terminal, this action itself asks the person.
             Action::Case(CaseAction { step: CaseStep::RequestEvidence { .. }, .. })
                 if matches!(self.approval, Approval::Nobody) =>
             {

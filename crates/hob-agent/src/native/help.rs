@@ -1,4 +1,4 @@
-//! What configured programs say about themselves, asked once.
+//! The help texts of configured programs, read once.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{confined::Confined, native::tools::program_of};
 
-/// How long a program may take to print its help.
+/// The time limit for printing a help text.
 const TIME: Duration = Duration::from_secs(5);
 /// Bytes of help that are kept.
 const HELP_MAX: usize = 16 * 1024;

@@ -1,12 +1,13 @@
-//! What the model is sent: the task and the turns so far. Where that is more than the model takes, old observations are left out first.
+//! The messages to the model: the task and the turns so far. If they exceed the window, old observations are left out
+//! first.
 //!
-//! - Flow: each turn appends two messages, what the model said and what came of it, so a request begins with the bytes
-//!   of the one before. Near the end of the model's window, the answers of the oldest turns are masked one by one, many at once and so
-//!   seldom. Where that is not enough, the oldest turns are folded: each of their calls becomes a line behind the task.
-//! - Guarantees: the task stays whole, and so do the last turns. What the model said, with its reasoning, stays as it came until its turn
-//!   is folded. As long as a run fits the window, nothing is left out.
-//! - What the fold keeps of old turns: each call with the first line of its answer, then counts; the files that were
-//!   changed, the last errors, the plan.
+//! - Flow: each turn appends two messages, the model's and the tools' answers, so a request begins with the bytes of
+//!   the one before. Near the end of the model's window, the answers of the oldest turns are masked, many at once and
+//!   so seldom. If that is not enough, the oldest turns are folded: each of their calls becomes a line after the task.
+//! - Guarantees: the task stays whole, and so do the last turns. The model's messages, with their reasoning, stay
+//!   unchanged until their turn is folded. Nothing is left out while a run fits the window.
+//! - The fold keeps of old turns: each call with the first line of its answer, then counts; the changed files, the last
+//!   errors, the plan.
 //! - Source: masking observations halves the cost at an equal rate of solved tasks, and summaries lengthen runs (arXiv 2508.21433).
 
 use std::collections::{BTreeSet, VecDeque};
@@ -31,7 +32,7 @@ const PICTURE: usize = 6_400;
 const FILES_MAX: usize = 60;
 const ERRORS_MAX: usize = 3;
 
-/// What a turn leaves when it is folded.
+/// The trace that a folded turn leaves.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trace {
     /// A line a call.
@@ -43,7 +44,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Adds a call of `turn`: its tool, the line that says what it does, and its answer.
+    /// Adds a call of `turn`: its tool, a line about it, and its answer.
     pub(super) fn note(&mut self, turn: u32, (tool, said): (&str, &str), result: &ToolResult) {
         let failed = format!("failed: {}", result.text);
         self.lines.push(line(turn, said, if result.is_error { &failed } else { &result.text }));
@@ -106,7 +107,7 @@ impl History {
         self.images = images;
     }
 
-    /// What the model is sent.
+    /// The messages to the model.
     pub(super) fn messages(&self) -> &[Memoized<Message>] {
         &self.messages
     }
@@ -144,8 +145,8 @@ impl History {
         first + self.turns.iter().map(|turn| turn.bytes).sum::<usize>()
     }
 
-    /// Leaves out old answers until about `most` bytes are left; and old turns, where there are still more than `full`. False where there is
-    /// nothing more to leave out. `plan` is the model's own, as it stands.
+    /// Leaves out old answers until about `most` bytes are left; and old turns, if there are still more than `full`.
+    /// `false` if nothing more can be left out. `plan` is the model's current one.
     pub(super) fn shrink(&mut self, most: usize, full: usize, plan: Option<&str>) -> bool {
         let before = self.bytes();
         let mut bytes = before;
@@ -266,7 +267,7 @@ impl Folded {
     }
 }
 
-/// What stands for an answer that is left out.
+/// The replacement of an answer that is left out.
 fn mask(text: &str) -> String {
     if text.len() <= SMALL {
         return text.to_owned();
@@ -382,7 +383,7 @@ mod tests {
         assert!(history.shrink(100_000, 130_000, None));
         assert_eq!(history.turns.len(), 6);
         assert!(history.turns.iter().skip(2).all(|turn| !turn.is_masked));
-        // Where the service counts otherwise, there is still less to be sent.
+        // If the service counts differently, there is still less to be sent.
         for left in [3, 1] {
             assert!(history.halve(None));
             assert_eq!(history.turns.len(), left);

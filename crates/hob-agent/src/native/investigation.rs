@@ -1,9 +1,10 @@
 //! The investigation of one run: its record, kept after each action.
 //!
-//! - Flow: [`CaseFile::open`] reads what earlier runs kept and adds what is new; [`CaseFile::take`] applies an action and
-//!   keeps the record before anybody is told of it; what the agent looks at is added as evidence by itself.
-//! - Guarantees: a run that was killed goes on from its last action. A record that is damaged is begun anew, with a warning.
-//! - Caveats: where the session cannot be written, the record lives as long as the run does.
+//! - Flow: [`CaseFile::open`] reads the record of earlier runs and adds what is new; [`CaseFile::take`] applies an
+//!   action and keeps the record before reporting it; everything that the agent looks at is added as evidence
+//!   automatically.
+//! - Guarantees: a killed run continues from its last action. A damaged record is started over, with a warning.
+//! - Caveats: if the session cannot be written, the record lives only as long as the run.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +23,7 @@ use crate::{
     session::{Kept, Session, SessionEvent, now_ms},
 };
 
-/// Bytes of each text that stands in the brief; the rest is read with `read_evidence`.
+/// Bytes of each text in the brief; the rest is read with `read_evidence`.
 const SHOWN: usize = 16 * 1024;
 /// Lines of evidence that one call shows.
 const LINES: usize = 400;
@@ -38,9 +39,9 @@ pub(super) struct CaseFile {
     changing: tokio::sync::Mutex<()>,
 }
 
-/// What came of an action that was taken.
+/// The result of an accepted action.
 pub(super) enum Taken {
-    /// What changed.
+    /// A sentence about the change.
     Sentence(String),
     /// The end of the run.
     End(Outcome),
@@ -76,7 +77,7 @@ impl CaseFile {
         file
     }
 
-    /// What ends the run before it begins: a conclusion that was reached, or a question that nobody has answered.
+    /// The outcome that ends the run before it begins: a conclusion that was reached, or an unanswered question.
     pub(super) fn end(&self) -> Option<Outcome> {
         let record = self.record();
         match record.status() {
@@ -103,7 +104,7 @@ impl CaseFile {
         case_brief(&record, &texts.await.unwrap_or_default(), SHOWN, &fence)
     }
 
-    /// What a run that goes on is told first.
+    /// The first message to a continued run.
     pub(super) fn news(&self) -> String {
         let CaseProgress { message, .. } = self.progress();
         if self.new.is_empty() {
@@ -118,7 +119,7 @@ impl CaseFile {
         self.record().approve
     }
 
-    /// Where the case stands.
+    /// The state of the case.
     pub(super) fn progress(&self) -> CaseProgress {
         self.record().progress()
     }
@@ -148,7 +149,7 @@ impl CaseFile {
         metrics.errors = metrics.errors.saturating_add(1);
     }
 
-    /// Refuses what cannot be taken, before anybody is asked about it.
+    /// Refuses an invalid action, before a person is asked about it.
     pub(super) fn check(&self, action: &CaseAction) -> Result<(), Refused> {
         apply(&self.record(), action, now()).map(drop)
     }
@@ -218,7 +219,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Session) -> T + Send + 'static,
 ) -> Option<T> {
     let session = session.clone();
-    // It fails where it panics, or the runtime is shutting down: there is nothing to be had then.
+    // It fails if it panics, or if the runtime is shutting down: then there is no result.
     spawn_blocking(move || work(&session)).await.ok()
 }
 

@@ -1,8 +1,8 @@
-//! Before `done` counts: the task, the whole change and the checks, once more before the model's eyes.
+//! The last look before `done` counts: the task, the whole change and the checks, shown to the model once more.
 //!
-//! - Flow: the first `done` of a run that changed a file is answered with what the task wants, the diff, and the checks that did not run since the
-//!   last change. The next one ends the run.
-//! - Not given where nothing changed, and where the model has just looked at the diff and run all checks itself.
+//! - Flow: the first `done` of a run that changed a file is answered with the task's demands, the diff, and the checks
+//!   that did not run since the last change. The next one ends the run.
+//! - It is skipped if nothing changed, or if the model has just looked at the diff and run all checks itself.
 
 use hob_domain::{RunPurpose, RunRequest, count};
 use hob_process::Finished;
@@ -18,7 +18,7 @@ const DIFF_MAX: usize = 24 * 1024;
 /// New files that are named.
 const FILES_MAX: usize = 30;
 
-/// What a run has to hold to.
+/// The demands on a run.
 #[derive(Debug)]
 pub(super) struct LastLook {
     is_wanted: bool,
@@ -36,7 +36,7 @@ impl LastLook {
         }
     }
 
-    /// What the model is to look at; none: its run may end.
+    /// The text for the model to look at; `None` if its run may end.
     pub(super) async fn before_the_end(&self, standing: &mut Standing, toolbox: &Toolbox) -> Option<String> {
         if !self.is_wanted || standing.looked || standing.seen.is_all(&self.checks) {
             return None;
@@ -58,7 +58,7 @@ impl LastLook {
     }
 }
 
-/// The change of the folder, as git sees it; none where nothing changed, or where there is no git.
+/// The change of the folder, as git sees it; `None` if nothing changed, or without git.
 async fn change(toolbox: &Toolbox) -> Option<String> {
     let diff = git(toolbox, &["diff", "--no-ext-diff", "--no-textconv", "HEAD"]).await?;
     let new = git(toolbox, &["ls-files", "--others", "--exclude-standard"]).await?;
@@ -78,7 +78,7 @@ fn of_tools(files: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| format!("Files that you changed: {}", files.join(", ")))
 }
 
-/// What git says, in the agent's own box; none where it fails.
+/// Git's output, in the agent's own box; `None` if it fails.
 async fn git(toolbox: &Toolbox, arguments: &[&str]) -> Option<String> {
     let program = toolbox.confined.program("git").args(["--no-optional-locks", "-c", "core.quotePath=false"]);
     let program =

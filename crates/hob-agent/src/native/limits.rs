@@ -1,4 +1,4 @@
-//! How far a run may go.
+//! The limits of a run.
 
 use hob_config::{AgentSettings, FailedCommands};
 use hob_domain::{Outcome, RunRequest, count};
@@ -6,21 +6,21 @@ use tokio::time::Instant;
 
 use crate::report::unfinished;
 
-/// Turns of a run whose agent's settings name no limit.
+/// The limit of turns if an agent's settings name none.
 pub(crate) const TURNS: u32 = 250;
 /// The same of an investigation: one that has not concluded by then needs a person.
 const TURNS_OF_INVESTIGATION: u32 = 50;
 /// Replies that the rate of errors is of.
 pub(super) const RECENT: usize = 20;
 
-/// How far one run may go. None: not limited.
+/// The limits of one run. `None` means no limit.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     /// Turns of the model.
     pub(super) turns: Option<u32>,
     /// Turns of earlier runs of the session, which do not count.
     pub(super) turns_before: u32,
-    /// Replies in a row whose actions all failed.
+    /// The limit of replies in a row whose actions all failed.
     pub(super) consecutive_errors: Option<u32>,
     /// Replies with a failed action, of the last [`RECENT`].
     pub(super) recent_errors: Option<u32>,
@@ -32,7 +32,7 @@ pub(super) struct Limits {
     pub(super) usd_micros: Option<u64>,
     /// Tokens sent and produced.
     pub(super) tokens: Option<u64>,
-    /// Whose tokens these are.
+    /// The scope of the token limit.
     pub(super) tokens_of: &'static str,
     /// Bytes that commands write.
     pub(super) output: Option<u64>,
@@ -85,7 +85,7 @@ impl Limits {
     }
 }
 
-/// The end of a run whose time is over.
+/// The outcome of a run whose time is over.
 pub(super) fn out_of_time(turns: u32, limits: &Limits) -> Outcome {
     unfinished(format!("the agent ran out of time after {} (`{}`)", count(turns, "turn"), limits.time_setting))
 }

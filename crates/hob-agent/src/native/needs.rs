@@ -1,4 +1,4 @@
-//! What the programs of an agent need and a sandbox closes, and the sentence that says so before a model is asked.
+//! The needs of an agent's programs that a sandbox does not meet, and the warning about them before a model is asked.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use hob_sandbox::{Sandbox, Tier};
 
 use crate::egress::is_closed;
 
-/// Where Docker's programs look for its socket. In a box it is there under this name only.
+/// The path at which Docker's programs look for its socket. A box has it under this name only.
 const DOCKER: &str = "/var/run/docker.sock";
 
 /// A way out of the sandbox.
@@ -72,7 +72,7 @@ pub(crate) struct Needs {
     has_others: bool,
 }
 
-/// What an agent lacks.
+/// The unmet needs of an agent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lack {
     /// The tools that get nowhere.
@@ -101,7 +101,7 @@ impl Needs {
         Self { agent: name.to_owned(), tools, has_others }
     }
 
-    /// What it lacks where only these ways are open; none: nothing.
+    /// Its unmet needs if only these ways are open; `None` if there are none.
     pub(crate) fn lack(&self, open: &OpenWays) -> Option<Lack> {
         let (tools, ways): (Vec<_>, Vec<_>) = self.tools.iter().filter(|(_, way)| !open.has(*way)).cloned().unzip();
         let sentences: Vec<String> = [Way::Servers, Way::Docker]
@@ -151,7 +151,7 @@ mod tests {
         Needs::of("mine", &settings, &programs.into())
     }
 
-    /// What an agent with these tools lacks in a closed sandbox: the tools, and whether that is all.
+    /// The unmet needs of an agent with these tools in a closed sandbox: the tools, and whether that is all.
     fn lacks(tools: &[&str], hosts: &[&str]) -> Option<(Vec<String>, bool)> {
         let closed = OpenWays { servers: false, docker: false };
         needs(tools, hosts).lack(&closed).map(|lack| (lack.tools, lack.is_all))

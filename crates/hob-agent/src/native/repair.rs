@@ -11,8 +11,8 @@ const PLACES_MAX: usize = 24;
 /// Keys of which a reply has one.
 const KEYS: [&str; 6] = ["action", "actions", "type", "tool", "command", "name"];
 
-/// The object that is a reply. None: there is none; an error: there is one and it is broken, or there are two that differ: which of them is
-/// meant, and which is an example or the model's own idea of what comes next, nobody can tell.
+/// The object that is a reply. `None` if there is none; an error if there is one and it is broken, or there are two
+/// that differ: one of them is an example or the model's guess of what comes next, and nothing tells which.
 pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
     let text = &text[..text.floor_char_boundary(TEXT_MAX)];
     let (mut reply, mut broken) = (None, None);
@@ -23,7 +23,7 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
         }
         match object_at(&text[at..]) {
             Ok((object, length)) => {
-                // What stands inside it is no reply either.
+                // Its nested objects are not replies either.
                 skip_to = at + length;
                 match &reply {
                     _ if !KEYS.iter().any(|key| object.contains_key(*key)) => {}
@@ -44,7 +44,7 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
     }
 }
 
-/// The object that `text` begins with, repaired where that is needed, and how long it is in `text`.
+/// The object at the beginning of `text`, repaired if needed, and its length in `text`.
 fn object_at(text: &str) -> Result<(Map<String, Value>, usize), String> {
     first_object(text).or_else(|error| {
         let (whole, _) = repaired(text, usize::MAX);
@@ -53,7 +53,7 @@ fn object_at(text: &str) -> Result<(Map<String, Value>, usize), String> {
     })
 }
 
-/// The one object that a text is, repaired where that needs no guess. A text that is two different objects is none.
+/// The one object that a text is, repaired if that needs no guess. A text of two different objects is an error.
 pub(super) fn only_object(text: &str) -> Result<Map<String, Value>, String> {
     let (repaired, _) = repaired(text, usize::MAX);
     let (object, rest) = match first_object(text) {

@@ -1,7 +1,7 @@
-//! Plays a session again: the same calls to the same tools, without a model.
+//! Replays a session: the same calls to the same tools, without a model.
 //!
-//! - Flow: the replies of the transcript stand in for the model's; each call is run as it was, by the same rules, and its
-//!   answer is held against the one in the transcript.
+//! - Flow: the replies of the transcript replace the model's; each call is run as it was, by the same rules, and its
+//!   answer is compared with the one in the transcript.
 //! - Guarantees: no MCP server is started or asked: the answers of their tools are those of the transcript.
 //! - Caveats: an answer with a time or a random number in it differs each time.
 
@@ -20,14 +20,14 @@ use crate::{
 /// The replies of a transcript, in the model's place.
 pub struct Replayed(Mutex<VecDeque<ModelReply>>);
 
-/// A call whose answer is another now.
+/// A call whose answer has changed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Difference {
     /// The turn it was in.
     pub turn: u32,
     /// The tool.
     pub tool: String,
-    /// What it was called with.
+    /// Its arguments.
     pub arguments: String,
     /// The answer in the transcript.
     pub before: String,
@@ -47,7 +47,7 @@ pub struct Comparison {
 }
 
 impl Replayed {
-    /// The replies in `lines`; those that ended a run which another one resumed are left out.
+    /// The replies in `lines`, without those of a resumed run's unfinished end.
     pub fn new(lines: &[Line]) -> Self {
         let mut replies: VecDeque<ModelReply> = VecDeque::new();
         let mut ends = false;

@@ -1,9 +1,9 @@
 //! Resuming a session: the conversation of its earlier runs, rebuilt from the transcript.
 //!
-//! - Flow: the events are read in order; each whole turn goes into the history as it did when it happened; the turn that
-//!   a run ended in is closed with what is known of it; what a later run was asked stands behind the last answer.
-//! - Guarantees: the same folding as in the run itself, so the conversation is as long as it was. A run that was cut off
-//!   continues within its limits of turns and errors; one that ended by itself and is resumed has them anew.
+//! - Flow: the events are read in order; each whole turn goes into the history as it did when it happened; the turn
+//!   that a run ended in is closed with what is known of it; a later run's task follows the last answer.
+//! - Guarantees: the same folding as in the run itself, so the conversation is as long as it was. A run that was cut
+//!   off continues within its limits of turns and errors; one that ended by itself and is resumed gets new ones.
 //! - Caveats: files may have changed since. A note tells the model so.
 
 use hob_config::FailedCommands;
@@ -29,13 +29,13 @@ const ENDED: &str = "The run ended here.";
 /// The answer to a call that a run ended for.
 const NOT_RUN: &str = "Not run: it needed approval, and the run ended here. The answer stands below.";
 
-/// What earlier runs left.
+/// The state that earlier runs left.
 pub(super) struct Restored {
     /// The conversation.
     pub(super) history: History,
-    /// What was counted.
+    /// The counts.
     pub(super) usage: RunUsage,
-    /// Where the work stood.
+    /// The state of the work.
     pub(super) standing: Standing,
     /// Turns of earlier runs that do not count for this one.
     pub(super) turns_before: u32,
@@ -57,8 +57,8 @@ struct Open {
     results: Vec<ToolResult>,
 }
 
-/// Rebuilds what stands in `lines` before their last run began, for which `task` words a brief; none where there was no
-/// turn yet.
+/// Rebuilds the events in `lines` before their last run began, with `task` to word a brief; `None` if there was no turn
+/// yet.
 pub(super) fn restore(
     lines: &[Line],
     dialect: &Dialect,
@@ -102,7 +102,7 @@ impl<'a> Rebuild<'a> {
             | SessionEvent::Asked { .. } => {}
             SessionEvent::Told { text } => self.restored.history.tell(text),
             SessionEvent::Replied { turn, text, verbatim, .. } => {
-                // What the transcript changed is refused by its service: then its words stand for it.
+                // If the transcript changed it, its service would refuse it: then its plain words replace it.
                 let verbatim = verbatim.clone().filter(Verbatim::is_intact);
                 let (calls, results) = (Vec::new(), Vec::new());
                 self.open = Some(Open { turn: *turn, text: text.clone(), verbatim, calls, results });

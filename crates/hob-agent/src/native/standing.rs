@@ -1,10 +1,10 @@
-//! Where the work of a run stands.
+//! The state of a run's work.
 
 use std::collections::BTreeSet;
 
 use crate::native::tools::Plan;
 
-/// Where the work of a run stands.
+/// The state of a run's work.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
     /// The model's checklist, as it last was.

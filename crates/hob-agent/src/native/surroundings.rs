@@ -1,9 +1,10 @@
-//! What a model knows of its folder before it asks: a short tree, the languages, the programs that build them, and what the repository
-//! tells agents.
+//! The description of its folder that a model gets at the start: a short tree, the languages, the programs that build
+//! them, and the repository's notes for agents.
 //!
-//! - Guarantees: it is made from at most [`FILES_MAX`] names and [`NOTES_MAX`] bytes of notes. What the repository tells agents is
-//!   data in the task, between lines that nobody can have guessed, without what a person would not see; never in the system role.
-//! - A note that stands there twice, such as a `CLAUDE.md` that is a copy of `AGENTS.md`, is shown once.
+//! - Guarantees: it is made from at most [`FILES_MAX`] names and [`NOTES_MAX`] bytes of notes. The repository's notes
+//!   are data in the task, between unguessable lines, without text that is invisible to people; never in the system
+//!   role.
+//! - Duplicate notes, such as a `CLAUDE.md` that is a copy of `AGENTS.md`, are shown once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -49,7 +50,7 @@ const BUILDS: [(&str, &[&str]); 14] = [
     ("deno.json", &["deno"]),
 ];
 
-/// What is said of the folder behind the task.
+/// The description of the folder that follows the task.
 pub(super) async fn surroundings(folder: &Folder, confined: &Confined, task: &str) -> String {
     let (folder, task) = (folder.clone(), task.to_owned());
     // Another thread's work, as it reads a disk; what fails is left out.
@@ -58,7 +59,7 @@ pub(super) async fn surroundings(folder: &Folder, confined: &Confined, task: &st
     [told.tree, programs, told.notes].concat()
 }
 
-/// What a folder tells.
+/// The parts of a folder's description.
 #[derive(Default)]
 struct Told {
     tree: String,
@@ -98,7 +99,7 @@ fn languages(files: &[String]) -> String {
     most.iter().take(6).map(|(ending, number)| format!("{number} {ending}")).collect::<Vec<_>>().join(", ")
 }
 
-/// One line for each folder at the top, with what stands in it, and one for the files there.
+/// One line for each folder at the top, with its content, and one for the files there.
 fn tree(files: &[String]) -> String {
     let mut folders: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
     for file in files {
@@ -131,7 +132,7 @@ fn wanted(files: &[String]) -> BTreeSet<&'static str> {
     BUILDS.iter().filter(|(file, _)| is_there(file)).flat_map(|(_, programs)| programs.iter().copied()).collect()
 }
 
-/// Which of them are there, and start.
+/// The installed ones that start.
 async fn programs(wanted: BTreeSet<&'static str>, confined: &Confined) -> String {
     let Confined { plan, environment } = confined;
     let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
@@ -151,7 +152,7 @@ async fn programs(wanted: BTreeSet<&'static str>, confined: &Confined) -> String
     if text.is_empty() { text } else { format!("{}\n", text.trim_end()) }
 }
 
-/// What the repository tells agents: at its top, and nearest to the files that the task names.
+/// The repository's notes for agents: at its top, and nearest to the files that the task names.
 fn notes(folder: &Folder, files: &[String], task: &str) -> String {
     let of_tops = AGENTS_FILES.iter().map(|name| (*name).to_owned()).filter(|name| files.contains(name));
     let words: BTreeSet<&str> = task.split(|c: char| c.is_whitespace() || "`\"'()[],;:<>".contains(c)).collect();
@@ -169,7 +170,7 @@ fn notes(folder: &Folder, files: &[String], task: &str) -> String {
         let Some(note) = folder.inside(&name).and_then(|path| folder.read(&path, FILE_MAX)).ok() else { continue };
         let note = rendered(&note).0;
         let note = note.trim();
-        // A file that only names another one, as Claude's may.
+        // A file that only refers to another one, as Claude's may.
         let is_reference = note.starts_with('@') && note.lines().count() == 1;
         if note.is_empty() || is_reference || text.len() >= NOTES_MAX || !seen.insert(note.to_owned()) {
             continue;

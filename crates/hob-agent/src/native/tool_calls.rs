@@ -40,9 +40,9 @@ pub(super) struct ToolExecutor<'a> {
 pub(super) struct CallResults {
     /// One answer a call, in the order of the calls.
     pub(super) results: Vec<ToolResult>,
-    /// How many succeeded and failed.
+    /// The numbers of successes and failures.
     pub(super) actions: Actions,
-    /// What is kept of them when old turns are folded.
+    /// The trace of them that stays when old turns are folded.
     pub(super) trace: Trace,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct CallRunner<'a> {
     pub(super) context: &'a RunContext,
     pub(super) usage: &'a mut RunUsage,
     pub(super) progress: &'a mut Standing,
-    /// What the model said with the calls.
+    /// The model's words beside the calls.
     pub(super) thought: &'a str,
     pub(super) last_look: &'a LastLook,
 }
@@ -105,7 +105,7 @@ impl ToolExecutor<'_> {
         (allowed, answer)
     }
 
-    /// Refuses what an investigation cannot take, before anybody is asked about it.
+    /// Refuses actions that an investigation cannot take, before a person is asked about them.
     fn fits_the_case(&self, action: &Action) -> Result<(), ToolError> {
         match (&self.toolbox.case, action) {
             (None, _) => Ok(()),
@@ -117,7 +117,7 @@ impl ToolExecutor<'_> {
         }
     }
 
-    /// What a tool showed, under its name as evidence where something is investigated.
+    /// A tool's output, under its name as evidence if a case is investigated.
     async fn as_evidence(&self, source: &str, text: String) -> String {
         let Some(case) = &self.toolbox.case else { return text };
         match case.saw(source, &text).await {
@@ -216,7 +216,7 @@ impl CallRunner<'_> {
         }
         let answers = join_all(runs).await;
         for ((call, line, (command, changes), (warning, step)), (allowed, answer)) in told.into_iter().zip(answers) {
-            // What the end of the run cut off is no error of the agent's.
+            // Output cut off by the end of the run is not the agent's error.
             if self.context.cancel.is_cancelled() && answer.is_err() {
                 return Err(cancelled());
             }
@@ -312,7 +312,7 @@ impl CallRunner<'_> {
         };
         let result = ToolResult { id: call.id.clone(), text, is_error };
         done.trace.note(self.usage.turns, (&call.name, said), &result);
-        // Of what was read nothing is shown: whoever watches may be a public log.
+        // File contents are not shown: progress may be a public log.
         if is_error || call.name == "shell" || self.executor.toolset.is_program(&call.name) {
             let failed = if is_error { "failed: " } else { "" };
             self.say(&format!("→ {failed}{}", first_line(&result.text, 120)));
@@ -328,7 +328,7 @@ impl CallRunner<'_> {
 }
 
 impl Planned<'_> {
-    /// The same beside other calls: a command gets a shell of its own.
+    /// The same beside other calls: a command gets its own shell.
     fn beside(self) -> Self {
         let action = self.action.map(|action| match action {
             Action::Shell(shell) => Action::Shell(shell.beside()),

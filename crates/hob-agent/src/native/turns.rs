@@ -23,7 +23,7 @@ use crate::{
 
 /// Requests of one turn that are sent again with less.
 const RETRIES: usize = 3;
-/// What a model is sent when its reply was cut.
+/// The message to a model whose reply was cut off.
 const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
 /// One run under way.
@@ -56,7 +56,7 @@ impl Run<'_> {
         }
     }
 
-    /// A failure names where the work stands: the next run resumes there.
+    /// Adds the state of the work to a failure: the next run resumes there.
     fn with_standing(&self, outcome: Outcome) -> Outcome {
         let Outcome::Failed { mut reason, failure } = outcome else { return outcome };
         if let Some(plan) = &self.progress.plan {
@@ -116,7 +116,7 @@ impl Run<'_> {
         }
     }
 
-    /// Asks the model; again with less where the request was too long for it, or where it does not take its reasoning back.
+    /// Asks the model; retries with less if the request was too long for it, or if it rejects its own reasoning.
     async fn ask(&mut self, plan: Option<&str>) -> Result<Answer, Outcome> {
         self.say("asking the model");
         for _ in 0..RETRIES {
@@ -159,8 +159,8 @@ impl Run<'_> {
         }
     }
 
-    /// A reply without a call, which is never the end: the model is asked for a tool. Where it gives none again and again, a person
-    /// gets its words.
+    /// Handles a reply without a call, which is never the end: the model is asked for a tool. If it repeatedly gives
+    /// none, a person gets its words.
     fn words(&mut self, reply: &ModelReply) -> Result<(), Outcome> {
         let (end, other) = self.executor.toolset.ends();
         let (why, answer) = if reply.stop == Stop::Length {
@@ -189,7 +189,7 @@ impl Run<'_> {
         let turn = self.usage.turns;
         let mut trace = Trace::default();
         trace.words(turn, text);
-        // Calls that are not answered may not stand in the conversation.
+        // Unanswered calls must not be in the conversation.
         let verbatim = reply.verbatim.clone().filter(|_| reply.calls.is_empty());
         let said = ModelReply { calls: Vec::new(), text: reply.text.clone(), verbatim, ..*reply };
         let answer = format!("{text}\n\n{note}");

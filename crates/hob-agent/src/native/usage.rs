@@ -1,4 +1,4 @@
-//! What one run has used of its limits: turns, time, tokens, money, output, errors.
+//! The use that one run has made of its limits: turns, time, tokens, money, output, errors.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -17,7 +17,7 @@ use crate::{
     report::{needs_human, permanent},
 };
 
-/// How the actions of one reply went. They are counted together, because the model sees no answer before the last.
+/// The results of one reply's actions. They are counted together, because the model sees no answer before the last.
 #[derive(Debug, Default)]
 pub(super) struct Actions {
     well: u32,
@@ -43,7 +43,7 @@ impl Actions {
     }
 }
 
-/// What one run has used of its limits.
+/// The use that one run has made of its limits.
 #[derive(Debug, Default)]
 pub(super) struct RunUsage {
     /// Turns begun.
@@ -53,7 +53,7 @@ pub(super) struct RunUsage {
     pub(super) written: u64,
     /// Replies with a failed action, in the whole run.
     pub(super) total_errors: u32,
-    /// Of the last replies, whether an action failed.
+    /// For each of the last replies, whether an action failed.
     recent: VecDeque<bool>,
     /// Those of them that came last and in a row.
     pub(super) consecutive_errors: u32,
@@ -110,8 +110,8 @@ impl RunUsage {
         Ok(())
     }
 
-    /// Counts a call before it is run; a warning, where it is the same as the one before. The error is the end of the run: the same call
-    /// came too often in a row.
+    /// Counts a call before it is run; returns a warning if it is the same as the one before. The error is the end of
+    /// the run: the same call came too often in a row.
     pub(super) fn count_call(
         &mut self,
         limits: &Limits,
@@ -184,7 +184,7 @@ impl RunUsage {
         Err(permanent(format!("{reached}, the last: `{line}` ({how})")))
     }
 
-    /// How many commands failed, where that is limited.
+    /// The number of failed commands, if that is limited.
     fn failures(&self, limits: &Limits) -> String {
         let (failed, most) = (self.failed_commands, limits.failed_commands);
         let parts = [(failed.in_row, most.in_row, " in a row"), (failed.total, most.total, "")];
@@ -375,7 +375,7 @@ mod tests {
         assert!(!usage.status(&limits, limits.started).contains("failed commands"));
     }
 
-    /// Of 0 as of `failed_commands`, above.
+    /// 0 counts as in `failed_commands`, above.
     #[test]
     fn what_is_0_in_the_settings_limits_nothing() {
         let settings = AgentSettings {

@@ -1,11 +1,11 @@
-//! How much of a conversation a model takes in, and how full that is.
+//! The size of a model's window, and how full it is.
 
 use crate::native::history::History;
 
 /// Tokens that a model takes which is not in the table.
 const DEFAULT: u64 = 128_000;
-/// Tokens that models take in, by how their names begin, from their vendors' pages of models, read 2026-11; the first that fits counts. Where a
-/// service sells a larger window, `context_tokens` says so.
+/// Tokens that models take in, by the prefixes of their names, from their vendors' pages of models, read 2026-11; the
+/// first match counts. If a service sells a larger window, `context_tokens` says so.
 const KNOWN: [(&str, u64); 8] = [
     ("anthropic/claude-", 200_000),
     ("openai/gpt-5", 272_000),
@@ -37,21 +37,22 @@ impl Window {
         Self { tokens: setting.unwrap_or_else(known).max(1), counted: (BYTES_PER_TOKEN, 1) }
     }
 
-    /// Leaves out what is oldest where the window is nearly full.
+    /// Leaves out the oldest parts if the window is nearly full.
     pub(super) fn fit(&self, history: &mut History, plan: Option<&str>) {
         if history.bytes() >= self.bytes(FULL) {
             history.shrink(self.bytes(KEPT), self.bytes(FULL), plan);
         }
     }
 
-    /// The service counted a request of about so many bytes.
+    /// Learns the tokens that the service counted for a request of about `bytes`.
     pub(super) fn counted(&mut self, bytes: usize, tokens: u64) {
         if tokens > 0 && bytes > 0 {
             self.counted = (bytes as u64, tokens);
         }
     }
 
-    /// The request was too long. The window is what the service said, or else less than what was sent; false where nothing more can be left out.
+    /// Shrinks after a request that was too long. The window is what the service said, otherwise less than the size
+    /// that was sent; `false` if nothing more can be left out.
     pub(super) fn exceeded(&mut self, history: &mut History, said: Option<u64>, plan: Option<&str>) -> bool {
         let sent = history.bytes() as u64 * self.counted.1 / self.counted.0;
         match said.filter(|said| *said < sent) {

@@ -48,7 +48,7 @@ impl RecipeAgent {
         Ok(Self { name: name.to_owned(), recipe, egress, output_cap: settings.output_cap })
     }
 
-    /// Its plan: nobody has to look anything up for that.
+    /// Its plan, which needs no look at the folder.
     fn plan(&self) -> Outcome {
         let what = self.recipe.description.clone().unwrap_or_else(|| format!("Run the recipe `{}`.", self.name));
         let named = self.recipe.steps.iter().take(PLANNED_STEPS).map(|step| format!("\n- {}", name_of(step)));

@@ -18,7 +18,7 @@ pub(super) enum DiffError {
     /// The issue has none.
     #[error("the issue has no block fenced as ```diff")]
     None,
-    /// It is no unified diff.
+    /// It is not a unified diff.
     #[error("the diff is not valid: {0}")]
     Invalid(String),
     /// Its lines are not those of the file.
@@ -46,7 +46,7 @@ pub(super) enum DiffError {
     Transaction(#[from] TransactionError),
 }
 
-/// Applies the diff fenced in `body`: first all of it is worked out, then all of it is written, or nothing. Says what changed.
+/// Applies the diff fenced in `body`, as a whole or not at all, and returns a text about the changes.
 pub(super) fn apply(folder: &Folder, body: &str) -> Result<String, DiffError> {
     let diff = fenced_diff(body).ok_or(DiffError::None)?;
     let git = diff.lines().any(|line| line.starts_with("diff --git "));
@@ -127,7 +127,7 @@ fn work_out(folder: &Folder, patch: &FilePatch<'_, str>) -> Result<Vec<FileChang
     }
 }
 
-/// A path of a diff, with git's `a/` or `b/` left out where it has one.
+/// A path of a diff, without git's `a/` or `b/`.
 fn place(folder: &Folder, path: &str) -> Result<Inside, FileError> {
     folder.inside(path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path))
 }

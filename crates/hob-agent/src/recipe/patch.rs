@@ -1,6 +1,6 @@
 //! The unified diff in the body of an issue.
 
-/// All text fenced as `diff` or `patch` in a Markdown text, block after block; nothing where there is none.
+/// All text fenced as `diff` or `patch` in a Markdown text, block after block; `None` if there is none.
 pub(super) fn fenced_diff(body: &str) -> Option<String> {
     let mut diff = String::new();
     let mut fence: Option<(&str, usize)> = None;

@@ -38,9 +38,9 @@ pub(super) enum ReplaceError {
     File(#[from] FileError),
 }
 
-/// Replaces in every file of the folder that the glob matches and git does not ignore; says what changed. Files that
-/// are no text or too big are passed over, unless the step names just one. Where a plain text is replaced already, as
-/// it is when a recipe resumes its own work, the step is done.
+/// Replaces in every file of the folder that the glob matches and git does not ignore; returns a text about the
+/// changes. Files that are not text or too big are skipped, unless the step names just one. If a plain text is replaced
+/// already, as it is when a recipe resumes its own work, the step is done.
 pub(super) fn replace(folder: &Folder, step: &Replace) -> Result<String, ReplaceError> {
     let invalid = |text: &str, error: String| ReplaceError::Invalid(text.to_owned(), error);
     let pattern = match step.pattern {

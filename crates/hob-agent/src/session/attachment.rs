@@ -1,7 +1,7 @@
-//! What is kept beside a session's transcript: small files that are replaced as a whole.
+//! The files beside a session's transcript: small ones that are replaced as a whole.
 //!
-//! - Guarantees: only the owner can read them (mode 0600); a reader sees the old text or the new one, also after a crash; no
-//!   secret that Hob knows is in them.
+//! - Guarantees: only the owner can read them (mode 0600); a reader sees the old text or the new one, also after a
+//!   crash; they contain no secret that Hob knows.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -22,7 +22,7 @@ const INVESTIGATION: &str = "investigation.json";
 /// Bytes of a file that is read back.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// What was found of an investigation's record.
+/// The state of an investigation's record on the disk.
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// Nothing: the session has none, or is not kept.
@@ -43,12 +43,12 @@ impl Session {
             Err(why) => why,
         };
         let path = folder.join(INVESTIGATION);
-        // What cannot be moved is replaced with the next record.
+        // A record that cannot be moved is replaced by the next one.
         fs::rename(&path, path.with_extension("json.damaged")).ok();
         Kept::Damaged(why)
     }
 
-    /// Keeps the record of its investigation, where the session is kept.
+    /// Keeps the record of its investigation, if the session is kept.
     pub(crate) fn keep_investigation(&self, record: &Investigation) -> io::Result<()> {
         let Some((folder, secrets)) = self.place() else { return Ok(()) };
         replace(&folder, INVESTIGATION, &serde_json::to_string_pretty(record)?, &secrets)
@@ -60,7 +60,7 @@ impl Session {
         read(&folder.join(evidence_name(id))).ok().flatten()
     }
 
-    /// Keeps the text of a piece of evidence, where the session is kept.
+    /// Keeps the text of a piece of evidence, if the session is kept.
     pub(crate) fn keep_evidence(&self, id: EvidenceId, text: &str) -> io::Result<()> {
         let Some((folder, secrets)) = self.place() else { return Ok(()) };
         replace(&folder, &evidence_name(id), text, &secrets)

@@ -29,22 +29,22 @@ pub struct Header {
 pub struct Line {
     /// When, in milliseconds since 1970 by this machine's clock: good for showing, and for nothing else.
     pub at_ms: u64,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: SessionEvent,
 }
 
-/// What happened in a session.
+/// An event of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum SessionEvent {
-    /// A run began; one that is not the first resumes what stands above.
+    /// A run began; one that is not the first resumes the events above.
     Started {
         /// The run.
         run: RunId,
         /// The task.
         brief: String,
-        /// How far the run may go.
+        /// The limits of the run.
         limits: RunLimits,
     },
     /// The agent reports what it does, in a line. The native agent's turns have the events below instead.
@@ -58,12 +58,12 @@ pub enum SessionEvent {
         /// One sentence.
         text: String,
     },
-    /// What Hob told a native agent's model behind the task, before the first turn.
+    /// Hob's text to a native agent's model after the task, before the first turn.
     Told {
         /// The text.
         text: String,
     },
-    /// The model was asked. Only the size is kept: the request is what stands above.
+    /// The model was asked. Only the size is kept: the request consists of the events above.
     Asked {
         /// The turn, from 1.
         turn: u32,
@@ -85,9 +85,9 @@ pub enum SessionEvent {
         cached_tokens: u64,
         /// Tokens produced.
         output_tokens: u64,
-        /// What the reply cost, in millionths of a US dollar.
+        /// The cost of the reply, in millionths of a US dollar.
         usd_micros: u64,
-        /// The reply as its service wrote it, where that goes back as it came.
+        /// The reply as its service wrote it, if it must be sent back unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         verbatim: Option<Verbatim>,
     },
@@ -113,7 +113,7 @@ pub enum SessionEvent {
     Turned {
         /// The turn, from 1.
         turn: u32,
-        /// The note that the model got behind the answers; all that it got where it called nothing.
+        /// The note that the model got after the answers, or instead of them if it called nothing.
         note: String,
         /// Bytes that commands wrote so far.
         written: u64,
@@ -127,14 +127,14 @@ pub enum SessionEvent {
     },
     /// A run ended.
     Ended {
-        /// How.
+        /// The outcome.
         outcome: Outcome,
-        /// What the run cost.
+        /// The cost of the run.
         spend: Spend,
     },
 }
 
-/// How far one run may go; none: not limited.
+/// The limits of one run; `None` means no limit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLimits {
     /// Seconds of wall time.

@@ -1,4 +1,5 @@
-//! Who writes a session: the process that has its transcript locked. The lock ends with the process, however it ends.
+//! The writer of a session: the process that has its transcript locked. The lock ends with the process, however it
+//! ends.
 
 use std::{fs::File, io, path::Path, time::Duration};
 
@@ -7,8 +8,8 @@ use rustix::{
     io::Errno,
 };
 
-/// How often a lock is asked for: a reader may hold it for a moment, and a writer that was dropped until its last events
-/// are written.
+/// The most tries for a lock: a reader may hold it for a moment, and a writer that was dropped holds it until its last
+/// events are written.
 const TRIES: u32 = 50;
 /// The pause between.
 const PAUSE: Duration = Duration::from_millis(2);

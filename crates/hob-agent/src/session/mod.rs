@@ -9,9 +9,10 @@
 //! - Flow: [`Sessions::open`] makes a session or resumes one; [`Session::add`] queues a [`SessionEvent`] to be appended;
 //!   [`Sessions::read`] reads it back, [`Sessions::list`] shows all, and old ones are removed.
 //! - Guarantees: only the owner can read the files (mode 0600); a line is written with one call; a reader takes
-//!   everything before a tail that was cut off, and the next writer cuts the tail off and notes it; one process writes a
-//!   session at a time, and a reader can tell one that is written from one whose process died.
-//! - Caveats: a transcript holds the text of the model and of the tools. It is kept on the worker's disk and is no public text.
+//!   everything before a tail that was cut off, and the next writer cuts the tail off and notes it; one process writes
+//!   a session at a time, and a reader can tell one that is being written from one whose process died.
+//! - Caveats: a transcript contains the text of the model and of the tools. It stays on the worker's disk and is not
+//!   public.
 
 mod attachment;
 mod error;

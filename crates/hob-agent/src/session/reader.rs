@@ -1,4 +1,4 @@
-//! Reads a transcript, also one whose writer died.
+//! Reads a transcript, even if its writer died.
 
 use std::{
     fs::File,
@@ -8,12 +8,12 @@ use std::{
 
 use crate::session::{Header, Line, SessionError, VERSION};
 
-/// What a transcript holds.
+/// The content of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// Whose it is.
+    /// Its issue and agent.
     pub header: Header,
-    /// What happened, in order.
+    /// Its events, in order.
     pub lines: Vec<Line>,
     /// Bytes up to the end of the last whole line.
     pub whole: u64,
@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path) -> Result<Transcript, SessionError> {
     let mut transcript = Transcript { header, lines: Vec::new(), whole: length(&first), damaged: 0 };
     loop {
         let line = next()?;
-        // Without its line break it was cut off, whatever it says.
+        // A line without its line break was cut off, even if it parses.
         match serde_json::from_slice(&line) {
             Ok(event) if line.ends_with(b"\n") => {
                 transcript.lines.push(event);

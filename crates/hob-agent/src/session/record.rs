@@ -8,7 +8,7 @@ use crate::session::{Header, Line, RunLimits, SessionEvent, Transcript};
 /// The format of `session.json`.
 const VERSION: u32 = 1;
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
@@ -53,7 +53,7 @@ impl std::fmt::Display for SessionState {
     }
 }
 
-/// What a session has cost and done.
+/// The cost and the counts of a session.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Turns of the model.
@@ -64,7 +64,7 @@ pub struct Metrics {
     pub errors: u32,
     /// Runs that have ended, with what they cost; the wall time is theirs alone.
     pub spend: Spend,
-    /// What the run under way has cost so far.
+    /// The cost of the run under way so far.
     pub running: Spend,
     /// Tokens that the service had cached.
     pub cached_tokens: u64,
@@ -87,19 +87,19 @@ pub struct SessionRecord {
     pub issue: IssueNumber,
     /// The agent's name.
     pub agent: String,
-    /// Where it stands.
+    /// Its state.
     pub state: SessionState,
     /// Its runs, in order.
     pub runs: Vec<RunId>,
-    /// How far the last run may go.
+    /// The limits of the last run.
     pub limits: RunLimits,
-    /// What it has cost and done.
+    /// Its cost and counts.
     pub metrics: Metrics,
     /// When its first run began, in milliseconds since 1970.
     pub started_ms: u64,
     /// When something last happened.
     pub updated_ms: u64,
-    /// How its last run ended.
+    /// The outcome of its last run.
     pub outcome: Option<Outcome>,
     /// The checks that failed on the work of its last run, with what each printed last.
     #[serde(default)]
@@ -145,7 +145,7 @@ impl SessionRecord {
         self.session == VERSION && !matches!(self.state, SessionState::Running | SessionState::Pending)
     }
 
-    /// What ends it for good, as a person wants it.
+    /// The outcome that ends it for good, as a person wants it.
     pub fn end_for_good() -> Outcome {
         Outcome::NothingToDo { reason: "a person ended the session".to_owned() }
     }
@@ -155,12 +155,12 @@ impl SessionRecord {
         self.outcome.as_ref() == Some(&Self::end_for_good())
     }
 
-    /// What all of it cost, the run under way included.
+    /// The cost of all of it, the run under way included.
     pub fn bill(&self) -> Spend {
         self.metrics.spend + self.metrics.running
     }
 
-    /// Takes in what happened; true: it stands elsewhere now.
+    /// Applies an event; returns whether the state has changed.
     pub(super) fn see(&mut self, line: &Line) -> bool {
         let (before, metrics) = (self.state, &mut self.metrics);
         self.updated_ms = self.updated_ms.max(line.at_ms);

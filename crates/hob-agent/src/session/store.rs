@@ -18,9 +18,9 @@ use crate::session::{
     writer::{RECORD, TRANSCRIPT, now_ms, record, save},
 };
 
-/// Stands in a session's folder while somebody wants its run to stop.
+/// The file in a session's folder that asks its run to stop.
 const STOP: &str = "stop";
-/// How often old sessions are looked for: that asks for the age and size of all of them.
+/// How often old sessions are pruned: that reads the age and size of all of them.
 const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 
 /// The sessions of a state folder. All of its methods read or write files: async code calls them on a thread for blocking
@@ -29,7 +29,7 @@ const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 pub struct Sessions {
     folder: PathBuf,
     keep: SessionSettings,
-    /// What no session may hold.
+    /// The secrets that no session may contain.
     secrets: KnownSecrets,
     /// When old ones were last looked for.
     pruned: Arc<Mutex<Option<Instant>>>,
@@ -62,7 +62,7 @@ impl Sessions {
         Ok(session)
     }
 
-    /// The record of one session; none where there is none.
+    /// The record of one session; `None` if it does not exist.
     pub fn record(&self, id: &RunId) -> Option<SessionRecord> {
         record(&self.place(id).ok()?)
     }
@@ -74,10 +74,10 @@ impl Sessions {
         record(&folder)
     }
 
-    /// Notes which checks failed on the work of a session's last run. A later run is about other work: it forgets them.
+    /// Notes which checks failed on the work of a session's last run. A later run is about other work, and clears them.
     ///
     /// # Errors
-    /// [`SessionError`] when there is no such session, or the disk fails.
+    /// [`SessionError`] if there is no such session, or the disk fails.
     pub fn note_failed_checks(&self, id: &RunId, failed: Vec<LastLines>) -> Result<(), SessionError> {
         let folder = self.place(id)?;
         let mut record =
@@ -89,16 +89,16 @@ impl Sessions {
         save(&folder, &record, &self.secrets).map_err(|source| SessionError::File { path: RECORD.into(), source })
     }
 
-    /// Asks whoever runs the session to stop in order.
+    /// Asks the process that runs the session to stop in order.
     ///
     /// # Errors
-    /// [`SessionError`] when the disk fails.
+    /// [`SessionError`] if the disk fails.
     pub fn ask_to_stop(&self, id: &RunId) -> Result<(), SessionError> {
         let path = self.place(id)?.join(STOP);
         fs::write(&path, "").map_err(|source| SessionError::File { path, source })
     }
 
-    /// Whether somebody asked for that.
+    /// Whether the session was asked to stop.
     pub fn is_asked_to_stop(&self, id: &RunId) -> bool {
         self.place(id).is_ok_and(|folder| folder.join(STOP).exists())
     }
@@ -118,10 +118,11 @@ impl Sessions {
         records
     }
 
-    /// The one session that `text` means: an id, how one begins, or an issue's number, whose last session it is then.
+    /// The one session that `text` means: an id, the beginning of one, or an issue's number, which means its last
+    /// session.
     ///
     /// # Errors
-    /// [`SessionError::NotFound`] when there is none, or more than one.
+    /// [`SessionError::NotFound`] if there is none, or more than one.
     pub fn find(&self, text: &str, repo: Option<&RepoName>) -> Result<SessionRecord, SessionError> {
         let mut records = self.list();
         // A whole id says which, also of an investigation of files, which is of no repository.
@@ -150,26 +151,26 @@ impl Sessions {
         }
     }
 
-    /// What happened in a session.
+    /// The events of a session.
     ///
     /// # Errors
-    /// [`SessionError`] when there is none that can be read.
+    /// [`SessionError`] if there is none that can be read.
     pub fn read(&self, id: &RunId) -> Result<Transcript, SessionError> {
         read(&self.transcript(id)?)
     }
 
-    /// The record of a session's investigation, as it stands now; none: the session is none of an investigation.
+    /// The current record of a session's investigation; `None` if the session is not an investigation's.
     ///
     /// # Errors
-    /// [`SessionError::Damaged`] when it cannot be read.
+    /// [`SessionError::Damaged`] if it cannot be read.
     pub fn investigation(&self, id: &RunId) -> Result<Option<Investigation>, SessionError> {
         read_investigation(&self.place(id)?).map_err(SessionError::Damaged)
     }
 
-    /// Where a session's transcript is.
+    /// The path of a session's transcript.
     ///
     /// # Errors
-    /// [`SessionError::Name`] when the id cannot name a folder.
+    /// [`SessionError::Name`] if the id cannot name a folder.
     pub fn transcript(&self, id: &RunId) -> Result<PathBuf, SessionError> {
         Ok(self.place(id)?.join(TRANSCRIPT))
     }

@@ -1,10 +1,11 @@
 //! Writes one session: its transcript and its `session.json`.
 //!
-//! - Flow: an event is queued by whoever adds it; a thread for blocking work writes what is queued, in order.
-//!   [`Session::flush`] waits until all of it is written.
-//! - Guarantees: adding an event never waits for the disk, and the queue is bounded. What was added is written also when
-//!   the session is dropped right afterwards: a runtime that is shutting down does the work where it is handed over.
-//! - Caveats: a secret that is known is left out, so a session that is resumed does not have it. A process that is killed loses what was added in its last moments.
+//! - Flow: adding an event queues it; a thread for blocking work writes the queue in order. [`Session::flush`] waits
+//!   until all of it is written.
+//! - Guarantees: adding an event never waits for the disk, and the queue is bounded. Events are written even if the
+//!   session is dropped right afterwards: during a shut-down of the runtime, the dropping thread writes them.
+//! - Caveats: known secrets are left out, so a resumed session does not have them. A killed process loses the events of
+//!   its last moments.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -34,10 +35,10 @@ pub(super) const TRANSCRIPT: &str = "transcript.jsonl";
 pub(super) const RECORD: &str = "session.json";
 /// Bytes of a transcript that is resumed; a larger one stays as it is.
 const SIZE_MAX: u64 = 64 << 20;
-/// Events that wait for the disk at most; a session whose disk is slower than that ends.
+/// The most events that wait for the disk; a session whose disk is slower than that ends.
 const QUEUE_MAX: usize = 10_000;
 
-/// A session that can be written to, from several places; or none, where none is kept.
+/// A session that can be written to from several places, or a placeholder if no session is kept.
 #[derive(Debug, Clone, Default)]
 pub struct Session(Option<Arc<Shared>>);
 
@@ -137,13 +138,13 @@ impl Session {
         }
     }
 
-    /// Its folder, and what nothing in it may hold; none where no session is kept.
+    /// Its folder, and the secrets that nothing in it may contain; `None` if no session is kept.
     pub(super) fn place(&self) -> Option<(PathBuf, KnownSecrets)> {
         let writer = self.0.as_ref()?.writer.lock().unwrap_or_else(PoisonError::into_inner);
         Some((writer.folder.clone(), writer.secrets.clone()))
     }
 
-    /// What happened so far; none where no session is kept, or it cannot be read.
+    /// The events so far; `None` if no session is kept, or it cannot be read.
     pub async fn transcript(&self) -> Option<Transcript> {
         self.flush().await;
         let path = self.0.as_ref()?.transcript.clone();
@@ -182,7 +183,7 @@ impl Shared {
     }
 }
 
-/// Writes what is queued where it is dropped: a runtime that is shutting down drops the blocking work it is given.
+/// Writes the queue when it is dropped: a runtime that is shutting down drops the blocking work it is given.
 struct WriteOnDrop(Arc<Shared>);
 
 impl Drop for WriteOnDrop {
@@ -233,7 +234,7 @@ pub(super) fn save(folder: &Path, record: &SessionRecord, secrets: &KnownSecrets
     fs::rename(new, folder.join(RECORD))
 }
 
-/// The record of the session in `folder`, as it stands now; none where there is no session that can be read.
+/// The current record of the session in `folder`; `None` if there is no readable session.
 pub(super) fn record(folder: &Path) -> Option<SessionRecord> {
     let path = folder.join(TRANSCRIPT);
     let text = fs::read(folder.join(RECORD)).unwrap_or_default();
@@ -282,7 +283,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
         runtime.block_on(async {
             let session = session(folder.path());
-            // As long as the one blocking thread is held, nothing can write but `add` itself.
+            // While the only blocking thread is held, nothing can write but `add` itself.
             let (release, held) = std::sync::mpsc::channel::<()>();
             let holds = spawn_blocking(move || held.recv());
             session.add(note("one"));
@@ -292,7 +293,7 @@ mod tests {
             session.flush().await;
             assert_eq!(noted(folder.path()), 2);
             holds.await.unwrap().unwrap_err();
-            // Whoever flushed can open it anew: nothing else holds its lock.
+            // After a flush it can be opened again: nothing else holds its lock.
             drop(session);
             assert!(!is_held(&folder.path().join(TRANSCRIPT)));
         });

@@ -74,7 +74,7 @@ pub(super) async fn run_agent(
     let cancel = worker.cancel.child_token();
     // `git` in the agent's folder reads objects that are Hob's.
     let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
-    // What only reads needs nothing that was fetched.
+    // A run that only reads needs nothing that was fetched.
     if !job.only_reads()
         && let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await?
     {
@@ -119,7 +119,7 @@ fn request(
     allowance: Allowance,
 ) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
-    // What only reads is not checked.
+    // A run that only reads is not checked.
     let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
     let Specialist { profile, limits, .. } = &shift.specialist;
     // A plan is a person's to read first, and so is a report; after an investigation the work may begin.
@@ -196,7 +196,7 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
     (time, setting)
 }
 
-/// What stands for the worker's paths in the words of an agent.
+/// The replacements for the worker's paths in an agent's text.
 fn public_paths(worker: &Worker, job: &Job<'_>) -> PublicPaths {
     let state = worker.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
     let home = worker.environment.get(OsStr::new("HOME")).map(PathBuf::from);

@@ -34,10 +34,10 @@ use crate::{
     transition::{label, transition},
 };
 
-/// Works on the issue whose lease is held, writes how that ended, and releases the lease.
+/// Works on the issue whose lease is held, writes the result, and releases the lease.
 ///
 /// # Errors
-/// [`WorkError`] when the end could not be written: the lease is left to expire.
+/// [`WorkError`] if the result could not be written: the lease is left to expire.
 pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<'a, Result<Attempted, WorkError>> {
     let record = held.lease.record();
     // Of the highest level, so that no filter of events takes the context away.
@@ -74,7 +74,7 @@ async fn work<'a>(
     started: &OnceLock<Job<'a>>,
 ) -> Result<AttemptEnd, WorkError> {
     let ends = Instant::now() + worker.settings.limits.attempt_time;
-    // What people said while nobody held the issue.
+    // Comments that people wrote while no worker held the issue.
     if let Some(interrupt) = Box::pin(follow_new(worker, held, &held.issue)).await? {
         return Ok(AttemptEnd::Interrupted(interrupt));
     }
@@ -93,7 +93,7 @@ async fn work<'a>(
         held.lease.note(Note::Remarked(remarks)).await;
     }
     if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
-        // No agent runs, so no budget is waited for.
+        // No agent runs, so no budget is needed.
         assigned(worker, held).await?;
         return Box::pin(split(worker, held, plan)).await;
     }
@@ -108,8 +108,8 @@ async fn work<'a>(
         Ok(allowance) => allowance,
         Err(full) => return Ok(AttemptEnd::NoRoom(full)),
     };
-    // After the reservation: an issue that finds no room is put back without a label's coming and going. In a round, people know
-    // whose work it is: the label goes from `in-review` to `in-progress`.
+    // After the reservation, so that an issue that finds no room is put back without its label flickering. In a round
+    // in review, people know whose work it is: the label goes from `in-review` to `in-progress`.
     if !record.review.is_under_way() {
         assigned(worker, held).await?;
     }
@@ -147,7 +147,7 @@ async fn work<'a>(
         return Box::pin(resume_answers(worker, job)).await;
     }
     match job.purpose {
-        // No attempt is a review: one has a run of it.
+        // No attempt is a review: one only has a run of it.
         RunPurpose::Work | RunPurpose::Review => {}
         RunPurpose::Plan => return Box::pin(plan_first(worker, job)).await,
         RunPurpose::Report | RunPurpose::Investigate => return Box::pin(report(worker, job)).await,
@@ -158,8 +158,8 @@ async fn work<'a>(
     Box::pin(rounds(worker, job)).await
 }
 
-/// Prepares the work on a base, or on the one in its place where it is not there any more; with the base that it is. The inner
-/// error: a person is needed.
+/// Prepares the work on a base, or on its replacement if it no longer exists, and returns that base. The inner error
+/// means that a person is needed.
 async fn prepare_on<'a>(
     worker: &Worker,
     held: &'a HeldIssue,

@@ -5,8 +5,8 @@ use hob_workspace::BranchName;
 
 use crate::{WorkError, Worker, authorize::label_counts, held_issue::HeldIssue};
 
-/// Chooses the base: by a label of an authorized account, else as earlier attempts did, else by the settings. Why a person
-/// is needed, where a label names what cannot be a base.
+/// Chooses the base: by a label of an authorized account, otherwise as earlier attempts did, otherwise by the settings.
+/// Returns why a person is needed if a label names something that cannot be a base.
 pub(super) async fn choose_base(
     worker: &Worker,
     held: &HeldIssue,
@@ -16,7 +16,7 @@ pub(super) async fn choose_base(
     let mut named = None;
     if let Some((label, branch)) = labels.base(&issue.labels) {
         let known = BaseChoice { branch: branch.to_owned(), by: BaseSource::Label };
-        // Who put it on was looked at when it was first followed.
+        // The account that added the label was checked when it was first followed.
         let counts = if earlier.as_ref() == Some(&known) { Ok(()) } else { label_counts(worker, issue, label).await? };
         match counts {
             Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(Err(no_such_base(&known))),
@@ -47,7 +47,7 @@ pub(super) fn base_instead(worker: &Worker, held: &HeldIssue, gone: &BaseChoice)
     (gone.by == BaseSource::Settings && gone.branch != set).then(|| BaseChoice::of_settings(set))
 }
 
-/// The reason to ask a person where a label names a branch that is not there.
+/// The reason to ask a person if a label names a branch that does not exist.
 pub(super) fn no_such_base(base: &BaseChoice) -> BlockReason {
     let failure = format!(
         "a label on this issue names the base branch `{}`, which does not exist: make it, or change the label",

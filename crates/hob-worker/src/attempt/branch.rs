@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// The reason to stop where a person pushed to the branch: it is theirs until they say otherwise.
+/// The reason to stop if a person pushed to the branch: it is theirs until they say otherwise.
 pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {
     let accepted = job.held.lease.record().accepted;
     let foreign = job.checkout.foreign_commit(&worker.commit_identity().await, accepted.as_ref()).await?;
@@ -43,14 +43,14 @@ pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) 
     Ok(())
 }
 
-/// The branch's tip and all that it changes; none where it changes nothing.
+/// The branch's tip and its whole change; `None` if it changes nothing.
 pub(super) async fn work_so_far(job: &Job<'_>) -> Result<Option<(Sha, Diff)>, WorkError> {
     let head = job.checkout.tip().await?;
     let diff = job.checkout.diff(job.checkout.base(), &head).await?;
     Ok((!diff.files.is_empty()).then_some((head, diff)))
 }
 
-/// The reason to publish nothing where the change breaks a rule.
+/// The reason not to publish if the change breaks a rule.
 pub(super) async fn policy_violations(
     worker: &Worker,
     job: &Job<'_>,
@@ -65,8 +65,8 @@ pub(super) async fn policy_violations(
     Ok((!violations.is_empty()).then_some(BlockReason::PolicyViolated(violations)))
 }
 
-/// What the profile that works changed though it may not. What others did before is not its doing, and neither is what the base
-/// brought.
+/// The paths that the current profile changed without permission. Changes of earlier profiles and of the base do not
+/// count.
 async fn outside_profile(job: &Job<'_>, head: &Sha, diff: &Diff) -> Result<Vec<Violation>, WorkError> {
     let shift = job.shifts.now();
     let Some(paths) = shift.specialist.profile.as_ref().map(|profile| &profile.paths).filter(|paths| !paths.is_empty())
@@ -86,21 +86,21 @@ async fn outside_profile(job: &Job<'_>, head: &Sha, diff: &Diff) -> Result<Vec<V
     Ok(paths.outside(&own))
 }
 
-/// Makes the branch start from the base of today; whether that moved it. Work that may not be committed as it is stays
-/// where it is.
+/// Makes the branch start from the current base, and returns whether that moved it. Work that may not be committed
+/// stays where it is.
 pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<bool, WorkError> {
     let review = job.held.lease.record().review;
-    // What people review stays as it is, unless the base is what the round is about.
+    // A change under review stays as it is, unless the round is about its base.
     let is_asked = !review.is_under_way() || review.kinds().any(|kind| kind == RoundKind::Base);
     if *job.checkout.base() == job.base_tip || !is_asked {
         return Ok(false);
     }
     let keeps_history = review.is_under_way() && worker.settings.review.update == ReviewUpdate::Merge;
     if job.checkout.is_kept() {
-        // What a run that was killed left behind.
+        // Work that a killed run left.
         match commit_in_progress(worker, job).await {
             Ok(Kept::Nothing) => {}
-            // Before it is put on another base: if that leaves conflicts, the folder is no safe place.
+            // Before it is put on another base: if that leaves conflicts, the folder is not a safe place.
             Ok(Kept::Commit(head)) => push_new(worker, job, &head).await?,
             Ok(Kept::Unfit) => return Ok(false),
             Err(WorkError::Workspace(WorkspaceError::Unfit(unfit))) => {
@@ -132,7 +132,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
     Ok(true)
 }
 
-/// What became of work in progress.
+/// The result of committing work in progress.
 enum Kept {
     /// There is none, or it has conflicts that are not resolved.
     Nothing,
@@ -142,7 +142,7 @@ enum Kept {
     Commit(Sha),
 }
 
-/// Commits the work so far, where it may be in the history of what comes later.
+/// Commits the work so far, if it may be in the history of later work.
 async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, WorkError> {
     let before = job.checkout.tip().await?;
     commit(worker, job, &ChangeText::untitled("Work in progress")).await?;
@@ -157,8 +157,8 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
     }
 }
 
-/// Pushes what there is, so that whoever continues finds it; work that breaks the rules stays unpushed, and so does all that a
-/// run left which only reads.
+/// Pushes the work so far, so that the next worker finds it; work that breaks the rules stays unpushed, and so does
+/// everything from a run that only reads.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
     if job.only_reads() {
         return Ok(());
@@ -183,7 +183,7 @@ pub(super) fn is_reviewed(job: &Job<'_>) -> bool {
     job.held.lease.record().review.is_under_way()
 }
 
-/// Keeps the work of an attempt that ends early, where that can be done soon.
+/// Keeps the work of an attempt that ends early, if that can be done soon.
 pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
     if is_reviewed(job) {
         return;
@@ -196,7 +196,7 @@ pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
     }
 }
 
-/// Moves the branch on the forge from where it was to `head`.
+/// Moves the branch on the forge from its last known tip to `head`.
 pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), WorkError> {
     // A push cannot be fenced by the ledger: the lease has to outlast it.
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);

@@ -18,8 +18,8 @@ struct Worded {
     at: Timestamp,
 }
 
-/// Chooses the agent or profile that the newest such words name, where there is one of that name and no newer command chose another.
-/// All else that people say is the router's to read.
+/// Chooses the agent or profile that the newest such words name, if it exists and no newer command chose another.
+/// Everything else that people say is left to the router.
 pub(super) async fn choose_by_words(
     worker: &Worker,
     held: &HeldIssue,
@@ -31,7 +31,7 @@ pub(super) async fn choose_by_words(
     let mut worded = in_reviews(worker, held, review).await?;
     for AuthorizedComment { author, comment } in comments {
         let Some(name) = named_in_words(&comment.body) else { continue };
-        // Nobody can tell who wrote what stands in an edited one.
+        // An edited comment does not show who wrote which part of it.
         if !worker.forge.comments().is_edited(comment).await? {
             worded.push(Worded { name: name.to_owned(), by: author.clone(), at: comment.created_at });
         }

@@ -1,4 +1,4 @@
-//! The case of an issue that is investigated: what stands on it, what its form asks, what the profile gives.
+//! The case of an investigated issue: its text and comments, its form's questions, the profile's template.
 
 use hob_domain::{
     Login, Sha, command_in,
@@ -9,7 +9,7 @@ use hob_workspace::Remote;
 
 use crate::{Worker, held_issue::HeldIssue};
 
-/// The case of an issue: what is written there by whom it is trusted to, the questions of its form, and what the profile gives.
+/// The case of an issue: text by trusted accounts, the questions of its form, and the profile's template.
 pub(super) async fn case_of(
     worker: &Worker,
     held: &HeldIssue,
@@ -20,7 +20,7 @@ pub(super) async fn case_of(
     let issue = &held.issue;
     let forms = issue_forms(worker, held, remote, base).await;
     let form = form_of(&forms, &issue.body, &issue.labels);
-    // What is said to Hob is no evidence; what an answer says beside its command is.
+    // A command to Hob is not evidence, but the rest of an answer is.
     let said: Vec<_> = comments.iter().filter(|(_, text)| command_in(text).is_none()).cloned().collect();
     let mut case = Case::of_issue(&issue.title, &issue.body, &said, form, template);
     let answer = held.lease.record().answer.filter(|answer| !answer.text.trim().is_empty());

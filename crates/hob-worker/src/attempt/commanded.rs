@@ -11,7 +11,7 @@ use crate::{
     held_issue::HeldIssue,
 };
 
-/// Follows the commands that nobody has followed yet; what they interrupt the work for.
+/// Follows the commands that were not followed yet; returns what they interrupt the work for.
 pub(super) async fn follow_new(
     worker: &Worker,
     held: &HeldIssue,
@@ -33,7 +33,7 @@ pub(super) async fn follow_new(
     Ok(requested(worker, &held.lease))
 }
 
-/// What the ledger asks of the holder.
+/// A request in the ledger to the holder.
 pub(super) fn requested(worker: &Worker, lease: &HeldLease) -> Option<Interrupt> {
     let request = lease.record().request?;
     Some(match request.control {

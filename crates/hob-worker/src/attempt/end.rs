@@ -1,8 +1,8 @@
-//! How an attempt ends.
+//! The end of an attempt.
 
 use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha, Transition};
 
-/// How an attempt ends, as a value: `finish` writes it.
+/// The end of an attempt, as a value: `finish` writes it.
 pub(super) enum AttemptEnd {
     /// The pull request is open.
     Published {
@@ -15,13 +15,13 @@ pub(super) enum AttemptEnd {
     },
     /// The result is a comment.
     Concluded,
-    /// The result is a comment, and another profile goes on in an attempt of its own.
+    /// The result is a comment, and another profile continues in its own attempt.
     HandedOn,
     /// A person is needed.
     Blocked(BlockReason),
     /// A failure that may pass, after the agent did some of its work.
     Retry {
-        /// How it failed.
+        /// The cause of the failure.
         failure: String,
     },
     /// Nothing can be done for now, and not by the attempt's fault: a later attempt, which does not count, or a question to a person.
@@ -30,11 +30,11 @@ pub(super) enum AttemptEnd {
     Withdrawn,
     /// Other workers took the room that the poll had seen.
     NoRoom(Full),
-    /// Somebody cut the attempt short.
+    /// A person or the machine cut the attempt short.
     Interrupted(Interrupt),
 }
 
-/// What an attempt was, to whoever began it.
+/// The result of an attempt, for its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempted {
     /// Work on the issue.
@@ -49,13 +49,13 @@ impl Attempted {
     }
 }
 
-/// Who or what cut an attempt short.
+/// The reason that cut an attempt short.
 pub(super) enum Interrupt {
     /// The worker was asked to stop.
     Stopped,
-    /// Somebody paused the issue.
+    /// A person paused the issue.
     Paused(Pause),
-    /// Somebody ended the work.
+    /// A person ended the work.
     Terminated(Login),
     /// The issue was closed, or its trigger label removed.
     Withdrawn,

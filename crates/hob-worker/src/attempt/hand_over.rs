@@ -1,12 +1,12 @@
-//! Hand-overs: another profile goes on with the work, in the same attempt.
+//! Hand-offs: another profile continues the work, in the same attempt.
 //!
 //! # Flow
-//! [`hand_over()`] checks what the agent says, commits and keeps its work, writes the hand-over to the ledger, and begins the
-//! next one's shift: the same lease, folder, branch and budget, another session.
+//! [`hand_over()`] checks what the agent says, commits and keeps its work, writes the hand-off to the ledger, and
+//! starts the next profile with the same lease, folder, branch and budget, and another session.
 //!
 //! # Guarantees
-//! - What is not taken ends the chain: the work so far is held to its checks, and published where it passes.
-//! - The ledger has a hand-over before the next agent starts: whoever goes on after a crash is the profile that had the work.
+//! - A rejected hand-off ends the chain: the work so far goes through its checks, and is published if it passes.
+//! - The ledger has a hand-off before the next agent starts: after a crash, the profile that had the work continues.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ use crate::{
 /// Bytes of a report that go on with a hand-over: there is room for the rest of it.
 const CONTEXT_MAX: usize = 12 * 1024;
 
-/// What comes of a hand-over.
+/// The result of a hand-off.
 pub(super) enum Passed {
     /// The next profile goes on.
     On,
@@ -47,7 +47,7 @@ pub(super) enum Passed {
 /// Takes a hand-over, or ends the chain with the work so far.
 pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
     let (from, number) = (job.shifts.now().specialist.name.clone(), number(&job.held.lease.record()));
-    // What an agent says may be anything: its target is a field once it is known to be a name.
+    // An agent's text may be anything: its target becomes a field only once it is known to be a name.
     let span = tracing::error_span!("hand_over", from, number, bytes = given.bytes(), to = tracing::field::Empty);
     pass_on(worker, job, given).instrument(span).await
 }
@@ -156,12 +156,12 @@ fn passed_on(job: &Job<'_>, record: &Record, received: Received, head: Sha) -> P
     PassedOn { received, percent, spend, head, session }
 }
 
-/// Which hand-over of its chain the next one is, from 1.
+/// The number of the next hand-off in its chain, from 1.
 fn number(record: &Record) -> usize {
     record.chain.chain().len() + 1
 }
 
-/// The end of a chain, told to whoever watches.
+/// Reports the end of a chain as progress.
 fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
     let issue = job.number();
     chain_ended();
@@ -170,7 +170,7 @@ fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
     Passed::Ended(done.to_owned())
 }
 
-/// The work of a chain whose time is over, where it passes its checks.
+/// The work of a chain whose time is over, if it passes its checks.
 pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option<Box<Proven>>, WorkError> {
     let record = job.held.lease.record();
     let Some(received) = record.chain.received() else { return Ok(None) };
@@ -186,12 +186,12 @@ pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option
     })
 }
 
-/// What was done, in the agent's words.
+/// The agent's own description of what was done.
 fn said(given: &HandOver) -> &str {
     [&given.done, &given.reason].into_iter().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// How well what is left fits the next one, by the router, in percent.
+/// How well the rest of the work fits the next profile, by the router, in percent.
 fn likely(catalog: &Catalog, given: &HandOver, to: &ProfileName) -> Option<u8> {
     let candidates: Vec<Candidate> = catalog.profiles().map(Into::into).collect();
     let text = RoutedText { title: &given.reason, body: &given.left, labels: &[] };

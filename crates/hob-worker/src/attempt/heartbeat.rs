@@ -57,7 +57,7 @@ pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Inter
     }
 }
 
-/// Whether people no longer want the work: the issue is closed, or somebody took its trigger label off.
+/// Whether people no longer want the work: the issue is closed, or its trigger label was removed.
 pub(super) async fn is_withdrawn(worker: &Worker, issue: &Issue) -> Result<bool, WorkError> {
     if worker.still_wanted(issue) {
         return Ok(false);
@@ -65,13 +65,13 @@ pub(super) async fn is_withdrawn(worker: &Worker, issue: &Issue) -> Result<bool,
     Ok(issue.status != IssueStatus::Open || trigger_is_gone(worker).await?.is_none())
 }
 
-/// Whether the issue no longer asks for the work. `seen` is when it had last changed.
+/// Whether the issue no longer asks for the work. `seen` is the time of its last known change.
 async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> Result<Option<Interrupt>, WorkError> {
     let Some(now) = worker.forge.issues().get(held.issue.number).await? else { return Ok(Some(Interrupt::Withdrawn)) };
     if is_withdrawn(worker, &now).await? {
         return Ok(Some(Interrupt::Withdrawn));
     }
-    // What is said on its pull request does not change the issue.
+    // Comments on its pull request do not change the issue.
     if now.updated_at <= *seen && held.lease.record().pull_request.is_none() {
         return Ok(None);
     }

@@ -1,17 +1,17 @@
-//! The images of an issue and of the comments in its brief: Hob fetches them, so that a model that sees can look at them. The agent has no
-//! way to them.
+//! The images of an issue and of the comments in its brief: Hob fetches them, so that a model with vision can look at
+//! them. The agent itself cannot reach them.
 //!
 //! # Guarantees
-//! - Only addresses of the forge itself and of GitHub's own servers of images are asked, without a token; no redirect is followed.
-//! - What a comment shows counts only as long as its text is the one in the brief, and likewise the issue's.
-//! - An image that cannot be had is told in the progress and left out: no attempt fails for it.
+//! - Only the forge's own addresses and GitHub's image servers are asked, without a token; redirects are not followed.
+//! - A comment's images count only while its text is the one in the brief, and likewise the issue's.
+//! - An image that cannot be fetched is reported as progress and left out: no attempt fails because of it.
 
 use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, Login, count, images_in, may_show_images};
 use hob_forge::{ForgeError, Issue, RenderedText};
 
 use crate::Worker;
 
-/// Where GitHub keeps what people attach, and what it fetches in their place.
+/// The domain of GitHub's servers for attachments and proxied images.
 const GITHUB: &str = ".githubusercontent.com";
 
 /// Fetches them, those of the issue first.

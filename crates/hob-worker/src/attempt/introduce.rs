@@ -1,9 +1,10 @@
 //! Labels and reviewers of a pull request that Hob opened.
 //!
 //! # Guarantees
-//! - Nothing is asked of the forge where the settings name nothing, nor for a pull request that has had its labels and
-//!   reviewers: what people took off stays off.
-//! - What the forge refuses, such as a reviewer who is no collaborator, is said in the status comment. It blocks nothing.
+//! - The forge is not asked if the settings name neither, nor for a pull request that has had its labels and reviewers:
+//!   what people removed stays removed.
+//! - A refusal by the forge, such as of a reviewer who is not a collaborator, is reported in the status comment. It
+//!   blocks nothing.
 
 use std::future::Future;
 
@@ -45,7 +46,7 @@ pub(super) async fn introduce(worker: &Worker, job: &Job<'_>, pull: PullNumber) 
     Ok(())
 }
 
-/// Makes a write that does no harm twice, until its outcome is known; why the forge refuses it, else.
+/// Repeats an idempotent write until its outcome is known; returns why the forge refused it, if it did.
 async fn tried<F: Future<Output = Result<(), ForgeError>>>(
     worker: &Worker,
     job: &Job<'_>,

@@ -15,20 +15,21 @@ use crate::{
     held_issue::HeldIssue,
 };
 
-/// What the work of one attempt needs.
+/// The inputs and the state of one attempt's work.
 pub(super) struct Job<'a> {
     pub(super) held: &'a HeldIssue,
-    /// What its runs are for.
+    /// The purpose of its runs.
     pub(super) purpose: RunPurpose,
     pub(super) rules: RepositorySettings,
-    /// What is investigated; none: the work is a change.
+    /// The investigated case; `None` if the work is a change.
     pub(super) case: Option<Case>,
-    /// The profiles that there are; empty where no profile works.
+    /// The available profiles; empty if no profile works.
     pub(super) catalog: Catalog,
-    /// Who works now.
+    /// The profile or agent that works now.
     pub(super) shifts: Shifts,
     pub(super) checkout: Checkout,
-    /// What is said of work that passed its checks in an attempt before and could not be published then; none: there is none here.
+    /// The text about work that passed its checks in an earlier attempt and could not be published then; `None` if
+    /// there is none.
     pub(super) proven: Option<ChangeText>,
     /// The work that could not go to the branch before, as the forge had it when the attempt began.
     pub(super) kept: Option<Sha>,
@@ -37,27 +38,27 @@ pub(super) struct Job<'a> {
     /// The tip of the base branch when the attempt began.
     pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,
-    /// The images of the issue and of those comments; none where no model would see them.
+    /// The images of the issue and of those comments; empty if no model would see them.
     pub(super) images: Vec<Image>,
-    /// What came back from the pull request, where this is a round in review.
+    /// The feedback from the pull request, if this is a round in review.
     pub(super) review: ReviewBrief,
     pub(super) run: RunId,
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
-    /// What earlier work showed of the repository, one fact a line.
+    /// Facts about the repository from earlier work, one a line.
     pub(super) memory: Vec<String>,
-    /// What this attempt shows of it.
+    /// Facts about the repository from this attempt.
     pub(super) lessons: Mutex<Lessons>,
-    /// What the second pair of eyes said of its work so far.
+    /// The reviewer's findings on its work so far.
     pub(super) looks: Mutex<Looks>,
     /// Why the agent's work could not be committed, as it is told.
     pub(super) unfit: Mutex<Option<UnfitWork>>,
-    /// Where the branch stands on the server, as far as this attempt knows.
+    /// The branch's tip on the server, as far as this attempt knows.
     pub(super) pushed: Mutex<Option<Sha>>,
 }
 
-/// What an attempt may take.
+/// The limits of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AttemptLimits {
     pub(super) allowance: Allowance,
@@ -82,7 +83,7 @@ impl Job<'_> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
     }
 
-    /// What a reviewer found and the author has to look at.
+    /// The reviewer's findings that the author has to address.
     pub(super) fn findings(&self) -> Vec<Finding> {
         self.with_looks(|looks| looks.for_author())
     }
@@ -114,12 +115,12 @@ impl Job<'_> {
         }
     }
 
-    /// What the attempt showed of the repository so far.
+    /// The facts about the repository that the attempt found so far.
     pub(super) fn learned(&self) -> Lessons {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The commit that the branch stands at on the server.
+    /// The branch's tip on the server.
     pub(super) fn pushed(&self) -> Option<Sha> {
         self.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,10 +1,10 @@
-//! What an attempt may still take of its budgets.
+//! The remaining budgets of an attempt.
 
 use hob_domain::{Allowance, BlockReason, Budget};
 
 use crate::{Worker, attempt::job::Job};
 
-/// What the attempt may still take; the reason to stop where that is nothing.
+/// The attempt's remaining allowance; the reason to stop if nothing is left.
 pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
     let record = job.held.lease.record();
     let (bill, budgets) = (record.spend, worker.settings.limits.budgets());

@@ -1,9 +1,9 @@
 //! The agent's checklist in the status comment while it works.
 //!
 //! # Guarantees
-//! One edit in `status.live` at most, under the lease, and none where nothing changed. An edit that fails is left out: the next
-//! one says more. Neither the agent nor the heartbeat waits for one; the end of a run waits for the one that is on its way, so
-//! that it does not come after what is written then.
+//! At most one edit per `status.live`, under the lease, and only if something changed. A failed edit is dropped: the
+//! next one says more. Neither the agent nor the heartbeat waits for one; the end of a run waits for an edit in flight,
+//! so that it does not arrive after the final text.
 
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ pub(super) async fn follow_checklist(worker: &Worker, job: &Job<'_>, mut steps: 
     }
 }
 
-/// The newest checklist, after `every` at the earliest, and once it is another one than what is shown. None: the sender is gone,
-/// or `every` is 0 and it went.
+/// The newest checklist, after `every` at the earliest, and only once it differs from the shown one. `None` if the
+/// sender is gone, or if `every` is 0 and it is gone.
 async fn next_due(
     steps: &mut watch::Receiver<Option<Checklist>>,
     every: Duration,
@@ -51,7 +51,7 @@ async fn ended(steps: &mut watch::Receiver<Option<Checklist>>) {
     while steps.changed().await.is_ok() {}
 }
 
-/// Edits the status comment, where the ledger knows it.
+/// Edits the status comment, if the ledger knows it.
 async fn show(worker: &Worker, job: &Job<'_>, checklist: &Checklist) -> Result<(), WorkError> {
     let (lease, url) = (&job.held.lease, worker.repo_url());
     let record = lease.record();
@@ -75,7 +75,8 @@ mod tests {
         Checklist::new([(format!("step {number}"), StepState::Doing)])
     }
 
-    /// When, in seconds, which checklist is shown, where these are told at these seconds and the run ends at the last second.
+    /// The checklists that are shown, each with its second, if these are sent at these seconds and the run ends at the
+    /// last second.
     async fn shown(every: Duration, told: &[(u64, u64)], ends: u64) -> Vec<(u64, String)> {
         let (news, mut steps) = watch::channel(None);
         let began = Instant::now();
@@ -106,7 +107,7 @@ mod tests {
         for (told, ends, expected) in [
             (&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)][..], 40, vec![step(30, 5)]),
             (&[(1, 1), (31, 2), (32, 3), (59, 4)], 70, vec![step(30, 1), step(60, 4)]),
-            // What comes late is shown at once, and what says nothing new is not.
+            // A late checklist is shown at once; an unchanged one is not shown.
             (&[(45, 1), (46, 2)], 100, vec![step(45, 1), step(75, 2)]),
             (&[(1, 1), (40, 1), (50, 1)], 200, vec![step(30, 1)]),
             // A short run ends without an edit.

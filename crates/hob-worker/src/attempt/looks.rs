@@ -1,22 +1,22 @@
-//! What the second pair of eyes said in one attempt.
+//! The reviews of one attempt's work before its pull request.
 
 use hob_domain::{ChangeText, Diff, Finding, SecondLook, Spend};
 
 /// The looks at the work of one attempt.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// What they said; none: there was none.
+    /// The reviewer's verdict; `None` if there was no review.
     pub(super) look: Option<SecondLook>,
-    /// How many there were.
+    /// The number of reviews.
     pub(super) count: u32,
-    /// What they took.
+    /// The spend of the reviews.
     pub(super) taken: Spend,
     /// The work that went back last, and what its author said of it.
     pub(super) sent_back: Option<(Diff, ChangeText)>,
 }
 
 impl Looks {
-    /// What the author has to look at.
+    /// The findings that the author has to address.
     pub(super) fn for_author(&self) -> Vec<Finding> {
         let look = self.look.as_ref().filter(|_| self.sent_back.is_some());
         look.into_iter().flat_map(|look| look.findings.high()).cloned().collect()

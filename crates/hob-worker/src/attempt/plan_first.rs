@@ -1,10 +1,10 @@
-//! The plan before the work: the agent reads and says what it would do, or which issues it would open, and a person approves that
-//! or says what should be different.
+//! The plan before the work: the agent reads and says what it would do, or which issues it would open, and a person
+//! approves that or asks for changes.
 //!
 //! # Guarantees
-//! Before the approval nothing is pushed and no pull request is opened: what the run changed in its folder is thrown away, and
-//! no work is kept of an attempt that plans. The approval is of one plan for one text of the issue; after it the work goes on in
-//! the same session.
+//! Before the approval nothing is pushed and no pull request is opened: the run's changes in its folder are discarded,
+//! and a planning attempt keeps no work. The approval is of one plan for one text of the issue; afterwards the work
+//! continues in the same session.
 
 use hob_domain::{Allowance, BlockReason, CostLimit, Note, Spend, WorkPlan, failure_mark};
 
@@ -47,13 +47,13 @@ async fn has_stalled(job: &Job<'_>, failure: &str) -> Result<bool, WorkError> {
     Ok(has_stalled)
 }
 
-/// What the work may cost after the plan.
+/// The limit on the cost of the work after the plan.
 fn cost_limit(worker: &Worker, job: &Job<'_>) -> CostLimit {
     let budgets = worker.settings.limits.budgets();
     let money = |left: Allowance| left.usd_micros;
     CostLimit {
         attempt: budgets.attempt.left(Spend::default()).ok().and_then(money),
-        // What is used up leaves nothing, not no limit.
+        // A used-up budget leaves zero, not an unlimited rest.
         issue: budgets.issue.usd_micros.map(|whole| whole.saturating_sub(job.held.lease.record().spend.usd_micros)),
     }
 }

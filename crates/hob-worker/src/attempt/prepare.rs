@@ -1,4 +1,4 @@
-//! What an attempt needs before an agent can work: the rules, the agent, the branch, the folder, the comments.
+//! The preparation of an attempt: the rules, the agent, the branch, the folder, the comments.
 
 use std::{
     sync::{Mutex, OnceLock},
@@ -124,7 +124,7 @@ pub(super) async fn prepare<'a>(
     })
 }
 
-/// What earlier work showed of the repository, for whoever works for this purpose: what only reads gets no set-up step.
+/// Facts about the repository from earlier work, for this purpose: a run that only reads does not get the set-up steps.
 fn memory(worker: &Worker, issue: IssueNumber, rules: &RepositorySettings, purpose: RunPurpose) -> Vec<String> {
     let Some(known) = worker.forge.repository_ledger().known() else { return Vec::new() };
     let refused = known.memory.refused();
@@ -135,8 +135,8 @@ fn memory(worker: &Worker, issue: IssueNumber, rules: &RepositorySettings, purpo
     known.memory.lines(&rules.checks, if purpose.only_reads() { &[] } else { &rules.setup })
 }
 
-/// What is said of the work so far, where it passed its checks in an attempt before and its way to people was cut off: in the
-/// words of whoever did it, which this machine has, or else its commit.
+/// The text about the work so far, if it passed its checks in an earlier attempt that could not publish it: from its
+/// agent's session if this machine has it, otherwise from its commit.
 async fn proven_work(
     record: &Record,
     checkout: &Checkout,
@@ -152,7 +152,7 @@ async fn proven_work(
     }))
 }
 
-/// The session of an earlier attempt that `agent` goes on with, where this machine has it, and what becomes of the folder.
+/// The session of an earlier attempt that `agent` continues, if this machine has it, and the treatment of the folder.
 async fn earlier(
     worker: &Worker,
     held: &HeldIssue,
@@ -163,9 +163,9 @@ async fn earlier(
     let Some(session) = worker.executor.resumable(&session, agent, of).await else { return (None, Leftover::Remove) };
     // A session continues in the folder that it left.
     worker.executor.end_leftovers(&session).await;
-    // What the run that was killed spent after its worker's last heartbeat.
+    // The killed run's spend after its worker's last heartbeat.
     lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
-    // What a run that only reads left is no work.
+    // Files left by a run that only reads are not work.
     let leftover = match lease.record().head_sha {
         _ if purpose != RunPurpose::Work => Leftover::Remove,
         Some(proven) => Leftover::KeepCommit(proven),
@@ -185,7 +185,7 @@ async fn fetched(worker: &Worker, remote: &Remote, base: &BranchName) -> Result<
     }
 }
 
-/// How long a mirror that another process of Hob uses is waited for: as long as a transfer may take.
+/// How long to wait for a mirror that another process of Hob uses: as long as a transfer may take.
 pub(super) fn patience_of(worker: &Worker) -> Instant {
     Instant::now() + worker.settings.workspace.transfer_time
 }
@@ -199,7 +199,7 @@ pub(super) async fn wait_while_busy(error: WorkspaceError, patience: Instant) ->
     Ok(())
 }
 
-/// Whether the issue's branch can be made: no branch has the name of the folder that it would be in. Where there are branches of
+/// Checks that the issue's branch can be made: no branch may have the name of its folder. If there are branches of
 /// Hob's already there is none, and the forge is not asked.
 async fn has_room(worker: &Worker, remote: &Remote) -> Result<(), WorkError> {
     if worker.workspace.has_own_branches(remote).await? {
@@ -211,8 +211,8 @@ async fn has_room(worker: &Worker, remote: &Remote) -> Result<(), WorkError> {
     }
 }
 
-/// The issue's branch. One that is there already and that the ledger does not know is somebody else's: then another name is
-/// taken.
+/// The issue's branch. If a branch of that name exists and the ledger does not know it, it is someone else's: then
+/// another name is used.
 async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Result<BranchName, WorkError> {
     if let Some(known) = held.lease.record().branch {
         return Ok(known.parse()?);
@@ -220,7 +220,7 @@ async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Re
     let issue = &held.issue;
     let prefix = &worker.settings.workspace.branch_prefix;
     let redaction = worker.forge.connection().secrets().redaction();
-    // Also where the words of a title become a secret only in the branch's name, which would not be pushed.
+    // Also if a title's words form a secret only in the branch's name, which would not be pushed.
     let named = Some(branch_for(prefix, issue.number, &issue.title)).filter(|_| !redaction.holds(&issue.title));
     let wanted = named.filter(|name| !redaction.holds(name)).unwrap_or_else(|| branch_for(prefix, issue.number, ""));
     let mut name = wanted.clone();

@@ -28,7 +28,7 @@ pub(super) struct Proven {
     pub(super) change: ChangeText,
 }
 
-/// What the proof of the work so far says.
+/// The result of proving the work so far.
 pub(super) enum Proof {
     Passed(Box<Proven>),
     /// The checks that failed go back to the agent.
@@ -61,7 +61,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     }
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {
-        // What was red before is not the work's to answer for: on another policy no agent works on a red base.
+        // The work is not responsible for checks that failed before: with another policy no agent works on a red base.
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
             Proof::Passed(Box::new(Proven { head, diff, evidence, change }))
         }
@@ -69,8 +69,8 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     })
 }
 
-/// Runs the checks on the commit that the work starts from; why no agent is started, where they fail and the settings say
-/// so.
+/// Runs the checks on the commit that the work starts from; returns why no agent is started, if they fail and the
+/// settings require that.
 pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<AttemptEnd>, WorkError> {
     let results = checks_on_base(worker, job).await?;
     if let Some(refused) = all_refused(&results) {
@@ -93,7 +93,7 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
     })
 }
 
-/// What the sandbox refused the checks, where it kept every one of them from passing: nothing could be shown by any work then.
+/// What the sandbox refused the checks, if that kept all of them from passing: then no work could prove anything.
 fn all_refused(results: &[CheckResult]) -> Option<String> {
     let told = |check: &CheckResult| check.refusal().map(|refused| format!("`{}`: {refused}", check.command));
     let told: Option<Vec<_>> = results.iter().map(told).collect();
@@ -164,7 +164,7 @@ async fn checks_on(
     Ok(results)
 }
 
-/// Tells whoever watches how a check failed.
+/// Reports how a check failed as progress.
 fn tell(worker: &Worker, job: &Job<'_>, failed: &CheckResult) {
     if let Some(refused) = failed.refusal() {
         worker.progress(
@@ -176,7 +176,7 @@ fn tell(worker: &Worker, job: &Job<'_>, failed: &CheckResult) {
     worker.activity(job.number(), &format!("`{}` failed ({}): {last}", failed.command, failed.exit));
 }
 
-/// The hosts that the checks reach: those that the repository asks for, and whoever runs Hob allows.
+/// The hosts that the checks reach: those that the repository asks for and the operator allows.
 fn check_hosts(worker: &Worker, rules: &RepositorySettings) -> Vec<String> {
     let allowed = &worker.settings.sandbox.check_hosts;
     rules.check_hosts.iter().filter(|host| allowed.contains(host)).cloned().collect()

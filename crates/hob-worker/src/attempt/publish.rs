@@ -63,7 +63,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let look = job.with_looks(|looks| looks.look.clone());
     let draft = draft(worker, job, proven, (moved.as_ref(), look.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
-    // What runs without being asked stays a draft, whatever its checks say.
+    // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
         lease.note(Note::OpenedDraft(pull.number)).await;
     }
@@ -74,13 +74,13 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, proof })
 }
 
-/// The issue, unless nobody wants the work any more.
+/// The issue, unless the work is no longer wanted.
 async fn wanted(worker: &Worker, number: IssueNumber) -> Result<Option<Issue>, WorkError> {
     let Some(issue) = worker.forge.issues().get(number).await? else { return Ok(None) };
     Ok(if is_withdrawn(worker, &issue).await? { None } else { Some(issue) })
 }
 
-/// The base branch, where it is no longer the one that the checks ran on.
+/// The base branch, if it has moved since the checks ran.
 async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
     let now = match worker.forge.repository().tip(job.base.branch.clone()).await {
         Ok(now) => now,
@@ -131,12 +131,12 @@ fn draft(
         moves_base: job.base.by == BaseSource::Label,
         title: proven.change.pull_title(title),
         body,
-        // A person looks at those before anybody merges them by habit.
+        // Files that run automatically make it a draft, so that a person looks at them before anyone merges by habit.
         draft: worker.settings.publish.draft != DraftRule::Never || !run_unasked(&proven.diff).is_empty(),
     }
 }
 
-/// In what agents and checks ran. What the machine lacks is its owner's matter.
+/// The sandbox that agents and checks ran in. What the machine lacks is the operator's business only.
 fn where_it_ran(sandbox: &Sandbox) -> String {
     match (sandbox.tier(), sandbox.lacks()) {
         (Tier::None, _) => "Agent and checks ran without a sandbox".to_owned(),

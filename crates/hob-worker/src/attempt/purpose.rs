@@ -1,4 +1,4 @@
-//! What the runs of an attempt are for: the work, a plan of it where somebody wants to see one first, a report, or an investigation.
+//! The purpose of an attempt's runs: the work, a plan of it if one is wanted first, a report, or an investigation.
 
 use hob_domain::{PlanBrief, Record, RunPurpose};
 
@@ -9,7 +9,7 @@ use crate::{
     held_issue::HeldIssue,
 };
 
-/// What the runs of the attempt are for, by what it is to bring.
+/// The purpose of the attempt's runs, by its deliverable.
 pub(super) async fn purpose(worker: &Worker, held: &HeldIssue, brings: Brings) -> Result<RunPurpose, WorkError> {
     Ok(match brings {
         Brings::Conclusion => RunPurpose::Investigate,
@@ -23,17 +23,17 @@ pub(super) async fn purpose(worker: &Worker, held: &HeldIssue, brings: Brings) -
 /// Whether a label asks for an investigation.
 pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let record = held.lease.record();
-    // What is in a pull request is judged there, and after the report of an investigation another profile goes on.
+    // Work in a pull request is judged there, and another profile continues after the report of an investigation.
     if record.pull_request.is_some() || record.is_handed_on() {
         return Ok(false);
     }
     asked_by_label(worker, held, worker.settings.labels.asks_for_investigation(&held.issue.labels)).await
 }
 
-/// Whether somebody wants to see a plan before the work, by the settings, a command or a label, and nobody has approved one.
+/// Whether a plan is wanted before the work, by the settings, a command or a label, and none is approved yet.
 async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let (record, issue) = (held.lease.record(), &held.issue);
-    // What is in a pull request is judged there.
+    // Work in a pull request is judged there.
     if record.pull_request.is_some() || record.approved_plan().is_some() {
         return Ok(false);
     }
@@ -53,7 +53,7 @@ async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) 
     Ok(counts.is_ok())
 }
 
-/// What the agent is told of a plan.
+/// The agent's instructions for a plan.
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
         RunPurpose::Plan if job.shifts.now().specialist.brings == Brings::Issues => {

@@ -20,14 +20,14 @@ pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<Result<S
         Outcome::Done { summary, .. } => return Ok(Ok(summary)),
         Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
         Outcome::Question { question } => BlockReason::Question { question },
-        // There is no work yet that another profile could go on with: a person is asked.
+        // There is no work yet that another profile could continue, so a person is asked.
         Outcome::HandOver(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
         Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
         Outcome::Failed { reason, failure } => return Ok(Err(Box::pin(failed(worker, job, reason, failure)).await?)),
     })))
 }
 
-/// Takes the folder back to the branch: such an agent only reads, and where no sandbox holds it to that, Hob does.
+/// Restores the folder to the branch: such an agent only reads, and if no sandbox enforces that, Hob does.
 async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
     let before = job.checkout.tip().await?;
     // Never pushed: it tells whether there is anything.

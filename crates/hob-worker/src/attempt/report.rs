@@ -1,15 +1,16 @@
-//! An attempt whose result is one comment: what an investigation concluded, or what a profile found that brings a comment. Its runs
-//! only look.
+//! An attempt whose result is one comment: the conclusion of an investigation, or the findings of a profile that
+//! reports. Its runs only read.
 //!
 //! # Flow
-//! A request for evidence and a change of the state that needs a word block the issue; the reply is evidence, and the same
-//! session goes on with it, or, on another machine, one that begins anew from the issue and its comments. When there is a
-//! result, the report is written, the trigger label goes off, and the ledger says that the work is done. Where the conclusion names a
-//! profile that goes on, the issue is handed over to it instead, and its work is an attempt of its own.
+//! A request for evidence and a change of state that needs a person's word block the issue; the reply is evidence, and
+//! the same session continues with it, or, on another machine, a new one from the issue and its comments. When there is
+//! a result, the report is written, the trigger label is removed, and the ledger records that the work is done. If the
+//! conclusion names a profile to continue, the issue is handed off to it instead, and its work is an attempt of its
+//! own.
 //!
 //! # Guarantees
-//! Nothing is pushed, and no pull request is opened. There is one report for each time that somebody put the trigger label on:
-//! it has a mark, which is looked for before anything runs, and after a write whose answer was lost.
+//! Nothing is pushed, and no pull request is opened. There is one report for each time that the trigger label was
+//! added: it has a mark, which is searched for before anything runs, and after a write whose answer was lost.
 
 use hob_domain::{BlockReason, EventId, Note, investigation::next_profile, report_comment, report_mark, report_of};
 use hob_forge::Look;
@@ -56,7 +57,7 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEn
     Ok(Ok(report))
 }
 
-/// The report with this mark that stands on the issue already; the ledger is told of it.
+/// The report with this mark that is already on the issue; it is noted in the ledger.
 pub(super) async fn reported(worker: &Worker, held: &HeldIssue, mark: &str) -> Result<Option<String>, WorkError> {
     let Some(written) = worker.forge.comments().own(&held.lease, held.issue.number, mark).await? else {
         return Ok(None);

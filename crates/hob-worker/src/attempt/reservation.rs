@@ -1,10 +1,10 @@
-//! An attempt's share of the repository's day, reserved before the work. Whoever releases the lease settles it.
+//! An attempt's share of the repository's day, reserved before the work. It is settled when the lease is released.
 
 use hob_domain::{Allowance, Exhausted, Full, Record, Reservation, Spend};
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
 
-/// What attempt and issue may still take.
+/// The remaining allowance of attempt and issue.
 ///
 /// # Errors
 /// [`Exhausted`] names the limit of the issue's whole life that is reached.

@@ -1,8 +1,8 @@
 //! The end of a round in review: the work is pushed, and each thread, review and request is answered once.
 //!
 //! # Guarantees
-//! The answers are in the ledger before the first of them is said, and each begins with a mark that names what it answers:
-//! whoever takes the round over says those that are not there yet, and no other.
+//! The answers are in the ledger before the first of them is posted, and each begins with a mark that names what it
+//! answers: a worker that takes the round over posts only the missing ones.
 
 use futures_util::future::BoxFuture;
 use hob_config::Limits;
@@ -18,7 +18,7 @@ use crate::{
     attempt::{branch::push_new, end::AttemptEnd, job::Job, proof::Proven, statement::proof_of},
 };
 
-/// The reason to ask a person where the pull request has had its rounds.
+/// The reason to ask a person if the pull request has used up its rounds.
 pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockReason> {
     log.kinds().find_map(|kind| {
         let limit = match kind {
@@ -53,7 +53,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     end_round(worker, job, (head, Some(proof)), &proven.change.summary).await
 }
 
-/// Tells of a round whose work was pushed before its worker died.
+/// Answers for a round whose work was pushed before its worker died.
 pub(super) async fn resume_answers(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
     let record = job.held.lease.record();
     let Some(head) = record.head_sha.or_else(|| job.pushed()) else {
@@ -83,7 +83,7 @@ async fn end_round(
     Ok(AttemptEnd::Published { head, pull, proof })
 }
 
-/// What is to be said: an answer in each thread, and one in the conversation where somebody wrote there.
+/// The answers to post: one in each thread, and one in the conversation if someone wrote there.
 fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Vec<EventAnswer> {
     let summary = if change.summary.trim().is_empty() { "Done." } else { change.summary.as_str() };
     let mut answers = Vec::new();
@@ -98,14 +98,14 @@ fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Ve
         let said = own.map_or(summary, String::as_str);
         let to = ReviewEvent::Line(thread.newest);
         let text = answer_body(&to, said, commit);
-        // Of a thread that the agent does not name nobody knows whether it was followed.
+        // If the agent does not mention a thread, whether it was followed is unknown.
         let resolves = commit.is_some() && own.is_some_and(|said| !is_declined(said));
         answers.push(EventAnswer { to, thread: Some(thread.first), text, resolves });
     }
     answers
 }
 
-/// Says what the ledger has, each answer once.
+/// Posts the answers in the ledger, each once.
 async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError> {
     let (lease, record) = (&job.held.lease, job.held.lease.record());
     let Some(pull) = record.pull_request else { return Ok(()) };
@@ -131,7 +131,7 @@ async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError
             })
         };
         match once(&worker.forge, lease, Look::AfterFailure, find, write).await {
-            // Somebody deleted the comment that it answers.
+            // The comment that it answers was deleted.
             Err(error) if error.is_not_found() => {}
             written => written?,
         }
@@ -140,7 +140,7 @@ async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError
     Ok(())
 }
 
-/// Resolves the threads that were followed. Those that were not stay open, and where it fails, people resolve them.
+/// Resolves the threads that were followed. Others stay open, and if it fails, people resolve them.
 async fn resolve(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
     if !worker.settings.review.resolve {
         return;
@@ -160,7 +160,8 @@ fn has_answer(said: &[String], answer: &EventAnswer) -> bool {
     said.iter().any(|body| answered_by(body, &answer.to))
 }
 
-/// What Hob's own account said on the pull request; nothing where nobody knows which account that is, as anybody can write the marks.
+/// The answers of Hob's own account on the pull request; empty if that account is unknown, because anyone can write the
+/// marks.
 pub(crate) async fn own_answers(
     worker: &Worker,
     own: Option<&Login>,

@@ -1,4 +1,4 @@
-//! What a round in review is about: what people wrote on the pull request, and which checks failed.
+//! The brief of a round in review: what people wrote on the pull request, and which checks failed.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
@@ -14,7 +14,7 @@ use crate::{
     pull_facts::{head_checks, requests},
 };
 
-/// What the round under way is about, as its pull request has it now; nothing where none is under way.
+/// The brief of the round under way, from its pull request's current state; empty if none is under way.
 pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<ReviewBrief, WorkError> {
     let (Some(pull), events) = (record.pull_request.filter(|_| record.review.is_under_way()), &record.review.round)
     else {
@@ -83,10 +83,10 @@ async fn threads(
     Ok(briefs)
 }
 
-/// Failed checks whose log or annotations are read. They may all have one cause, and each costs two calls.
+/// The number of failed checks whose log or annotations are read. They may have one cause, and each costs two calls.
 const READ_CLOSELY: usize = 4;
 
-/// What the forge tells of the checks that failed. They are all of the head that the round began at.
+/// The forge's details of the failed checks. They are all of the head that the round began at.
 async fn failed_checks(worker: &Worker, events: &[ReviewEvent]) -> Result<Vec<FailedForgeCheck>, WorkError> {
     let failed: Vec<(&Sha, &String)> = events
         .iter()
@@ -109,7 +109,7 @@ async fn failed_checks(worker: &Worker, events: &[ReviewEvent]) -> Result<Vec<Fa
     Ok(told)
 }
 
-/// What a job printed where it failed, or what another check says about lines of files; none where neither is there.
+/// The log of a failed job, or another check's annotations of lines; `None` if there is neither.
 async fn read_closely(worker: &Worker, head: &Sha, check: &HeadCheck) -> Result<Option<JobFailure>, WorkError> {
     let Some(run) = check.run else { return Ok(None) };
     if check.is_job && !worker.logs_are_hidden.load(Ordering::Relaxed) {

@@ -1,19 +1,19 @@
-//! How much room the repository has for another attempt, before anything is claimed: an issue that is claimed without room
-//! is requeued at once, and each worker that polls would do so again.
+//! The repository's room for another attempt, before anything is claimed: an issue that is claimed without room is
+//! requeued at once, and each worker that polls would do so again.
 
 use hob_domain::{Headroom, IssueNumber, Record, RepositoryRecord, Reservation, Spend, headroom};
 
 use crate::{WorkError, Worker};
 
-/// How much room hour and day have for an attempt at the issue. The record is read anew where others write it too, or
-/// where it leaves room for this attempt alone, or for none: a lone worker with ample room saves the call.
+/// The room that hour and day have for an attempt at the issue. The record is read again if others write it too, or if
+/// it leaves room for only this attempt, or none: a lone worker with ample room saves the call.
 pub(crate) async fn room_for(
     worker: &Worker,
     issue: IssueNumber,
     record: Option<&Record>,
 ) -> Result<Headroom, WorkError> {
     let ledger = worker.forge.repository_ledger();
-    // Without a record nobody knows who else begins right now.
+    // Without a record, other starting attempts are unknown.
     let alone = !ledger.is_shared() && ledger.known().is_some();
     if alone && known_room_for(worker, issue, record) == Headroom::Ample {
         return Ok(Headroom::Ample);
@@ -21,8 +21,8 @@ pub(crate) async fn room_for(
     Ok(room_in(worker, ledger.latest().await?.as_ref(), issue, record))
 }
 
-/// As [`room_for`], before anything is read of the issue: where others were faster lately, after a pause in which one of
-/// them may take it. None for a worker that was stopped meanwhile.
+/// Like [`room_for`], before anything is read of the issue. If others were faster lately, it pauses first, so that one
+/// of them may take it. `None` if the worker was stopped meanwhile.
 pub(crate) async fn room_after_pause(worker: &Worker, issue: IssueNumber) -> Result<Headroom, WorkError> {
     let Some(pause) = worker.races.pause(rand::random()) else { return Ok(known_room_for(worker, issue, None)) };
     match worker.cancel.run_until_cancelled(tokio::time::sleep(pause)).await {

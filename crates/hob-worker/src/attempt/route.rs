@@ -1,4 +1,4 @@
-//! Which profile is chosen: what people and the repository ask for, and what the router says of the newest message.
+//! The choice of a profile: by the requests of people and the repository, and by the router from the newest message.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::{
 /// The time that a model has to say which profile fits.
 const MODEL_TIME: Duration = Duration::from_secs(2);
 
-/// Where an attempt's profiles come from, and what is asked of it.
+/// The source of an attempt's profiles, and its inputs.
 pub(super) struct Place<'a> {
     pub(super) rules: &'a RepositorySettings,
     pub(super) remote: &'a Remote,
@@ -33,11 +33,11 @@ pub(super) struct Place<'a> {
     pub(super) investigates: bool,
 }
 
-/// Who is asked for.
+/// The requested agent or profile.
 pub(super) struct Asked {
     /// The agent or profile that a person chose.
     pub(super) chosen: Option<String>,
-    /// The same, where it is a profile.
+    /// The one that a person requested, if it is a profile.
     pub(super) by_person: Option<ProfileName>,
     by_repository: Option<ProfileName>,
     /// Whether `.github/hob.toml` names an agent, and no person does.
@@ -46,7 +46,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Who is asked for on the issue, by a command, a label or the repository's rules.
+    /// The agent or profile requested on the issue, by a command, a label or the repository's rules.
     pub(super) async fn of(
         worker: &Worker,
         issue: &Issue,
@@ -82,12 +82,12 @@ impl Asked {
             || !(worker.settings.routing.enabled || self.is_asked_for())
     }
 
-    /// Whether somebody asks for a profile.
+    /// Whether a profile is requested.
     pub(super) fn is_asked_for(&self) -> bool {
         self.by_person.is_some() || self.by_repository.is_some()
     }
 
-    /// Who says so, where an agent is named.
+    /// The source of the request, if an agent is named.
     pub(super) fn by(&self) -> ChosenBy {
         match (&self.chosen, self.is_command) {
             (Some(_), true) => ChosenBy::Command,
@@ -105,7 +105,7 @@ impl Asked {
     }
 }
 
-/// What is routed: the newest message, or else the issue itself.
+/// The text to route: the newest message, otherwise the issue itself.
 struct Said {
     is_message: bool,
     body: String,
@@ -113,7 +113,7 @@ struct Said {
 
 impl Said {
     fn of(issue: &Issue, record: Option<&Record>, review: &ReviewBrief, investigates: bool) -> Self {
-        // An investigation stays with whoever has its record: new evidence makes no other case of it.
+        // An investigation stays with the profile that has its record: new evidence does not change its kind.
         let message = record.and_then(|record| newest_message(record, review)).filter(|_| !investigates);
         Self { is_message: message.is_some(), body: rendered(message.as_deref().unwrap_or(&issue.body)).0 }
     }
@@ -128,7 +128,8 @@ impl Said {
 fn is_candidate(worker: &Worker, profile: &Profile, investigates: bool) -> bool {
     let fits = match investigates {
         true => !profile.case.questions.is_empty(),
-        // Only work on files is given away unasked, and to nobody who is just the base agent by another name.
+        // Only work on files is routed without a request, and never to a profile that is just the base agent by another
+        // name.
         false => profile.deliverable == Deliverable::Change && profile.name.as_str() != "code",
     };
     fits && worker.settings.routing.enabled
@@ -150,7 +151,7 @@ pub(crate) async fn profile_warning(
     }
     let base = worker.forge.repository().base_branch().await?.sha;
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base).await?.unwrap_or_default();
-    // What is wrong in the file is told elsewhere.
+    // Problems in the file are reported elsewhere.
     let repository_rules = RepositorySettings::parse(&text).unwrap_or_default();
     let asked = Asked::of(worker, issue, (record, &repository_rules)).await?;
     if asked.names_an_agent(worker) {
@@ -158,7 +159,7 @@ pub(crate) async fn profile_warning(
     }
     let catalog = forge_catalog(worker, &base).await?;
     let claims = asked.claims();
-    // Whoever was handed the work has it.
+    // A profile that was handed the work keeps it.
     let handed_to = record.and_then(|record| record.chain.received()).map(|received| &received.to);
     if let Some(name) = handed_to.or(claims.command).or(claims.label).or(claims.repository)
         && catalog.get(name).is_none()
@@ -179,7 +180,7 @@ pub(crate) async fn profile_warning(
     Ok(missed.map(|missed| missed.warning).or_else(lost))
 }
 
-/// What the router says of the newest message, after what people and the repository say.
+/// The router's choice for the newest message, after the requests of people and the repository.
 pub(super) async fn route(
     worker: &Worker,
     held: &HeldIssue,
@@ -199,7 +200,7 @@ pub(super) async fn route(
     (choice, missed)
 }
 
-/// The choice after a small model was asked, where it has a say.
+/// The choice after a small model was asked, if the settings use one.
 async fn with_model(
     worker: &Worker,
     held: &HeldIssue,
@@ -216,7 +217,8 @@ async fn with_model(
     routing.answered(candidates, (&worker.settings.routing.model, &answer), &choice).unwrap_or(choice)
 }
 
-/// What the model of `routing.model` answers, at the issue's cost. None: it did not in time, and the rules' answer counts.
+/// The answer of the model `routing.model`, at the issue's cost. `None` if it did not answer in time, so that the rules
+/// decide.
 async fn ask_small_model(worker: &Worker, held: &HeldIssue, place: &Place<'_>, question: &str) -> Option<String> {
     let (issue, model) = (held.issue.number, worker.settings.routing.model.as_str());
     let asked = ask_model(worker, place.rules, model, (QUESTION_SYSTEM, question));
@@ -234,7 +236,7 @@ async fn ask_small_model(worker: &Worker, held: &HeldIssue, place: &Place<'_>, q
     None
 }
 
-/// What was said since the issue was routed; none: the issue itself is what there is.
+/// The messages since the issue was routed; `None` if there is only the issue itself.
 fn newest_message(record: &Record, review: &ReviewBrief) -> Option<String> {
     record.route.as_ref()?;
     if !review.is_empty() {

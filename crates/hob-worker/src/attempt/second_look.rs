@@ -1,12 +1,12 @@
-//! The second pair of eyes: a reviewer looks at work that passed its checks, before its pull request opens.
+//! The reviewer of work that passed its checks, before its pull request opens.
 //!
 //! # Flow
-//! [`publish_reviewed`] has the work looked at. What must not be merged goes back to the author, [`LOOK_ROUNDS`](hob_domain::LOOK_ROUNDS)
-//! times at most; then the pull request opens with the findings that are left.
+//! [`publish_reviewed`] has the work reviewed. Findings that must not be merged go back to the author,
+//! [`LOOK_ROUNDS`](hob_domain::LOOK_ROUNDS) times at most; then the pull request opens with the remaining findings.
 //!
 //! # Guarantees
-//! The reviewer works in a clean checkout of its own: what it may write there reaches nobody. It never blocks: where it is
-//! missing, down, slow, over its share or not to be understood, the pull request opens and says so.
+//! The reviewer works in its own clean checkout: nothing that it writes there goes anywhere. It never blocks: if it is
+//! missing, down, slow, over its share or unintelligible, the pull request opens and says so.
 
 use hob_agent::{NarrowedAgent, RunContext};
 use hob_domain::{
@@ -34,13 +34,13 @@ use crate::{
     profiles::base_catalog,
 };
 
-/// Publishes proven work after somebody else looked at it, where the settings want that. None: findings are for the author.
+/// Publishes proven work, after a review if the settings want one. `None` if the author has findings to address.
 pub(super) async fn publish_reviewed(
     worker: &Worker,
     job: &Job<'_>,
     mut proven: Box<Proven>,
 ) -> Result<Option<AttemptEnd>, WorkError> {
-    // What is in a pull request already is reviewed there.
+    // Work in a pull request is reviewed there.
     if !worker.settings.review.before_pull.is_empty() && !is_reviewed(job) {
         let sent_back = job.with_looks(|looks| looks.sent_back.clone());
         if let Some((_, change)) = sent_back.filter(|(diff, _)| *diff == proven.diff) {
@@ -60,7 +60,7 @@ pub(super) async fn publish_reviewed(
     Ok(Some(publish(worker, job, &proven).await?))
 }
 
-/// Whether the findings go back to the author; where they do, that is noted.
+/// Whether the findings go back to the author; if they do, that is noted.
 fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
     // Nothing is left for an author, so that the findings are for people.
     let can_work = left(worker, job).is_ok();
@@ -104,7 +104,7 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
 async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Profile, NarrowedAgent), String> {
     let name: ProfileName = name.parse().map_err(|error| format!("`review.before_pull`: {error}"))?;
     let read_now;
-    // Where the settings name the agent, nobody has read the profiles yet.
+    // If the settings name the agent, the profiles were not read yet.
     let catalog = if job.catalog.entries.is_empty() {
         let remote = worker.remote().await.map_err(|error| error.to_string())?;
         read_now = base_catalog(worker, &remote, &job.base_tip).await;
@@ -115,7 +115,7 @@ async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Prof
     let why = || catalog.damaged(&name).and_then(CatalogEntry::fault);
     let missing = || why().unwrap_or_else(|| format!("there is no profile `{name}`"));
     let (profile, origin) = catalog.get(&name).ok_or_else(missing)?;
-    // Whoever the repository chose for the work is not asked to judge it, too.
+    // The agent that the repository chose for the work is not asked to judge it, too.
     let base = worker.agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
     let built = build_narrowed(worker, &job.rules, base, (profile.clone(), origin.source)).await;
     Ok((profile.clone(), built.map_err(|error| error.reason)?))
@@ -173,7 +173,7 @@ fn findings(report: RunReport, diff: &Diff) -> Result<Findings, String> {
     }
 }
 
-/// What the look may take; else why there is none.
+/// The reviewer's allowance, or why there is no review.
 fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, String> {
     let left = left(worker, job).map_err(|_| "nothing is left of the budget".to_owned())?;
     let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
@@ -206,7 +206,7 @@ async fn request(
         looks.count += 1;
         looks.count
     });
-    // Of its own: the author's session is none of its business.
+    // Its own run: it must not join the author's session.
     let run = RunId(format!("{}-look{number}", job.run));
     let allowance = allowance.and(reviewer.limits.allowance());
     // An author has to have time for what is found.

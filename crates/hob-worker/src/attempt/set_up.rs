@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::{WorkError, Worker, attempt::job::Job};
 
-/// What is there for a commit.
+/// The set-up for a commit.
 pub(super) enum SetUp {
     /// The repository has no steps.
     Nothing,
@@ -20,8 +20,8 @@ pub(super) enum SetUp {
 /// Lines of a failed step or check that are told.
 const LINES: usize = 5;
 
-/// What the set-up steps leave for the commit `sha`: from an earlier run where there was one, else they run now. Where one fails
-/// on the base, no agent could do anything about it, and what it needs is the operator's to give.
+/// The result of the set-up steps for the commit `sha`: of an earlier run if there was one, otherwise they run now. If
+/// one fails on the base, no agent could fix it, and the operator has to supply what it needs.
 pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<SetUp, WorkError> {
     let steps = &job.rules.setup;
     if steps.is_empty() {

@@ -1,4 +1,4 @@
-//! Who works now: an attempt has one agent after the other where the work is handed over.
+//! The profile or agent that works now: an attempt has one after the other if the work is handed off.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,12 +6,13 @@ use hob_domain::{RunId, Sha, has_label};
 
 use crate::{Worker, attempt::specialist::Specialist, counters::loaded, held_issue::HeldIssue};
 
-/// Who works now, and in which session.
+/// The profile or agent that works now, and its session.
 pub(super) struct Shift {
     pub(super) specialist: Specialist,
-    /// What its runs are called after.
+    /// The id that its runs are named after.
     pub(super) run: RunId,
-    /// The session of its runs: that of an earlier attempt where this machine has it, else their own. No two agents share one.
+    /// The session of its runs: an earlier attempt's if this machine has it, otherwise their own. No two agents share
+    /// one.
     pub(super) session: RunId,
     /// The commit at which it got the work from another profile of this attempt.
     pub(super) took_over_at: Option<Sha>,

@@ -1,8 +1,8 @@
-//! Signatures: what is pushed is signed before its checks run, so that the commit that passed is the one that is published.
+//! Signatures: work is signed before its checks run, so that the commit that passed is the one that is published.
 //!
-//! By the forge: the objects of the work go to the server under a ref of the ledger's prefix, which is no branch, so that no
-//! branch rule refuses them; then each commit is made anew by the forge, which signs what an App makes and names the App as its
-//! author. What it made is written here byte for byte, and the branch goes on from there.
+//! By the forge: the objects of the work go to the server under a ref of the ledger's prefix, which is not a branch, so
+//! that no branch rule refuses them; then the forge makes each commit again, signs it because an App makes it, and
+//! names the App as its author. The result is written here byte for byte, and the branch continues from there.
 
 use std::collections::HashMap;
 

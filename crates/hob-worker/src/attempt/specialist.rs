@@ -1,8 +1,8 @@
-//! Who works on an issue: an agent of the settings, and the profile that it works by, where one fits.
+//! The specialist for an issue: an agent of the settings, and the profile that it works by, if one fits.
 //!
 //! # Guarantees
-//! What a person chose is done or they are asked. Everything else only helps: a profile that is damaged, a repository whose profiles
-//! cannot be read, a model that is not there, each leaves the base agent, with a warning that names the cause.
+//! A person's choice is met, or the person is asked. Everything else is optional: a damaged profile, unreadable
+//! profiles of a repository, or a missing model each leave the base agent, with a warning that names the cause.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,14 +27,14 @@ use crate::{
     profiles::base_catalog,
 };
 
-/// Why there is no specialist that works by a profile.
+/// Why no specialist works by a profile.
 #[derive(Debug)]
 struct NotLoaded {
     fault: LoadFault,
     says: String,
 }
 
-/// Who works.
+/// The agent, with the profile that it works by.
 pub(super) struct Specialist {
     /// The name under which it works: the profile's, or the agent's.
     pub(super) name: String,
@@ -42,17 +42,17 @@ pub(super) struct Specialist {
     /// The agent of the settings that this is.
     pub(super) backend: String,
     pub(super) profile: Option<Profile>,
-    /// How far a run may go by the profile.
+    /// The profile's limits on a run.
     pub(super) limits: ProfileLimits,
-    /// What an investigation begins with.
+    /// The profile's template for an investigation's case.
     pub(super) template: CaseTemplate,
-    /// What the work is to bring.
+    /// The deliverable of the work.
     pub(super) brings: Brings,
-    /// How long it took to have it ready.
+    /// The time that loading it took.
     pub(super) took: Duration,
 }
 
-/// What work on an issue brings.
+/// The deliverable of work on an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Brings {
     /// A pull request.
@@ -65,19 +65,19 @@ pub(super) enum Brings {
     Conclusion,
 }
 
-/// What is wanted of a profile.
+/// The deliverable that is wanted of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// What it brings, whatever that is.
+    /// Its own, of any kind.
     Its,
     Change,
     Conclusion,
 }
 
-/// Who works, and which profiles there are to hand over to.
+/// The chosen specialist, and the profiles that it may hand off to.
 pub(super) struct Chosen {
     pub(super) specialist: Specialist,
-    /// Empty where an agent of the settings is named.
+    /// Empty if an agent of the settings is named.
     pub(super) catalog: Catalog,
 }
 
@@ -88,7 +88,7 @@ impl Chosen {
     }
 }
 
-/// What whoever works brings, unless it is a profile that brings something else.
+/// The deliverable of the work, unless a profile has another one.
 fn brings(place: &Place<'_>) -> Brings {
     if place.investigates { Brings::Conclusion } else { Brings::Change }
 }
@@ -122,7 +122,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     let is_settled =
         |present: &RouteChoice| record.is_handed_on() && !asked.is_asked_for() && present.profile.is_some();
     let (choice, missed) = match record.route.clone().filter(is_settled) {
-        // Who investigated has handed it over: the choice stands as long as no person makes another.
+        // The investigating profile has handed it off: that choice lasts until a person makes another.
         Some(present) => (present, None),
         None => Box::pin(route(worker, held, &catalog, asked.claims(), &place)).await,
     };
@@ -137,7 +137,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         note_failed_load(worker, held).await;
     }
     let specialist = specialist?;
-    // As it was met: where the profile cannot work, nobody took over.
+    // Noted as it turned out: if the profile cannot work, nothing was switched.
     if let Some(met) = &held.lease.record().route {
         decided(met, record.route.as_ref());
     }
@@ -145,7 +145,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     Ok(Chosen { specialist: Specialist { took, ..specialist }, catalog })
 }
 
-/// Tells of the damaged profiles in whose place somebody works.
+/// Reports the damaged profiles that were replaced.
 fn told(worker: &Worker, held: &HeldIssue, missed: &Missed, choice: RouteChoice) -> RouteChoice {
     let issue = held.issue.number;
     for name in &missed.names {
@@ -190,7 +190,7 @@ async fn work_by(
     let is_chosen_again = record.route.as_ref().is_some_and(|before| before.profile == choice.profile);
     if let Some(received) = record.chain.received().filter(|of| is_chosen_again && !of.switched && !place.investigates)
     {
-        // Who was chosen has handed it over since.
+        // The chosen profile has handed off the work since.
         held.lease.note(Note::Routed(choice)).await;
         return handed_to(worker, held, (catalog, rules), &received.to).await;
     }
@@ -230,7 +230,7 @@ async fn work_by(
     }
 }
 
-/// The specialist for a profile that was handed the work; the base agent, where it cannot be one.
+/// The specialist for a profile that was handed the work; the base agent if the profile cannot work.
 pub(super) async fn handed_to(
     worker: &Worker,
     held: &HeldIssue,
@@ -301,7 +301,7 @@ async fn build(
     Ok(Specialist { name, agent: backend, backend: agent, profile, limits, template, brings, took })
 }
 
-/// Which agents there are instead of the one that is named, and which files may be its profile.
+/// The agents that exist instead of the named one, and the files that may be its profile.
 async fn missing(worker: &Worker, (catalog, rules): (&Catalog, &RepositorySettings), name: &ProfileName) -> String {
     let agents = build_agent(worker, rules, name.to_string()).await.err().map(|error| error.reason);
     let agents = agents.unwrap_or_else(|| format!("no agent `{name}`"));
@@ -319,7 +319,7 @@ pub(super) fn targets(catalog: &Catalog, profile: &Profile) -> Vec<HandOverTarge
         .collect()
 }
 
-/// A choice that cannot be met: whoever made it is asked; where nobody did, the base agent works.
+/// A choice that cannot be met: the person who made it is asked; without one, the base agent works.
 async fn unmet(
     worker: &Worker,
     held: &HeldIssue,

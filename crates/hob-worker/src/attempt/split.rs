@@ -1,12 +1,12 @@
 //! An attempt that opens the issues that an issue is split into, after a person approved the list.
 //!
 //! # Flow
-//! Each issue is opened, made a sub-issue, and told what it waits for, in the order of the list; then one comment names them all,
-//! the trigger label goes off, and the ledger says that the work is done. No agent runs.
+//! Each issue is opened, made a sub-issue, and marked as waiting for others, in the order of the list; then one comment
+//! names them all, the trigger label is removed, and the ledger records that the work is done. No agent runs.
 //!
 //! # Guarantees
-//! No issue of a list is opened twice: each has a mark, which is looked for before the first is opened, and after a write whose
-//! answer was lost. None of them has a label: what is worked on, people say.
+//! No issue of a list is opened twice: each has a mark, which is searched for before the first is opened, and after a
+//! write whose answer was lost. None of them has a label: people decide what is worked on.
 
 use std::collections::BTreeMap;
 
@@ -39,11 +39,11 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
         return Ok(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure }));
     };
     worker.progress(issue, &format!("opens {}", count(plan.issues.len(), "issue")));
-    // What is looked for is in the way of single issues, so the writing looks for it.
+    // The caller already searched for single issues, so the write must not search again.
     let nothing = || -> BoxFuture<'_, _> { Box::pin(async { Ok(None) }) };
     let open = || -> BoxFuture<'_, _> {
         Box::pin(async {
-            // What a worker before this one opened, or a write whose answer was lost.
+            // Issues that an earlier worker opened, or a write whose answer was lost.
             let found = found(worker, held, &own, plan.issues.len()).await?;
             open_rest(worker, held, plan, found).await
         })

@@ -1,5 +1,5 @@
-//! What is stated of a head that is published: by the process that ran its checks, and signed where that has the SSH key of the
-//! commits. So whoever can write the ledger can leave a signature out, and make none.
+//! The statement about a published head, made by the process that ran its checks, and signed if that has the SSH key of
+//! the commits. So a writer of the ledger can remove a signature, but not forge one.
 
 use hob_domain::{Checked, Proof, PullNumber, STATEMENT_VERSION, Statement};
 

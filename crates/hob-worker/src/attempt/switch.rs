@@ -10,7 +10,7 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 const FOUND_MAX: usize = 7 * 1024;
 const RECEIVED_MAX: usize = 7 * 1024;
 
-/// Whose work `to` gets by the choice; none: nobody's, or its own.
+/// The profile whose work `to` gets by the choice; `None` if there is none, or it is its own.
 pub(super) fn former(record: &Record, to: &ProfileName) -> Option<ProfileName> {
     record.session.as_ref()?;
     let routed = || record.route.as_ref().and_then(|route| route.profile.as_ref());
@@ -34,7 +34,7 @@ pub(super) async fn switch(
         reason: why(choice),
         done: found(&record, last),
         left: "What was said last.".to_owned(),
-        // What an investigation came to is for everybody after it.
+        // The result of an investigation is for every later profile.
         context: record.chain.received().map_or_else(String::new, |of| clip(&of.hand_over.context, RECEIVED_MAX)),
         evidence: Vec::new(),
     };
@@ -71,7 +71,8 @@ fn why(choice: &RouteChoice) -> String {
     }
 }
 
-/// What the former found: the end of its last run, where this machine has its session, else what the ledger says of it.
+/// The former profile's findings: the end of its last run, if this machine has its session, otherwise the ledger's
+/// text.
 fn found(record: &Record, last: Option<Outcome>) -> String {
     let said = match last {
         Some(Outcome::Done { summary, .. }) => summary,

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use crate::{WorkError, Worker};
 
-/// The pauses before a step is tried once more: 15 s in all.
+/// The pauses before each retry of a step: 15 s in all.
 const PAUSES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
-/// How often it is looked whether writes are possible again.
+/// The interval of checks whether writes are possible again.
 const LOOK: Duration = Duration::from_secs(10);
 /// The longest wait for a quota: its longest window, an hour, and five minutes in which the heartbeat renews the lease when it is
 /// over.
@@ -32,8 +32,8 @@ pub(super) enum Patience {
     Quota,
 }
 
-/// Makes a step that has no further effect the second time, again where the forge's refusal is doubted; and where its quota is
-/// used up, if the step has the patience.
+/// Makes an idempotent step, and repeats it if the forge's refusal is doubtful, or, with enough patience, if its quota
+/// is used up.
 ///
 /// # Errors
 /// [`WorkError`] of the last try.
@@ -91,9 +91,9 @@ fn doubt(error: &WorkError) -> Doubt {
     }
 }
 
-/// Whether the lease lives on though it could not be renewed: until it ends there is time to reach the forge again; and beyond
-/// its end while only a quota keeps it from being renewed. Then no visible write is made before it is renewed, which only
-/// succeeds if nobody has taken the issue over.
+/// Whether the lease survives a failed renewal: until it ends there is time to reach the forge again, and beyond its
+/// end while only a quota prevents the renewal. Then no visible write is made before it is renewed, which only succeeds
+/// if no other worker has taken the issue over.
 pub(super) fn survives(worker: &Worker, lease: &HeldLease, error: &ForgeError) -> bool {
     let expired = worker.forge.permit(lease, Duration::ZERO, "renew the lease").is_err();
     match error.class() {

@@ -15,7 +15,7 @@ use crate::{
 /// What every refusal of a workflow file has in it: `refusing to allow a GitHub App to create or update workflow …`.
 const WORKFLOW_REFUSED: &str = "create or update workflow";
 
-/// What became of the pull request.
+/// The state of the pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offered {
     /// It was opened.
@@ -28,12 +28,12 @@ pub enum Offered {
     Theirs,
 }
 
-/// What was done.
+/// The result of onboarding.
 #[derive(Debug, Clone)]
 pub struct Onboarded {
     /// The pull request; none: there was nothing to put into one.
     pub pull: Option<(Pull, Offered)>,
-    /// What is not in it.
+    /// The parts that are not in it.
     pub left_out: LeftOut,
 }
 

@@ -1,4 +1,4 @@
-//! What the repository has, and what it lacks.
+//! The files and labels that the repository has, and those that it lacks.
 
 use hob_config::REPOSITORY_SETTINGS_PATH;
 use hob_domain::{
@@ -9,7 +9,7 @@ use hob_workspace::BranchName;
 
 use crate::{WorkError, Worker};
 
-/// The first line of the settings: where editors find what may stand in them, as this release has it.
+/// The first line of the settings: the address at which editors find this release's schema of them.
 const SCHEMA: &str = concat!(
     "#:schema https://github.com/hob-worker/hob/releases/download/v",
     env!("CARGO_PKG_VERSION"),
@@ -19,7 +19,7 @@ const SCHEMA: &str = concat!(
 pub const WORKFLOW_PATH: &str = ".github/workflows/hob.yml";
 /// The path of the workflow that a schedule starts.
 pub const SCHEDULE_PATH: &str = ".github/workflows/hob-schedule.yml";
-/// What stands behind the prefix of Hob's branches in the name of this one. No issue's branch begins so: those have a number.
+/// The name of this branch after the prefix of Hob's branches. No issue's branch begins so: those have a number.
 const BRANCH: &str = "init";
 
 /// A file that the repository lacks, or that is changed.
@@ -29,7 +29,7 @@ pub struct NewFile {
     pub path: &'static str,
     /// Its content.
     pub text: String,
-    /// Whether the repository has the file: only a workflow whose schedule moves to a file of its own is changed.
+    /// Whether the repository has the file: only a workflow whose schedule moves to its own file is changed.
     pub replaces: bool,
 }
 
@@ -38,7 +38,7 @@ impl NewFile {
         Self { path, text, replaces: false }
     }
 
-    /// Whether only a token with a permission of its own may write it.
+    /// Whether only a token with its own permission for it may write it.
     pub fn is_workflow(&self) -> bool {
         self.path != REPOSITORY_SETTINGS_PATH
     }
@@ -65,10 +65,10 @@ pub struct Survey {
     pub proposal: Proposal,
 }
 
-/// Reads the repository; `workflows` is what the workflows would be for a proposal, none: they are not wanted.
+/// Reads the repository; `workflows` are the settings of proposed workflows, `None` if they are not wanted.
 ///
 /// # Errors
-/// [`WorkError`] of a read, or why nobody can work in this repository.
+/// [`WorkError`] of a read, or why no one can work in this repository.
 pub async fn survey(
     worker: &Worker,
     workflows: Option<impl FnOnce(&Proposal) -> Workflows>,
@@ -92,16 +92,16 @@ pub async fn survey(
     Ok(Survey { base, branch, open, labels, files, present, not_split, proposal })
 }
 
-/// The text of a file on the base branch; none: there is no such file.
+/// The text of a file on the base branch; `None` if it does not exist.
 async fn text_of(worker: &Worker, base: &BaseBranch, path: &str) -> Result<Option<String>, WorkError> {
     match worker.forge.repository().file(path, &base.sha).await {
-        // One that is no text is there, too.
+        // A file that is not text exists, too.
         Err(ForgeError::Unreadable { .. }) => Ok(Some(String::new())),
         found => Ok(found?),
     }
 }
 
-/// What was found of the files so far.
+/// The files found so far.
 #[derive(Default)]
 struct Found {
     files: Vec<NewFile>,
@@ -110,7 +110,8 @@ struct Found {
 }
 
 impl Found {
-    /// The two workflows. Where one is there whose schedule is beside its other triggers, its schedule moves to the other one.
+    /// The two workflows. If one exists whose schedule is beside its other triggers, its schedule moves to the other
+    /// one.
     async fn see_workflows(
         &mut self,
         worker: &Worker,
@@ -154,7 +155,7 @@ async fn detected(worker: &Worker, base: &BaseBranch) -> Result<Proposal, WorkEr
     for path in manifests.into_iter().chain(host_files) {
         match repository.file(path, &base.sha).await {
             Ok(text) => texts.extend(text.map(|text| (path.to_owned(), text))),
-            // A file that is no text, or larger than the forge shows one, tells nothing.
+            // A file that is not text, or larger than the forge shows, tells nothing.
             Err(ForgeError::Unreadable { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! What people read of the pull request: its title, its body, and the commit's message.
+//! The texts of the pull request: its title, its body, and the commit's message.
 
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigg
     )
     .ok();
     if files.iter().any(|file| file.replaces) {
-        // Whoever had the workflow knows the rest.
+        // A repository with the workflow already knows the rest.
         return text;
     }
     let has_workflow = files.iter().any(|file| file.is_workflow());

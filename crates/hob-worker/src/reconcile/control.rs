@@ -13,10 +13,10 @@ use crate::{
     transition::{acquire, acquire_and_end, show_and_release},
 };
 
-/// How often a request is tried on an issue whose ledger keeps moving.
+/// The most tries of a request on an issue whose ledger keeps moving.
 const TRIES: usize = 5;
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requested {
     /// It is carried out.
@@ -25,10 +25,10 @@ pub enum Requested {
     Passed,
 }
 
-/// Leaves an issue alone until it is resumed; whoever works on it keeps the work on the branch and requeues it.
+/// Pauses an issue until it is resumed; its holder keeps the work on the branch and requeues it.
 ///
 /// # Errors
-/// [`OperatorError::NoLedger`] when Hob never claimed the issue.
+/// [`OperatorError::NoLedger`] if Hob never claimed the issue.
 pub async fn pause(worker: &Worker, number: IssueNumber, reason: &str) -> Result<Requested, OperatorError> {
     control(worker, number, Control::Pause, reason).await
 }
@@ -64,7 +64,7 @@ pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), Operator
 /// [`WorkError`] of a call.
 pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), WorkError> {
     let (by, base) = (worker.operator().await?, worker.forge.repository().base_branch().await?);
-    // What is known may be old; the switch has to follow the record that stands.
+    // The known record may be old; the switch must follow the current one.
     worker.forge.repository_ledger().entry(worker.forge.ledger().tips().await?.repository.as_ref()).await?;
     let changed = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let paused = pause.map(|reason| Pause { by: by.clone(), since: now, reason: reason.to_owned() });
@@ -95,7 +95,7 @@ pub async fn forget(worker: &Worker) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// The repository's own ledger as it stands: the kill switch, the day, the hour. None: nothing was claimed yet.
+/// The repository's own current ledger: the kill switch, the day, the hour. `None` if nothing was claimed yet.
 ///
 /// # Errors
 /// [`WorkError`] of a read.
@@ -104,7 +104,7 @@ pub async fn repository_record(worker: &Worker) -> Result<Option<RepositoryRecor
     Ok(worker.forge.repository_ledger().entry(tip.as_ref()).await?.map(|entry| entry.record))
 }
 
-/// Carries the request out where nobody holds the issue, else passes it to the holder in the ledger.
+/// Carries the request out if the issue has no holder, otherwise passes it to the holder in the ledger.
 async fn control(
     worker: &Worker,
     number: IssueNumber,
@@ -124,7 +124,7 @@ async fn control(
             None => carry_out(worker, observed, request, &base).await.map(|_reconciled| Requested::Done),
         };
         match done {
-            // Its holder wrote, or somebody acquired it: what stands there now decides.
+            // Its holder wrote, or a worker acquired it: the new record decides.
             Err(WorkError::Forge(ForgeError::Lost(_) | ForgeError::Held(_))) => {}
             done => return Ok(done?),
         }
@@ -132,7 +132,7 @@ async fn control(
     Err(OperatorError::Contended(number))
 }
 
-/// Does what was asked of an issue that nobody holds.
+/// Carries out a request on an issue without a holder.
 pub(super) async fn carry_out(
     worker: &Worker,
     observed: Observed,

@@ -11,7 +11,8 @@ use crate::{
     transition::{acquire, show_and_release},
 };
 
-/// Writes what the journal keeps to the ledgers that nobody holds. What cannot be written yet waits for the next poll.
+/// Writes the journal's amounts to the ledgers without a holder. Those that cannot be written yet wait for the next
+/// poll.
 pub(crate) async fn write_journal(worker: &Worker, issues: &[IssueNumber], base: &Arc<BaseBranch>) {
     for issue in issues {
         if let Err(error) = Box::pin(write(worker, *issue, base)).await {
@@ -36,6 +37,6 @@ async fn write(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> R
     };
     let held = acquire(worker, observed, base, Transition::AddSpend(spend)).await?;
     worker.spend_journal.remove(issue).await;
-    // Whoever died with this lease may not have shown where the issue stands.
+    // The worker that died with this lease may not have shown the issue's state.
     show_and_release(worker, &held, "the spend of an earlier attempt is in the ledger").await
 }

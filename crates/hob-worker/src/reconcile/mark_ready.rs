@@ -12,8 +12,8 @@ use crate::{
     transition::{acquire, release},
 };
 
-/// Marks the pull request as ready, unless a person was faster, and notes that it is no draft of Hob's any more: whoever makes
-/// it one again has the last word. A worker that dies in between leaves what the next one finds done.
+/// Marks the pull request as ready, unless a person was faster, and notes that Hob no longer keeps it as a draft: a
+/// person who makes it one again has the last word. If a worker dies in between, the next one finds it done.
 pub(super) async fn mark_ready(
     worker: &Worker,
     observed: Observed,

@@ -1,4 +1,4 @@
-//! Commands in comments on an issue that nobody holds: they are followed under one lease.
+//! Commands in comments on an issue without a holder: they are followed under one lease.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) fn seek_command<'a>(
     })
 }
 
-/// The commands on the issue and on its pull request that nobody has followed yet.
+/// The commands on the issue and on its pull request that were not followed yet.
 pub(super) async fn new_commands(worker: &Worker, observed: &Observed) -> Result<Vec<GivenCommand>, WorkError> {
     let Some(record) = observed.record() else { return Ok(Vec::new()) };
     let issue = &observed.issue;
@@ -70,7 +70,7 @@ pub(super) fn obey<'a>(
     })
 }
 
-/// Where the issue stands and why, but for the commands themselves.
+/// The issue's state and its reason, apart from the commands themselves.
 async fn explained(worker: &Worker, observed: &Observed) -> Result<String, WorkError> {
     let Some((_, view)) = observe(worker, observed.issue.number).await? else { return Ok(String::new()) };
     let Some(record) = view.record.clone() else { return Ok(String::new()) };

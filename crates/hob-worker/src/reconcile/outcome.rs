@@ -1,8 +1,8 @@
-//! What became of an issue that was reconciled.
+//! The result of reconciling an issue.
 
 use crate::attempt::Attempted;
 
-/// What became of an issue.
+/// The result of reconciling an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reconciled {
     /// There was nothing to do, or another worker was faster.

@@ -1,4 +1,4 @@
-//! From a decision about an issue to the lease on it, and on to what the decision asks for.
+//! From a decision about an issue to its lease, and on to the decision's action.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) async fn reconcile(
     let action = match decide(&view, &worker.settings.plan_rules(), worker.forge.now()) {
         Decision::Act(action) => action,
         Decision::Wait(WaitReason::Held(_)) => {
-            // Where little room is left the other worker takes that too, and the rest of the queue is as old as this was.
+            // If little room is left the other worker takes that too, and the rest of the queue is as old as this was.
             let room = known_room_for(worker, number, observed.record());
             return Ok(if room == Headroom::Ample { Reconciled::Nothing } else { Reconciled::NoRoom });
         }
@@ -120,7 +120,7 @@ async fn act(
         Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
         Action::RepairLabels(changes) => {
             let held = acquire(worker, observed, base, Transition::RepairLabels(changes)).await?;
-            // Whoever died before the labels died before the comment too.
+            // A worker that died before the labels died before the comment too.
             show_and_release(worker, &held, "its labels follow the ledger again").await?;
             Ok(Reconciled::UpToDate)
         }
@@ -159,7 +159,7 @@ async fn claim(
     attempt_with_room(worker, observed, begin, room, base).await
 }
 
-/// Begins an attempt with this transition, where hour and day have room for it.
+/// Begins an attempt with this transition, if hour and day have room for it.
 async fn attempt_where_room(
     worker: &Worker,
     observed: Observed,
@@ -184,7 +184,7 @@ async fn attempt_with_room(
     let held = match acquire(worker, observed, base, begin).await {
         Err(error @ WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => {
             worker.races.lost(began.elapsed());
-            // Whoever was faster takes the last room, too: the next issue would be claimed and put back.
+            // The faster worker takes the last room, too: the next issue would be claimed and put back.
             return if room == Headroom::Last { Ok(Reconciled::NoRoom) } else { Err(error) };
         }
         held => held?,

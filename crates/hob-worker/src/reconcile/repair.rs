@@ -16,8 +16,8 @@ use crate::{
     transition::{acquire, acquire_and_end, show_and_release},
 };
 
-/// What is left of an issue whose ledger was deleted: Hob's own status comment shows that there was one, or before the
-/// first comment Hob's own label. None: Hob never had this issue.
+/// The traces of an issue whose ledger was deleted: Hob's own status comment, or before the first comment Hob's own
+/// label. `None` if Hob never had this issue.
 pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<Option<Traces>, WorkError> {
     let comment = match observed.issue.comments {
         0 => None,
@@ -52,7 +52,7 @@ pub(super) async fn rebuild(
     Ok(Reconciled::UpToDate)
 }
 
-/// The pull request is open: whatever happened in between, it waits for a review.
+/// The pull request is open again: it waits for a review, regardless of what happened in between.
 pub(super) async fn return_to_review(
     worker: &Worker,
     observed: Observed,
@@ -61,7 +61,7 @@ pub(super) async fn return_to_review(
 ) -> Result<Reconciled, WorkError> {
     let blocked = observed.record().filter(|record| record.state == State::Blocked);
     if let Some(blocked) = blocked.and_then(|record| record.blocked.clone()) {
-        // Whoever opened it again may have said how to continue.
+        // The person who opened it again may have said how to continue.
         match response_since(worker, &observed.issue, observed.record(), &blocked).await? {
             Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
             Response::Cancel(ending) => {

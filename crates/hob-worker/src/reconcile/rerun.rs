@@ -1,8 +1,8 @@
-//! Running failed jobs of the forge once more, before an agent works on what may only be flaky.
+//! Reruns failed jobs of the forge before an agent works on what may only be flaky.
 //!
 //! # Guarantees
-//! The ledger says that they run again before the forge is asked: a worker that dies in between leaves them to a round, and no
-//! job of a head is run again twice.
+//! The ledger records the rerun before the forge is asked: a worker that dies in between leaves the jobs to a round,
+//! and no job of a head is rerun twice.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     transition::{acquire, release},
 };
 
-/// Lets the jobs among these checks of the head run once more. Those that cannot are worked on at the next poll.
+/// Reruns the jobs among these checks of the head. Those that cannot be rerun are worked on at the next poll.
 pub(super) async fn rerun(
     worker: &Worker,
     observed: Observed,

@@ -17,7 +17,7 @@ use crate::{
     transition::{acquire, show_and_release},
 };
 
-/// Carries out what a ticked box asks for; false: the issue has no such box any more, or somebody works on it.
+/// Carries out a ticked box's request; `false` if the issue no longer has such a box, or has a holder.
 pub(crate) async fn carry_out_tick(
     worker: &Worker,
     tick: &ActBox,
@@ -32,7 +32,7 @@ pub(crate) async fn carry_out_tick(
         return Ok(false);
     }
     match Box::pin(act(worker, tick.act, observed, (&record, by), base)).await {
-        // Whoever was faster may have ended what the box was for: the next look tells.
+        // The faster worker may have ended what the box was for: the next look tells.
         Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(false),
         done => done,
     }

@@ -23,18 +23,18 @@ use crate::{
     transition::{acquire, acquire_and_end, show_and_release},
 };
 
-/// What authorized people said since the issue was blocked.
+/// The response of authorized people since the issue was blocked.
 pub(crate) enum Response {
     Nothing,
     Continue(Unblocking),
     Cancel(Ending),
     /// The label is off, and the forge does not show yet who took it off.
     NotYet,
-    /// What is said to comments that are meant for Hob and that it cannot follow.
+    /// Comments that are meant for Hob and that it cannot follow, with the replies to them.
     Impossible(Vec<Receipt>),
 }
 
-/// What whoever looks for an answer may begin.
+/// What the search for an answer may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// An attempt: it has one of the process's jobs.
@@ -43,13 +43,13 @@ pub(super) enum Slot {
     None,
 }
 
-/// What a look for an answer came to.
+/// The result of a search for an answer.
 pub(super) enum Sought {
-    /// Nobody said anything.
+    /// There was no response.
     Nothing,
     /// It shows only at a later look.
     Unclear,
-    /// There is an answer, and whoever looked may begin no attempt.
+    /// There is an answer, and the search may not begin an attempt.
     Answer,
     /// This.
     Done(Reconciled),
@@ -70,7 +70,7 @@ pub(super) fn seek_answer<'a>(
         let Some(blocked) = observed.record().and_then(|record| record.blocked.clone()) else {
             // A blocked record without a reason can only be resumed.
             let empty = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
-            // Nobody said anything new: what was approved stays so.
+            // There is no new response, so earlier approvals stay.
             let trigger = observed.record().and_then(|record| record.trigger.as_ref());
             let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
             let unblocking = Unblocking { answer: empty, grant: ApprovalGrant::Nothing, approved };
@@ -105,7 +105,7 @@ pub(super) fn seek_answer<'a>(
     })
 }
 
-/// What authorized people said in comments since the issue was blocked, or did to its label.
+/// The response of authorized people since the issue was blocked, in comments or by its label.
 pub(crate) fn response<'a>(
     worker: &'a Worker,
     issue: &'a Issue,
@@ -186,8 +186,8 @@ pub(super) async fn response_since(
     Ok(if impossible.is_empty() { Response::Nothing } else { Response::Impossible(impossible) })
 }
 
-/// The comments on the issue that may answer the question, and the commands in its pull request's conversation that do; each
-/// with that pull request.
+/// The comments on the issue that may answer the question, and the commands in its pull request's conversation that do;
+/// each with that pull request.
 async fn comments_since(
     worker: &Worker,
     issue: &Issue,
@@ -336,19 +336,19 @@ async fn free_as_operator(
     let actor = worker.operator().await?;
     let question = observed.record().and_then(|record| record.blocked.as_ref()).map(|blocked| blocked.question.clone());
     let answer = Answer { actor, text, question, comment: None, event: None };
-    // Whoever runs the command has the issue before them as it stands.
+    // The operator at the command line sees the issue in its current form.
     let freed =
         Freed { answer, grant, approved: approved_hash(&observed.issue), why: "unblocked from the command line" };
     free(worker, observed, freed, &base).await
 }
 
-/// How a blocked issue is unblocked for the next free worker.
+/// The way in which a blocked issue is made ready for the next free worker.
 pub(super) struct Freed {
     pub(super) answer: Answer,
     pub(super) grant: ApprovalGrant,
     /// SHA-256 of the title and the body that are approved with it.
     pub(super) approved: String,
-    /// What is told of it.
+    /// The reason that is shown.
     pub(super) why: &'static str,
 }
 
@@ -365,7 +365,7 @@ pub(super) async fn free(
     show_and_release(worker, &held, why).await
 }
 
-/// What a comment means for a blocked issue, if its author is authorized.
+/// The meaning of a comment for a blocked issue, if its author is authorized.
 #[derive(Debug, PartialEq, Eq)]
 enum Meaning {
     Cancel,
@@ -376,7 +376,7 @@ enum Meaning {
     Impossible(String),
 }
 
-/// None: it is not meant for Hob. A person's plain reply answers whatever the issue is blocked by; a program's only a
+/// `None` if it is not meant for Hob. A person's plain reply answers any reason for the block; a program's only a
 /// question, so that two programs do not answer each other for ever.
 fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>, blocked: &Blocked) -> Option<Meaning> {
     let reply = || Meaning::Words(comment.body.trim().to_owned());
@@ -393,7 +393,7 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
             let waiting = record.and_then(Record::waiting_plan).filter(|_| is_newer);
             waiting.map(|_plan| Meaning::PlanApproval(plan_approval_text(&words)))
         }
-        // They answer nothing, and were followed before anybody looks for an answer.
+        // They answer nothing, and were followed before the search for an answer.
         (
             Some(
                 Command::Pause(_)
@@ -427,12 +427,12 @@ fn plan_approval_text(words: &str) -> String {
     format!("Approved: carry the plan out.\n\n{}", words.trim()).trim().to_owned()
 }
 
-/// Whether a comment begins with somebody's name: people talk to each other.
+/// Whether a comment begins with a mention: people talk to each other.
 fn is_to_another(body: &str) -> bool {
     body.trim_start().starts_with('@')
 }
 
-/// What the agent is told: it may not know any more what exactly it had asked for.
+/// The text for the agent, which may no longer remember what exactly it had asked for.
 pub(super) fn approval_text(action: &Proposed, words: &str) -> String {
     let Proposed { tool, text, .. } = action;
     let told = format!("Approved: the tool `{tool}` may do exactly this, and nothing else is approved by it:\n{text}");

@@ -1,4 +1,4 @@
-//! Who works when: polls, queues and free jobs, over all repositories of a process.
+//! The order of work: polls, queues and free jobs, over all repositories of a process.
 
 mod dashboard;
 mod poll;

@@ -57,22 +57,22 @@ impl Work {
     }
 }
 
-/// What a poll found.
+/// The result of a poll.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
-    /// What was brought up to date, and what of it failed.
+    /// The issues that were brought up to date, and the failures.
     pub(super) reconciled: RunSummary,
-    /// What is to be worked on, in order.
+    /// The issues to work on, in order.
     pub(super) work: Vec<IssueNumber>,
     /// Blocked issues on which a person may have answered.
     pub(super) looks: Vec<IssueNumber>,
-    /// The branch that the work starts from; none where there is no work.
+    /// The branch that the work starts from; `None` if there is no work.
     pub(super) base: Option<Arc<BaseBranch>>,
-    /// How long until the first wait ends by itself: a lease expires, a pause is over.
+    /// The time until the first wait ends by itself: a lease expires, a pause is over.
     pub(super) due: Option<Duration>,
 }
 
-/// What a decision means for a poll.
+/// Decisions, sorted by who carries them out.
 #[derive(Default)]
 struct Sorted {
     /// Issues whose labels, comment or ledger are brought up to date by the poll itself.
@@ -84,10 +84,10 @@ struct Sorted {
     due: Option<Duration>,
 }
 
-/// Asks the forge what there is, and brings up to date what of `scope` needs no work. None: the worker was stopped.
+/// Reads the forge, and brings issues of `scope` up to date that need no work. `None` if the worker was stopped.
 ///
 /// # Errors
-/// [`WorkError`] when the forge could not be asked; one issue's trouble is not the poll's.
+/// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the poll.
 pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
     let polled = Box::pin(look_around(worker, scope)).await?;
     if polled.is_some() && matches!(scope, Scope::All) {
@@ -117,7 +117,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     let mut labels = worker.settings.labels.specs();
     if reconcile.iter().any(&is_unlabeled) && trigger_is_gone(worker).await?.is_some() {
         reconcile.retain(|number| !is_unlabeled(number));
-        // Made anew it would be an empty one: it is for people to say what became of it.
+        // If it were made again it would be on no issue: people have to say what happened to it.
         labels.retain(|label| label.name != worker.settings.labels.trigger);
     }
     let waiting = planned.iter().filter_map(waiting).collect();
@@ -222,7 +222,7 @@ fn waiting(planned: &Planned<'_>) -> Option<Waiting> {
     }
 }
 
-/// Whether the state label is known not to be Hob's: nobody changed anything on the issue since that was looked up.
+/// Whether the state label is known not to be Hob's: nothing on the issue has changed since that was looked up.
 fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
     worker.labelled_by_hand.has(issue.number, issue.updated_at)
 }
@@ -262,10 +262,10 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
     });
 }
 
-/// Does the work on an issue, where there still is room for it.
+/// Does the work on an issue, if there still is room for it.
 pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
     let issue = work.issue();
-    // An error is the issue's, too, and told by whoever reads it next.
+    // An error belongs to the issue, too, and is reported by the next read of it.
     if work.waits_for_room() && matches!(room_after_pause(worker, issue).await, Ok(Headroom::None)) {
         return Ok(Reconciled::NoRoom);
     }
@@ -277,7 +277,7 @@ pub(super) async fn look(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBra
     told(worker, issue, Box::pin(look_for_answer(worker, issue, base)).await)
 }
 
-/// What became of an issue; what failed is an event too.
+/// The result for an issue; failures are events too.
 fn told(worker: &Worker, number: IssueNumber, result: Result<Reconciled, WorkError>) -> Result<Reconciled, WorkError> {
     if let Err(error) = &result
         && error.class() != FailureClass::Misconfigured

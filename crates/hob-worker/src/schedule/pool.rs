@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Which repositories are worked on.
+/// The repositories to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Repositories {
     /// These.
@@ -45,10 +45,10 @@ impl WorkerPool {
         Self { connection, settings, cancel, repositories, factory }
     }
 
-    /// Polls each repository once and works on all that is there.
+    /// Polls each repository once and works on everything that is ready.
     ///
     /// # Errors
-    /// [`WorkError`] when no repository could be asked; one repository's trouble is not the run's.
+    /// [`WorkError`] if no repository could be asked; the trouble of one repository does not fail the run.
     pub async fn run_once(&self, limits: RunLimits) -> Result<RunSummary, WorkError> {
         self.run(limits, Mode::Once).await
     }
@@ -77,7 +77,7 @@ impl WorkerPool {
         Ok(workers)
     }
 
-    /// What is left of the forge's quotas.
+    /// The rest of the forge's quotas.
     pub fn rates(&self) -> Vec<Rate> {
         self.connection.rates()
     }

@@ -1,4 +1,4 @@
-//! What may be claimed now, for an engine that gives each issue a process of its own.
+//! The issues that may be claimed now, for an engine that gives each issue its own process.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     schedule::poll::{Poll, Scope, poll},
 };
 
-/// Polls, at most, where each brought something up to date: what was merged may let the next issue be claimed.
+/// The most polls, as long as each brought something up to date: a merge may let the next issue be claimed.
 const PASSES: usize = 3;
 
 /// An issue that may be claimed.
@@ -44,11 +44,11 @@ pub async fn ready(worker: &Worker) -> Result<Vec<ReadyIssue>, WorkError> {
     Ok(issues.collect())
 }
 
-/// The longest that an attempt in this repository takes, by Hob's settings and its own. Not in it: how long the forge lets Hob
-/// wait where its limits are used up.
+/// The longest that an attempt in this repository takes, by Hob's settings and its own, without the time that the forge
+/// lets Hob wait when its limits are used up.
 ///
 /// # Errors
-/// [`WorkError`] when the forge could not be asked, or the repository's settings cannot be used.
+/// [`WorkError`] if the forge could not be asked, or the repository's settings cannot be used.
 pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
     let repository = worker.forge.repository();
     let base = repository.base_branch().await?;
@@ -58,8 +58,8 @@ pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
 
 fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {
     let of = |commands: usize| settings.checks.time.saturating_mul(u32::try_from(commands).unwrap_or(u32::MAX));
-    // The checks run on the base, on the work, and again after each time that they went back to the agent; the steps before each
-    // of them, where files of `setup_key` change.
+    // The checks run on the base, on the work, and again after each time that they went back to the agent; the set-up
+    // steps run before each of them if files of `setup_key` change.
     let runs = settings.limits.check_rounds.saturating_add(2);
     let commands = of(rules.checks.len()).saturating_add(of(rules.setup.len())).saturating_mul(runs);
     // A fetch, a checkout, and a push, which has at most half of the lease.

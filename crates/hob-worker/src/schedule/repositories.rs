@@ -22,7 +22,7 @@ impl Scheduler {
         self.queues.entry(repo).or_insert_with(|| RepositoryQueue::new(worker));
     }
 
-    /// Goes on with a repository under its new name, where an error says that it has one; whether it does.
+    /// Continues with a repository under its new name, if an error says that it has one; returns whether it does.
     pub(super) fn follow(&mut self, repo: &RepoName, error: &WorkError) -> bool {
         let (Some(factory), Some(to)) = (&self.factory, error.moved_to().cloned()) else { return false };
         if self.queues.contains_key(&to) {
@@ -40,8 +40,8 @@ impl Scheduler {
         true
     }
 
-    /// Takes in that work in a repository found what only an operator or a maintainer can mend. A run that goes on looks again
-    /// soon; one that polls once works no more on the repository, where the next issue would only find the same.
+    /// Handles a problem in a repository that only an operator or a maintainer can fix. A continuous run looks again
+    /// soon; one that polls once stops working on the repository, where the next issue would only find the same.
     pub(super) fn lacks(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
         if self.follow(repo, &error) {
             return error;
@@ -57,10 +57,10 @@ impl Scheduler {
         WorkError::Shared(error)
     }
 
-    /// Works no more on a repository whose worker lacks something, which the next issue would only find again.
+    /// Stops working on a repository whose worker lacks something, which the next issue would only find again.
     pub(super) fn give_up(&mut self, repo: &RepoName, error: WorkError) -> WorkError {
         let error = Arc::new(error);
-        // Where it is the run's one repository, whoever asked for the run tells it.
+        // If it is the run's one repository, the caller reports it.
         let alone = self.queues.len() == 1 && self.source.is_none();
         if let Some(queue) = self.queues.get_mut(repo).filter(|queue| !queue.retired) {
             queue.retire();

@@ -27,23 +27,23 @@ pub(super) enum PollState {
     Never,
 }
 
-/// How a repository's last poll ended.
+/// The result of a repository's last poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastPoll {
     /// There was none yet.
     None,
     /// Well.
     Ok,
-    /// With an error.
+    /// An error.
     Failed,
-    /// With one that only an operator or a maintainer can mend.
+    /// An error that only an operator or a maintainer can fix.
     Lacking,
 }
 
 /// A repository's queue and its worker.
 pub(super) struct RepositoryQueue {
     pub(super) worker: Arc<Worker>,
-    /// What to work on, in the order of the plan.
+    /// The issues to work on, in the order of the plan.
     pub(super) waiting: VecDeque<Work>,
     /// Blocked issues to look at, those first that have waited for longest.
     pub(super) looks: VecDeque<IssueNumber>,
@@ -86,7 +86,7 @@ impl RepositoryQueue {
         let known: Vec<_> = self.waiting.iter().map(|work| work.issue()).collect();
         let is_new = |issue: &IssueNumber| !self.in_progress.contains(issue) && !known.contains(issue);
         self.waiting.extend(found.work.into_iter().filter(is_new).map(Work::Attempt));
-        // What waits keeps its place: a poll that comes sooner than the end of all looks would begin them anew for ever.
+        // Waiting issues keep their place: a poll that comes before all looks are done would start them over for ever.
         self.looks.retain(|issue| found.looks.contains(issue));
         for issue in found.looks {
             let is_known = self.looks.contains(&issue) || self.looked_at.contains(&issue);
@@ -112,7 +112,7 @@ impl RepositoryQueue {
         self.errors = self.errors.saturating_add(1);
         match error.class() {
             FailureClass::Transient { retry_after: Some(wait) } => pause.max(wait),
-            // Whoever mends it looks whether it works now.
+            // The person who fixes it checks whether it works now.
             FailureClass::Misconfigured | FailureClass::NeedsHuman => pause.min(poll.interval.saturating_mul(2)),
             FailureClass::Transient { retry_after: None }
             | FailureClass::Unfinished
@@ -138,7 +138,7 @@ impl RepositoryQueue {
         }
     }
 
-    /// Takes in that the repository has no room: what needs some waits for the next poll, which sees whether there is any.
+    /// Notes that the repository has no room: work that needs some waits for the next poll, which checks it.
     pub(super) fn is_full(&mut self) {
         self.waiting.retain(|work| !work.waits_for_room());
     }
@@ -156,7 +156,7 @@ impl RepositoryQueue {
         }
     }
 
-    /// Takes no new work any more; what is in hand is finished.
+    /// Takes no new work; work in progress is finished.
     pub(super) fn retire(&mut self) {
         self.retired = true;
         self.waiting.clear();

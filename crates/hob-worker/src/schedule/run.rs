@@ -35,7 +35,7 @@ pub async fn run_sequentially(worker: &Worker) -> Result<RunSummary, WorkError> 
     Ok(work_through(worker, &Scope::All).await?.0)
 }
 
-/// As [`run_sequentially`], over the issues of `scope`; what became of each issue that was worked on too.
+/// Like [`run_sequentially`], over the issues of `scope`; also returns the result for each issue that was worked on.
 pub(super) async fn work_through(
     worker: &Worker,
     scope: &Scope,
@@ -46,7 +46,7 @@ pub(super) async fn work_through(
     if let Some(Poll { reconciled, work, looks, base: Some(base), .. }) = poll(worker, scope).await? {
         summary.merge(&reconciled);
         let mut is_full = false;
-        // Whoever works through one after the other looks and works in one.
+        // A sequential run looks and works in one.
         for work in work.into_iter().map(Work::Attempt).chain(looks.into_iter().map(Work::Answered)) {
             if worker.cancel.is_cancelled() {
                 break;

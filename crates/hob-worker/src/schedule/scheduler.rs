@@ -1,21 +1,24 @@
 //! The scheduler: repositories take turns at the jobs of this process.
 //!
 //! # Flow
-//! Each repository is polled when it is due; what a poll finds waits in the repository's own queue, in the order of the
-//! plan. A free job goes to the repository with the fewest issues in progress; among equals they take turns. Blocked issues
-//! are looked at beside the jobs, a few at once: an answer that is found waits for a job like any other work.
+//! Each repository is polled when it is due; issues that a poll finds wait in the repository's own queue, in the order
+//! of the plan. A free job goes to the repository with the fewest issues in progress; among equals they take turns.
+//! Blocked issues are looked at beside the jobs, a few at once: an answer that is found waits for a job like any other
+//! work.
 //!
 //! # Guarantees
 //! - Never more than `limits.jobs` issues are in progress, over all repositories; a repository with much to do cannot keep
 //!   the others from their share.
 //! - Each poll and each attempt is a task of its own: one that blocks its thread or panics delays no other's heartbeat.
-//! - A repository that fails backs off by itself; the others are polled as before. Once the forge has answered well, a run
-//!   that goes on polls again whatever fails: what only an operator can mend may be mended, and what looked like that may
-//!   have been an incident.
-//! - What waits for a look keeps its place from poll to poll, and a busy process polls as often as an idle one.
+//! - A repository that fails backs off by itself; the others are polled as before. Once the forge has answered well, a
+//!   continuous run keeps polling after any failure: a problem for an operator may be fixed by now, or may have been an
+//!   incident.
+//! - An issue that waits for a look keeps its place from poll to poll, and a busy process polls as often as an idle
+//!   one.
 //! - No attempt begins whose writes, renewals of its lease included, do not fit into the hour.
-//! - While the forge's gate is closed nothing is started, whatever is due.
-//! - It ends within [`STOP_TIME`](super::tasks::STOP_TIME) of a stop: what was not requeued by then is left to its lease.
+//! - While the forge's gate is closed nothing is started, even if it is due.
+//! - It ends within [`STOP_TIME`](super::tasks::STOP_TIME) of a stop: work that was not requeued by then is left to its
+//!   lease.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -75,15 +78,15 @@ pub(super) struct Scheduler {
     limits: RunLimits,
     pub(super) mode: Mode,
     scope: Scope,
-    /// What became of each issue, where the scope is some issues alone.
+    /// The result for each issue, if the scope is a list of issues.
     results: Vec<(IssueNumber, Result<Reconciled, WorkError>)>,
     pub(super) source: Option<RepositorySource>,
-    /// What makes the worker of a repository that was renamed.
+    /// Makes the worker of a repository that was renamed.
     pub(super) factory: Option<Arc<WorkerFactory>>,
     source_due: Option<Instant>,
-    /// Whose turn it was last.
+    /// The repository that had the last turn.
     served: Option<RepoName>,
-    /// Whose turn it was last of the looks.
+    /// The repository that had the last turn of the looks.
     looked_in: Option<RepoName>,
     pub(super) summary: RunSummary,
     first_error: Option<WorkError>,
@@ -144,7 +147,7 @@ impl Scheduler {
         self.scope = scope;
     }
 
-    /// What became of each issue, where the scope is some issues alone.
+    /// The result for each issue, if the scope is a list of issues.
     pub(super) fn results(self) -> Vec<(IssueNumber, Result<Reconciled, WorkError>)> {
         self.results
     }
@@ -152,7 +155,7 @@ impl Scheduler {
     /// Runs to the end.
     ///
     /// # Errors
-    /// The first [`WorkError`], where each repository was polled once and no poll succeeded.
+    /// The first [`WorkError`], if each repository was polled once and no poll succeeded.
     pub(super) async fn run(&mut self) -> Result<RunSummary, WorkError> {
         let cancel = self.cancel.clone();
         while !cancel.is_cancelled() && !self.is_full() && (self.mode == Mode::Once || !self.is_hopeless()) {
@@ -188,7 +191,7 @@ impl Scheduler {
         Ok(RunSummary { repositories_failed: failed, calls, rates, ..self.summary.clone() })
     }
 
-    /// Waits for what is in progress; not long, where the run was stopped.
+    /// Waits for work in progress; not long, if the run was stopped.
     async fn drain(&mut self) {
         let (cancel, connection) = (self.cancel.clone(), Arc::clone(&self.connection));
         let rest = async {
@@ -237,7 +240,7 @@ impl Scheduler {
         }
     }
 
-    /// The issue whose turn it is, where a job is free: now it is in progress.
+    /// The issue whose turn it is, if a job is free: it is in progress from now on.
     fn next_issue(&mut self) -> Option<(RepoName, Arc<Worker>, Work, Arc<BaseBranch>)> {
         let in_progress = self.in_progress();
         let room = self.limits.max_issues.is_none_or(|max| self.summary.worked + in_progress < max);
@@ -254,7 +257,7 @@ impl Scheduler {
         Some((repo, Arc::clone(&queue.worker), work, base))
     }
 
-    /// The blocked issue that is looked at next, where there is room for a look: the repositories take turns.
+    /// The blocked issue to look at next, if there is room for a look: the repositories take turns.
     fn next_look(&mut self) -> Option<(RepoName, Arc<Worker>, IssueNumber, Arc<BaseBranch>)> {
         let under_way: usize = self.queues.values().map(|queue| queue.looked_at.len()).sum();
         if under_way >= LOOKS {
@@ -386,7 +389,7 @@ impl Scheduler {
                 }
                 let (reason, pause) = (error.to_string(), queue.failed(&error, &self.poll));
                 self.first_error.get_or_insert(error);
-                // Where it is the run's one error, whoever asked for the run tells it.
+                // If it is the run's only error, the caller reports it.
                 let is_told = alone && (self.mode == Mode::Once || self.is_hopeless());
                 if let Some(queue) = self.queues.get(repo).filter(|_| !is_told) {
                     queue.worker.emit(&WorkEvent::Failed { issue: None, reason });
@@ -448,7 +451,7 @@ mod tests {
     use super::*;
     use crate::schedule::tasks::STOP_TIME;
 
-    /// On the runtime's own clock, which stands still while anything is left to do.
+    /// On the runtime's own clock, which does not advance while there is anything to do.
     #[tokio::test(start_paused = true)]
     async fn work_of_a_stopped_run_has_little_time_and_that_of_any_other_as_much_as_it_takes() {
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();

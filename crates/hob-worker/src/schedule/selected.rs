@@ -16,15 +16,16 @@ use crate::{
     },
 };
 
-/// Passes over the issues, at most, where each pass only repaired what stood before the work: labels, a lost ledger.
+/// The most passes over the issues, as long as each pass only repaired something before the work: labels, a lost
+/// ledger.
 const PASSES: usize = 3;
-/// How long a run that was stopped may take to report how its issues stand.
+/// How long a stopped run may take to report the state of its issues.
 const REPORT_TIME: Duration = Duration::from_secs(3);
 
 /// Why an issue of a stopped run has no result.
 const STOPPED: &str = "the worker was stopped";
 
-/// How several issues are worked on.
+/// The concurrency of several issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
     /// Up to `limits.jobs` at once; one that fails does not stop the others.
@@ -33,7 +34,7 @@ pub enum Concurrency {
     Sequential,
 }
 
-/// What became of an issue.
+/// The result for an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueResult {
@@ -52,17 +53,17 @@ pub enum IssueResult {
 pub struct WorkedOn {
     /// The issue.
     pub issue: IssueNumber,
-    /// Its title; empty where it is not known.
+    /// Its title; empty if it is not known.
     pub title: String,
-    /// What became of it.
+    /// The result.
     pub state: IssueResult,
-    /// Where the ledger says it stands; none: it has no ledger.
+    /// Its state in the ledger; `None` if it has no ledger.
     pub ledger: Option<State>,
     /// Why, one sentence.
     pub why: String,
     /// Its pull request.
     pub pull_request: Option<PullNumber>,
-    /// Where its pull request is, or else its report.
+    /// The address of its pull request, otherwise of its report.
     pub url: Option<String>,
     /// The session of its last run.
     pub session: Option<RunId>,
@@ -87,11 +88,11 @@ impl WorkedOn {
     }
 }
 
-/// Works on these issues and on no other, one attempt each. Nothing is waited for: an issue that cannot be claimed now has
-/// failed, and its sentence says why.
+/// Works only on these issues, one attempt each, without waiting: an issue that cannot be claimed now has failed, and
+/// its sentence says why.
 ///
 /// # Errors
-/// [`WorkError`] when the forge could not be asked at all; one issue's trouble is its own.
+/// [`WorkError`] if the forge could not be asked at all; the trouble of one issue is its own.
 pub async fn work_on(
     worker: &Arc<Worker>,
     numbers: &[IssueNumber],
@@ -145,7 +146,7 @@ async fn run_over(
                 (scheduler.run().await?, scheduler.results())
             }
         };
-        // What was only repaired may be worked on now.
+        // Issues that were only repaired may be worked on now.
         let again = done.reconciled > 0 && !worker.cancel.is_cancelled();
         summary = done.after(&summary);
         results.extend(more);
@@ -169,7 +170,7 @@ async fn run_over(
     Ok((report, summary))
 }
 
-/// How each issue stands now, and why.
+/// Each issue's current state, and its reason.
 async fn report(
     worker: &Worker,
     numbers: &[IssueNumber],
@@ -250,7 +251,7 @@ fn in_review(record: &Record) -> Option<String> {
     record.pull_request.map(|pull| WaitReason::InReview(pull).to_string())
 }
 
-/// What a blocked issue asks, in the words of its status comment.
+/// The question of a blocked issue, in the words of its status comment.
 fn asked(record: &Record) -> Option<String> {
     record.blocked.as_ref().map(Blocked::in_a_line)
 }

@@ -1,4 +1,4 @@
-//! Where the repositories of an installation come from.
+//! The source of an installation's repositories.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -7,7 +7,7 @@ use hob_domain::RepoName;
 
 use crate::{WorkError, Worker, WorkerParts};
 
-/// What changed in an installation.
+/// The changes in an installation.
 pub(super) struct RepositoryChanges {
     /// All repositories that it has now.
     pub(super) all: BTreeSet<RepoName>,

@@ -1,4 +1,4 @@
-//! How far a run goes, and what it did.
+//! The limits of a run, and its result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{WorkError, reconcile::Reconciled};
 
-/// How far one run goes.
+/// The limits of one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunLimits {
     /// Issues to work on at most.
@@ -16,7 +16,7 @@ pub struct RunLimits {
     pub max_runtime: Option<Duration>,
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RunSummary {
     /// Issues that were worked on.
@@ -25,14 +25,14 @@ pub struct RunSummary {
     pub reconciled: usize,
     /// Issues that failed in a way that left them to the next run.
     pub failed: usize,
-    /// Repositories that could not be asked when they were asked last, or whose worker lacks something.
+    /// Repositories whose last read failed, or whose worker lacks something.
     pub repositories_failed: usize,
-    /// What a worker lacks that only its operator can supply: it works no more on its repository.
+    /// What a worker lacks that only its operator can supply: it stopped working on its repository.
     #[serde(serialize_with = "as_text")]
     pub lacks: Option<Arc<WorkError>>,
     /// Calls to the forge.
     pub calls: CallCounts,
-    /// What is left of the forge's quotas.
+    /// The rest of the forge's quotas.
     pub rates: Vec<Rate>,
 }
 

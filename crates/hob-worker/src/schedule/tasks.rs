@@ -35,7 +35,7 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it gave no reason".to_owned())
 }
 
-/// What `work` comes to; none: the worker was stopped, and `work` did not end within [`STOP_TIME`] of that.
+/// The result of `work`; `None` if the worker was stopped and `work` did not end within [`STOP_TIME`] of that.
 pub(super) async fn within_stop_time<T>(
     cancel: &CancellationToken,
     connection: &Connection,

@@ -1,4 +1,4 @@
-//! Whose turn it is, and when the scheduler wakes.
+//! The next repository to get a turn, and the scheduler's wake-up time.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use tokio::time::Instant;
 /// The longest sleep: nothing is that far away.
 pub(super) const FAR: Duration = Duration::from_secs(86_400);
 
-/// What the clocks say, read once for what is started and for the sleep after it: what came due between two
-/// readings would be neither started nor waited for.
+/// The clocks, read once for the starts and for the sleep after them: an issue that came due between two readings would
+/// be neither started nor waited for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
     /// Now.
@@ -26,17 +26,17 @@ impl Moment {
         Self { now, opens: now + connection.closed_for().unwrap_or_default() }
     }
 
-    /// The moment to wake at, where `waiting` says that there is work which only the gate keeps back.
+    /// The moment to wake at, if `waiting` says that there is work which only the gate keeps back.
     pub(super) fn next(self, dues: impl Iterator<Item = Instant>, waiting: bool) -> Instant {
         let Self { now, opens } = self;
         let is_closed = opens > now;
         let next = dues.chain((waiting && is_closed).then_some(opens)).filter(|due| *due > now || is_closed).min();
-        // What is due now and was not started has to wait for a job or a survey, whose end wakes.
+        // Work that is due now and was not started waits for a job or a survey, whose end wakes.
         next.map_or(now + FAR, |next| next.max(opens))
     }
 }
 
-/// The repository whose turn it is: of those with the fewest issues in hand the next one after `served`.
+/// The repository whose turn it is: of those with the fewest issues in progress, the next one after `served`.
 pub(super) fn whose_turn<'a>(
     waiting: impl Iterator<Item = (&'a RepoName, usize)>,
     served: Option<&RepoName>,

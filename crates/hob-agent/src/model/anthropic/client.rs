@@ -16,12 +16,12 @@ use crate::model::{
 
 /// The interface's version that this speaks, from Anthropic's "Versions" page.
 const VERSION: &str = "2023-06-01";
-/// How a message ends, and how with a mark in its last block.
+/// The end of a message, without and with a cache mark in its last block.
 const LAST_BLOCK: &str = "}]}";
 const MARKED_BLOCK: &str = r#","cache_control":{"type":"ephemeral"}}]}"#;
 /// Characters of a tool's name that are sent back.
 const NAME_MAX: usize = 64;
-/// Stands where a message would be empty, which the service refuses.
+/// Replaces an empty message, which the service refuses.
 const NOTHING: &str = "(nothing)";
 
 /// A client for one of Anthropic's models.
@@ -30,7 +30,7 @@ pub struct Anthropic {
     url: String,
     key: Option<SecretString>,
     model: String,
-    /// Whose the verbatim replies are.
+    /// The interface and model that the verbatim replies belong to.
     of: String,
     thinking: Thinking,
     max_output_tokens: u32,
@@ -57,9 +57,9 @@ impl Anthropic {
         }
     }
 
-    /// Marks for the cache: after the system prompt, with the tools before it, which all runs share; and at the last two
-    /// messages of ours: where the next turn's request continues, and where the one before was marked, because the
-    /// service looks back only some twenty blocks for what it has.
+    /// Marks for the cache: after the system prompt, with the tools before it, which all runs share; and at the last
+    /// two messages of ours: where the next turn's request continues, and where the one before was marked, because the
+    /// service searches only some twenty blocks back for a cached prefix.
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
         let mut body = format!(
             r#"{{"model":{},"max_tokens":{},"stream":true,{}"tools":"#,
@@ -119,7 +119,7 @@ fn tool(tool: &Tool) -> Value {
     json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema })
 }
 
-/// Whether a message is Hob's, which a mark may stand on.
+/// Whether a message is Hob's, which can have a mark.
 fn is_ours(message: &Message) -> bool {
     match message {
         Message::User { .. } | Message::Results { .. } => true,

@@ -10,7 +10,7 @@ use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, clas
 /// Blocks one reply may have.
 const BLOCKS_MAX: usize = 256;
 
-/// What came of a reply so far.
+/// The parts of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     blocks: BTreeMap<u64, Block>,
@@ -32,7 +32,7 @@ enum Block {
         thinking: String,
         signature: String,
     },
-    /// What the service alone can read.
+    /// Thinking that only the service can read.
     Redacted(String),
     Other,
 }
@@ -195,7 +195,7 @@ impl Collect for Collected {
 
     fn finish(self, of: &str, _sent: usize) -> Result<ModelReply, ModelError> {
         let Some(stop) = self.stop else { return Err(ModelError::Cut) };
-        // What was cut may lack its signature.
+        // A reply that was cut off may lack its signature.
         let verbatim = if stop == Stop::Finished { self.verbatim(of) } else { None };
         let (mut text, mut calls) = (String::new(), Vec::new());
         for block in self.blocks.into_values() {
@@ -213,7 +213,7 @@ impl Collect for Collected {
 }
 
 impl Collected {
-    /// The blocks as they came, where one of them is thinking; empty text, which the service refuses, is left out.
+    /// The blocks as they came, if one of them is thinking; empty text, which the service refuses, is left out.
     fn verbatim(&self, of: &str) -> Option<Verbatim> {
         let thinks = |block: &Block| matches!(block, Block::Thinking { .. } | Block::Redacted(_));
         if !self.blocks.values().any(thinks) {

@@ -1,7 +1,8 @@
-//! How a model of Anthropic's is told to think.
+//! The request for an Anthropic model's thinking.
 //!
-//! Source: Anthropic's "Adaptive thinking" and "Extended thinking", read 2026-11: from Claude 4.6 on a model decides itself how much it
-//! thinks, by `output_config.effort`; older ones get a budget of tokens, and think between calls with a beta header only.
+//! Source: Anthropic's "Adaptive thinking" and "Extended thinking", read 2026-11: from Claude 4.6 on a model itself
+//! decides how much it thinks, by `output_config.effort`; older ones get a budget of tokens, and think between calls
+//! only with a beta header.
 
 use hob_config::Effort;
 use http::HeaderValue;
@@ -19,14 +20,14 @@ const BUDGETED: [&str; 9] = [
     "claude-haiku-4-5",
 ];
 
-/// How the thinking of one model is asked for.
+/// The form in which one model's thinking is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thinking {
     /// Not at all: the service's own choice.
     Unset,
     /// The model decides, within an effort.
     Adaptive(Effort),
-    /// At most so many tokens.
+    /// At most this many tokens.
     Budget(u32),
 }
 

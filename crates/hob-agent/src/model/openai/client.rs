@@ -23,7 +23,7 @@ pub struct OpenAi {
     url: String,
     key: Option<SecretString>,
     model: String,
-    /// Whose the verbatim replies are.
+    /// The interface and model that the verbatim replies belong to.
     of: String,
     effort: Option<Effort>,
     max_output_tokens: u32,
@@ -45,7 +45,7 @@ impl OpenAi {
         Self { http, url, key, model: model.to_owned(), of, effort, max_output_tokens, cap_name, sees }
     }
 
-    /// The messages stand last, so that each request begins with the bytes of the one before.
+    /// The messages come last, so that each request begins with the bytes of the one before.
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
         let mut body = format!(
             r#"{{"model":{},"stream":true,"stream_options":{{"include_usage":true}},"{}":{}"#,

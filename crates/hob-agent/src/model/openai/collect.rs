@@ -10,7 +10,7 @@ use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, clas
 /// Calls one reply may have.
 const CALLS_MAX: usize = 128;
 
-/// What came of a reply so far.
+/// The parts of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     text: String,
@@ -139,7 +139,7 @@ impl Collect for Collected {
         self.complete || (self.stop.is_some() && self.usage.is_some())
     }
 
-    /// A server that counts no tokens is counted for, at four bytes a token, so that a budget still ends.
+    /// If a server does not count tokens, they are estimated at four bytes a token, so that a budget still ends.
     fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
         let Some(stop) = self.stop else { return Err(ModelError::Cut) };
         let calls: Vec<_> = self
@@ -164,7 +164,7 @@ impl Collect for Collected {
     }
 }
 
-/// The members with the reasoning. Details, where a server sends them, stand for the text beside them.
+/// The members with the reasoning. Details, if a server sends them, replace the text beside them.
 fn verbatim(of: &str, reasoning: &BTreeMap<&'static str, String>, details: &[Value]) -> Option<Verbatim> {
     if !details.is_empty() {
         return Verbatim::new(of, format!(r#""reasoning_details":{}"#, Value::from(joined(details))));

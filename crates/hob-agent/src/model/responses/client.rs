@@ -28,7 +28,7 @@ pub struct Responses {
     url: String,
     key: Option<SecretString>,
     model: String,
-    /// Whose the verbatim replies are.
+    /// The interface and model that the verbatim replies belong to.
     of: String,
     effort: Option<Effort>,
     max_output_tokens: u32,
@@ -56,7 +56,7 @@ impl Responses {
         }
     }
 
-    /// The conversation stands last, so that each request begins with the bytes of the one before.
+    /// The conversation comes last, so that each request begins with the bytes of the one before.
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
         let mut body = format!(
             r#"{{"model":{},"stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":{}"#,
@@ -99,8 +99,8 @@ impl ModelClient for Responses {
     }
 }
 
-/// What the service finds a conversation's cache by (OpenAI's "Prompt caching" guide, read 2026-11): the same from turn to turn, another one for
-/// each task. The beginning of the task is enough for that.
+/// The key of a conversation's cache (OpenAI's "Prompt caching" guide, read 2026-11): the same from turn to turn, and a
+/// different one for each task. The beginning of the task is enough for that.
 fn cache_key(first: &str) -> String {
     let digest = Sha256::digest(&first.as_bytes()[..first.len().min(KEY_BYTES)]);
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()

@@ -10,7 +10,7 @@ use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, clas
 /// Items one reply may have.
 const ITEMS_MAX: usize = 256;
 
-/// What came of a reply so far.
+/// The parts of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     /// The items, each as it came.
@@ -54,7 +54,7 @@ struct InputDetails {
     cached_tokens: Option<u64>,
 }
 
-/// What an item says, as far as it is not for the service alone.
+/// The content of an item, unless it is for the service alone.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Item {
@@ -152,7 +152,7 @@ impl Collect for Collected {
             (text, stop) = (refusal, Stop::Refused);
         }
         let json: Vec<&str> = self.items.values().map(|item| item.get()).collect();
-        // What was cut is no item that the service takes back.
+        // The service does not accept an item back that was cut off.
         let verbatim = if stop == Stop::Finished { Verbatim::new(of, json.join(",")) } else { None };
         Ok(ModelReply { text, calls, verbatim, stop, usage: self.usage })
     }

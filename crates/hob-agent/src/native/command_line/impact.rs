@@ -1,10 +1,10 @@
-//! What a command line may do: look, change the folder, or more.
+//! The impact of a command line: it looks, changes the folder, or more.
 
 use hob_config::Impact;
 
 use crate::native::command_line::{CommandLine, Word, looks};
 
-/// Programs that only look, whatever they are told; those that may write by an option are handled by it.
+/// Programs that only look, with any arguments; those with options that write are handled separately.
 const LOOKS: &[&str] = &[
     "ls",
     "cat",
@@ -150,13 +150,13 @@ const REACHING_WORDS: &[&str] = &[
     "publish", "push", "pull", "fetch", "clone", "install", "add", "upload", "deploy", "login", "release", "upgrade",
     "update", "remote", "ci", "get",
 ];
-/// Programs whose subcommand says whether they reach.
+/// Programs whose subcommand determines the impact.
 const MANAGERS: &[&str] = &[
     "git", "npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "gem", "bundle", "cargo", "go", "mvn",
     "gradle", "dotnet", "composer",
 ];
 
-/// What `line` may do, as far as its text tells.
+/// The impact of `line`, as far as its text tells.
 pub(in crate::native) fn impact(line: &CommandLine) -> Impact {
     if line.unclear {
         return Impact::High;
@@ -166,7 +166,7 @@ pub(in crate::native) fn impact(line: &CommandLine) -> Impact {
     commands.chain(targets).max().unwrap_or(Impact::Low)
 }
 
-/// What a program that is run with these words may do at least, as far as programs are known that it runs.
+/// The least impact of a program with these words, as far as the programs that it runs are known.
 pub(in crate::native) fn known_impact_of_words(words: &[String]) -> Impact {
     let line = CommandLine::of_words(words);
     let known = line.commands.iter().filter_map(|command| known_impact_of(command)).max().unwrap_or(Impact::Low);
@@ -187,7 +187,7 @@ fn impact_of(command: &[Word]) -> Impact {
     known_impact_of(command).unwrap_or(Impact::Medium)
 }
 
-/// What is known of a command; none: nothing is known of its program.
+/// The known impact of a command; `None` if its program is unknown.
 fn known_impact_of(command: &[Word]) -> Option<Impact> {
     let Some((program, rest)) = command.split_first() else { return Some(Impact::Low) };
     if !program.known {

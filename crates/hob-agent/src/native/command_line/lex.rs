@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::native::command_line::Word;
 
-/// What one text holds.
+/// The content of one text.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// Its commands, without redirections, assignments and reserved words.
     pub(super) commands: Vec<Simple>,
     /// Texts that are run inside others: substitutions.
     pub(super) nested: Vec<String>,
-    /// Where output goes.
+    /// The targets of its output.
     pub(super) targets: Vec<Word>,
     /// Whether something was not closed.
     pub(super) unclear: bool,
@@ -22,7 +22,7 @@ pub(super) struct Scanned {
 pub(super) struct Simple {
     /// The program and its arguments.
     pub(super) words: Vec<Word>,
-    /// What it reads, where the text says so.
+    /// Its input, if the text has it.
     pub(super) document: Option<String>,
 }
 
@@ -35,7 +35,7 @@ const RESERVED: [&str; 17] = [
 /// Characters that the variables of one text may become.
 const EXPANDED_MAX: usize = 16 * 1024;
 
-/// What a word in the making is for.
+/// The role of an unfinished word.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Role {
     #[default]
@@ -227,7 +227,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A variable whose value the same text has set is what it was set to.
+    /// Expands a variable to the value that the same text has given it, if any.
     fn variable(&mut self, name: &str, in_quotes: bool) {
         let known = self.values.get(name).filter(|value| self.expanded + value.len() <= EXPANDED_MAX).cloned();
         let Some(value) = known else {
@@ -325,7 +325,7 @@ impl Lexer<'_> {
         inner
     }
 
-    /// Notes the substitutions in a text that is no command itself.
+    /// Notes the substitutions in a text that is not itself a command.
     fn substitutions(&mut self, text: &str) {
         if !text.contains(['`', '$']) {
             return;
@@ -337,7 +337,7 @@ impl Lexer<'_> {
     }
 
     fn redirect(&mut self, sign: char) {
-        // `2>`: the number is no word.
+        // `2>`: the number is not a word.
         if self.word.as_ref().is_some_and(|word| word.text.chars().all(|c| c.is_ascii_digit())) && !self.quoted {
             self.word = None;
         }

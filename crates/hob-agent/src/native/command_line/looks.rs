@@ -1,4 +1,4 @@
-//! Which calls of git, npm and docker only look: by their subcommand, and by the options that make them do more.
+//! The calls of git, npm and docker that only look: by their subcommand, and by the options that make them do more.
 
 use crate::native::command_line::Word;
 
@@ -21,7 +21,7 @@ const OF_GIT: &[&str] = &[
     "help",
     "version",
 ];
-/// Options by which `git branch` lists; with `--list` and no other than these it changes nothing.
+/// Options of `git branch` that list; with `--list` and only these it changes nothing.
 const LIST_BRANCHES: &[&str] = &[
     "--list",
     "-a",
@@ -47,7 +47,7 @@ const LIST_BRANCHES: &[&str] = &[
     "--abbrev",
     "--no-abbrev",
 ];
-/// Options by which a subcommand that looks writes a file, or starts a program that the repository's settings name.
+/// Options with which a looking subcommand writes a file, or starts a program that the repository's settings name.
 const ACT: &[&str] = &["--output", "--ext-diff", "--textconv"];
 /// Options of git itself that start another program.
 const START: &[&str] = &["-p", "--paginate", "--exec-path"];
@@ -102,11 +102,11 @@ pub(super) fn is_look_of_git(rest: &[Word]) -> bool {
     let Some(at) = rest.iter().position(|word| !is_option(word)) else { return true };
     let (name, words) = (rest[at].text.as_str(), &rest[at + 1..]);
     let lists = || words.iter().any(|word| word.text == "--list") && has_only(words, LIST_BRANCHES);
-    // The word behind `-c` or `-C` is no subcommand, and what it sets may start a program.
+    // The word after `-c` or `-C` is not a subcommand, and its setting may start a program.
     OF_GIT.contains(&name) || (name == "branch" && lists())
 }
 
-/// Whether npm with these words only looks. A package that is no name of the registry would be fetched by another program.
+/// Whether npm with these words only looks. A package that is not a registry name would be fetched by another program.
 pub(super) fn is_look_of_npm(rest: &[Word]) -> bool {
     let Some((name, words)) = rest.split_first() else { return false };
     let is_of_registry = |word: &Word| {
@@ -139,7 +139,7 @@ fn has_only(words: &[Word], options: &[&str]) -> bool {
 /// Whether git may take `option` for `whole`, which it lets people shorten.
 fn is_short_for(option: &str, whole: &str) -> bool {
     let name = name_of(option);
-    // An option of its own, and not short for `--textconv`.
+    // A separate option, not short for `--textconv`.
     name.len() > 2 && name != "--text" && whole.starts_with(name)
 }
 

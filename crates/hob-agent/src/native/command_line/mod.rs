@@ -1,8 +1,9 @@
-//! What a shell command line would run, as far as its text tells: for rules about commands, and to rate what one may do.
+//! The programs that a shell command line would run, as far as its text tells: for rules about commands, and for their
+//! impact.
 //!
 //! - Guarantees: quoting, lists, pipes, substitutions, here-documents and the usual wrappers (`sh -c`, `env`, `sudo`,
-//!   `xargs`, `find -exec`, …) are seen through, to a depth; what cannot be told is marked as unknown, never passed over.
-//! - Caveats: a program may do anything under any name, so these rules are advice for a model and no boundary.
+//!   `xargs`, `find -exec`, …) are seen through, to a depth; unclear parts are marked as unknown, never skipped.
+//! - Caveats: a program may do anything under any name, so these rules are advice for a model, not a boundary.
 
 mod impact;
 mod lex;
@@ -18,7 +19,7 @@ pub(super) use traceless::is_traceless;
 
 use crate::native::command_line::{lex::scan, wrap::unwrap};
 
-/// How deep substitutions and wrappers are followed.
+/// The depth to which substitutions and wrappers are followed.
 const DEPTH_MAX: usize = 12;
 /// Commands of one line that are looked at.
 const COMMANDS_MAX: usize = 2_000;
@@ -32,7 +33,7 @@ pub(super) struct Word {
     known: bool,
 }
 
-/// What a command line would run.
+/// The commands that a command line would run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct CommandLine {
     /// Each command, also those inside others; the program's name without its folder.
@@ -92,7 +93,7 @@ impl CommandLine {
         }
         let mut printed: Option<String> = None;
         for command in scanned.commands {
-            // What is printed may go through a pipe into a shell: `echo TEXT | sh`.
+            // Printed text may go through a pipe into a shell: `echo TEXT | sh`.
             let document = command.document.or(printed.take());
             let program = command.words.first().map(|word| word.text.as_str());
             if matches!(program, Some("echo" | "printf")) {

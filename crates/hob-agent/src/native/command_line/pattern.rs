@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::native::command_line::{CommandLine, Word};
 
-/// What is refused.
+/// A pattern of refused actions.
 #[derive(Debug, Clone)]
 pub(in crate::native) struct Pattern {
     text: String,
@@ -15,15 +15,15 @@ pub(in crate::native) struct Pattern {
 /// One word of a pattern.
 #[derive(Debug, Clone)]
 enum Part {
-    /// A word that stands at its place; `*` in it is any text.
+    /// A word at its place; `*` in it is any text.
     Word(String),
-    /// An option that stands anywhere: `-r` also in `-rf`, `--force` also in `--force=x`.
+    /// An option at any place: `-r` also in `-rf`, `--force` also in `--force=x`.
     Option(String),
     /// Anything, or nothing.
     Rest,
 }
 
-/// A text that is no pattern.
+/// A text that is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no pattern of actions: write a tool's name, or `shell(WORDS)` as in `shell(git push)`")]
 pub(in crate::native) struct InvalidPattern(String);
@@ -66,7 +66,7 @@ impl std::fmt::Display for Pattern {
 }
 
 impl Pattern {
-    /// Whether it names the tool `name` whatever it is told; or, for a tool that runs `line`, one of its commands.
+    /// Whether it names the tool `name` with any arguments, or, for a tool that runs `line`, one of its commands.
     pub(in crate::native) fn matches(&self, name: &str, line: Option<&CommandLine>) -> bool {
         match (&self.command, line) {
             (None, _) => is_like(&self.tool, name),
@@ -80,14 +80,14 @@ impl Pattern {
     }
 }
 
-/// Whether `text` is what `wanted` says, where a `*` is any text.
+/// Whether `text` matches `wanted`, in which a `*` is any text.
 fn is_like(wanted: &str, text: &str) -> bool {
     let Some((start, rest)) = wanted.split_once('*') else { return wanted == text };
     let Some(mut text) = text.strip_prefix(start) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let end = parts.pop().unwrap_or_default();
     for part in parts {
-        // The first place is as good as any: what stands behind it has the most room.
+        // The first match is as good as any: it leaves the most text after it.
         let Some(at) = text.find(part) else { return false };
         text = &text[at + part.len()..];
     }
@@ -118,7 +118,7 @@ fn fits(parts: &[Part], command: &[Word]) -> bool {
         })
 }
 
-/// Where the word stands: before it there are only options and what may be their values (`git -C folder push`).
+/// The index of the word, if only options and their possible values precede it (`git -C folder push`).
 fn stands(wanted: &str, words: &[Word]) -> Option<usize> {
     let mut after_option = false;
     for (index, word) in words.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::native::command_line::CommandLine;
 
-/// Words of a shell that change it, or take from it what another one lacks.
+/// Words of a shell that change its state, or depend on it.
 const OF_THE_SHELL: &[&str] = &[
     "cd", "export", "set", "read", "shift", "local", "exit", "return", "eval", "exec", "for", "in", "type", "command",
     "nohup",
@@ -23,7 +23,7 @@ pub(in crate::native) fn is_traceless(text: &str, line: &CommandLine) -> bool {
         && !tokens.any(assigns)
 }
 
-/// Whether a word sets a variable, where it stands before a command.
+/// Whether a word before a command sets a variable.
 fn assigns(word: &str) -> bool {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -2,7 +2,7 @@
 
 use crate::native::command_line::Word;
 
-/// What a command runs beside itself.
+/// The commands that a command runs beside itself.
 #[derive(Debug, Default)]
 pub(super) struct Inner {
     /// Commands, as their words.
@@ -11,7 +11,7 @@ pub(super) struct Inner {
     pub(super) scripts: Vec<String>,
 }
 
-/// How a wrapper's own arguments end.
+/// The end of a wrapper's own arguments.
 struct Wrapper {
     /// Its names.
     names: &'static [&'static str],
@@ -21,7 +21,7 @@ struct Wrapper {
     words: usize,
 }
 
-/// Wrappers whose command stands behind their options.
+/// Wrappers whose command follows their options.
 const WRAPPERS: &[Wrapper] = &[
     Wrapper { names: &["env"], with_value: &["u", "C", "--unset", "--chdir"], words: 0 },
     Wrapper { names: &["command", "builtin", "nohup", "setsid", "busybox", "toybox"], with_value: &[], words: 0 },
@@ -55,7 +55,7 @@ const WRAPPERS: &[Wrapper] = &[
 /// Shells that run a text.
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"];
 
-/// What `words` would run beside themselves. `document` is what the command reads, where that is known.
+/// The commands that `words` would run beside themselves. `document` is the command's input, if that is known.
 pub(super) fn unwrap(words: &[Word], document: Option<&str>) -> Inner {
     let mut inner = Inner::default();
     let Some((program, rest)) = words.split_first() else { return inner };

@@ -1,4 +1,4 @@
-//! What a tool of a server answered, as a text for a model.
+//! The answer of a server's tool, as a text for a model.
 
 use hob_domain::visible;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};

@@ -1,4 +1,4 @@
-//! What a server may send from one request to the next, and why it was cut off.
+//! The limit on what a server sends from one request to the next, and the reason why it was cut off.
 
 use std::sync::{
     OnceLock,
@@ -16,7 +16,7 @@ const BYTES_MAX: usize = 16 << 20;
 /// Messages between two requests: answers, reports of progress, requests of the server's own.
 const MESSAGES_MAX: usize = 2_000;
 
-/// How much a server sent since it was last asked something.
+/// Counts what a server sent since the last request.
 #[derive(Debug, Default)]
 pub(super) struct Bound {
     bytes: AtomicUsize,

@@ -27,7 +27,7 @@ use crate::{
 
 /// Bytes of an error that are told.
 const REASON_MAX: usize = 300;
-/// How long a program that breaks off is waited for, to say how it ended.
+/// How long to wait for a program that breaks off to report how it ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a server may take to hear that the run is over.
 const GOODBYE: Duration = Duration::from_secs(3);
@@ -112,7 +112,7 @@ impl Connection {
 
     /// Closes it; a program is gone then.
     pub(super) async fn close(mut self) {
-        // What is left of a server that does not hear it ends with its program, or with its deadlines.
+        // The rest of a server that does not hear it ends with its program, or with its deadlines.
         self.service.close_with_timeout(GOODBYE).await.ok();
         if let Some(local) = self.local.into_inner() {
             local.end(Duration::ZERO).await;
@@ -142,10 +142,10 @@ async fn list(service: &RunningService<RoleClient, ClientConfig>) -> Result<Vec<
     }
 }
 
-/// What is known of a server that does not do; its program is ended.
+/// The report about a failing server; its program is ended.
 async fn told(bound: &Bound, local: Option<Local>, trouble: Trouble) -> String {
     let is_local = local.is_some();
-    // What one that breaks off has to say is worth a short wait.
+    // The last words of a server that breaks off are worth a short wait.
     let patience = match (&trouble, bound.fault()) {
         (Trouble::Gone | Trouble::Unsent(_), None) => LAST_WORDS,
         (Trouble::Gone | Trouble::Unsent(_) | Trouble::Answer(_), _) => Duration::ZERO,

@@ -1,9 +1,9 @@
-//! A server behind an address: a message is the body of a POST, and what comes back is JSON or a stream of events.
+//! A server behind an address: a message is the body of a POST, and the answer is JSON or a stream of events.
 //!
-//! - Guarantees: requests go to the one address of the settings, whatever the server answers: no redirect is followed and no
-//!   address of the server's is used. The token is in a header marked sensitive. A request has a deadline, also when nobody
-//!   waits for it any more.
-//! - Caveats: what a server would send without being asked, over a stream of its own, is not listened to.
+//! - Guarantees: requests go only to the address of the settings: redirects are not followed, and addresses in answers
+//!   are not used. The token is in a header marked sensitive. A request has a deadline, even if its caller no longer
+//!   waits.
+//! - Caveats: unsolicited messages of a server, over a stream of their own, are not read.
 
 use std::{
     future::Future,
@@ -31,7 +31,7 @@ use crate::{
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The header that names the version of the protocol, once it is agreed on.
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// How long the end of a session may take to be told.
+/// The time limit for ending a session.
 const GOODBYE: Duration = Duration::from_secs(2);
 
 /// A server behind an address.
@@ -45,17 +45,17 @@ struct Shared {
     client: reqwest::Client,
     url: Url,
     timeout: Duration,
-    /// What each request has: how it signs in, and later its session.
+    /// The headers of each request: credentials, and later its session.
     headers: Mutex<HeaderMap>,
     bound: Arc<Bound>,
     came: mpsc::UnboundedSender<Option<ServerJsonRpcMessage>>,
 }
 
 impl Http {
-    /// The server at `url`, which `token` opens.
+    /// The server at `url`, with the token `token`.
     ///
     /// # Errors
-    /// What is wrong with the address or the token.
+    /// Why the address or the token is invalid.
     pub(super) fn new(
         url: &str,
         token: Option<&SecretString>,
@@ -144,7 +144,7 @@ impl Shared {
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let is_request = matches!(message, JsonRpcMessage::Request(_));
         let read = match kind.as_str() {
-            // Nothing is awaited for a notification, or an answer of ours, whatever stands in the body.
+            // A notification, or an answer of ours, expects no answer, even if there is a body.
             _ if !is_request || status == StatusCode::ACCEPTED => return Ok(()),
             "application/json" => self.json(answer).await,
             "text/event-stream" => self.events(answer).await,

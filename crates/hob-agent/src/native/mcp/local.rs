@@ -1,4 +1,4 @@
-//! A server on this machine: a child in the sandbox, in a home of its own.
+//! A server on this machine: a child in the sandbox, with its own home.
 
 use std::{ffi::OsStr, path::Path, sync::Arc, time::Duration};
 
@@ -17,17 +17,17 @@ use crate::{
     report::tail,
 };
 
-/// In an argument it stands for the folder that the agent works in.
+/// The placeholder in arguments of the folder that the agent works in.
 const FOLDER: &str = "{folder}";
 /// Bytes of standard error that are kept.
 const ERRORS_KEPT: usize = 4 * 1024;
 /// Bytes of them that a warning has.
 const ERRORS_TOLD: usize = 300;
 
-/// Where servers on this machine run.
+/// The surroundings of servers on this machine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
-    /// What children may reach.
+    /// The sandbox of children.
     pub(crate) sandbox: &'a Sandbox,
     /// The environment they start from.
     pub(crate) environment: &'a Environment,
@@ -88,7 +88,7 @@ impl Local {
         Ok((Self { dialogue, egress, _home: home }, Pipes::new(input, output, bound)))
     }
 
-    /// Ends it; how it ended, where it did so within `patience` by itself.
+    /// Ends it; returns how it ended, if it did so within `patience` by itself.
     pub(super) async fn end(self, patience: Duration) -> Option<String> {
         let ended = self.dialogue.end(patience).await;
         self.egress.close().await;

@@ -13,14 +13,14 @@ use crate::{
     native::mcp::{McpServers, local::Place, servers::Opened},
 };
 
-/// What a look at one server found.
+/// The result of checking one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLook {
     /// The server's name.
     pub name: String,
     /// The tools that agents get from it, and what each may do.
     pub tools: Vec<(String, Impact)>,
-    /// What is wrong with it or with its tools.
+    /// The problem with it or with its tools.
     pub fault: Option<String>,
 }
 

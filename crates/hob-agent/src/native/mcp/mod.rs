@@ -8,7 +8,7 @@
 //!   a deadline; what a server sends is bounded from one request to the next. A server that does not do is left out with
 //!   one warning, and the others are used.
 //! - Assumptions: none about a server: its names, descriptions, schemas and answers are text from outside.
-//! - Caveats: what a tool does is not seen here. Its impact is what the settings say.
+//! - Caveats: the effects of a tool are not visible here. Its impact is what the settings say.
 
 mod answer;
 mod bound;

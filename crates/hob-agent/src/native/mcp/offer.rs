@@ -30,20 +30,20 @@ const NAMED_MAX: usize = 3;
 pub(in crate::native) struct OfferedTool {
     /// The server that has it.
     pub(in crate::native) server: String,
-    /// What the server calls it.
+    /// The server's name for it.
     pub(in crate::native) name: String,
-    /// What it may do.
+    /// Its impact.
     pub(in crate::native) impact: Impact,
-    /// What the model is shown.
+    /// Its description for the model.
     pub(in crate::native) shown: Tool,
 }
 
-/// What a server offers.
+/// The tools that a server offers.
 #[derive(Debug, Default)]
 pub(super) struct Offer {
     /// Its tools.
     pub(super) tools: Vec<OfferedTool>,
-    /// What somebody should know of those that are cut or left out.
+    /// A warning about tools that are cut or left out.
     pub(super) complaint: Option<String>,
 }
 

@@ -19,7 +19,7 @@ use crate::native::mcp::bound::Bound;
 pub(super) struct Pipes {
     input: Arc<Mutex<ChildStdin>>,
     output: BufReader<ChildStdout>,
-    /// A line as far as it came: whoever waits for it may be dropped meanwhile.
+    /// The part of a line read so far: the future that waits for it may be dropped meanwhile.
     line: Vec<u8>,
     bound: Arc<Bound>,
 }
@@ -63,7 +63,7 @@ impl Transport<RoleClient> for Pipes {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // The child is ended by whoever started it.
+        // Its owner ends the child.
         Ok(())
     }
 }

@@ -64,7 +64,7 @@ impl Recorded {
         names.into_iter().map(tool).collect()
     }
 
-    /// What the next call of `tool` with these arguments was answered.
+    /// The recorded answer to the next call of `tool` with these arguments.
     pub(super) fn answer(&self, tool: &str, arguments: &JsonObject) -> Result<String, String> {
         let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match calls.iter().position(|call| call.tool == tool && call.arguments == *arguments) {

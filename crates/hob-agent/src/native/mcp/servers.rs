@@ -25,30 +25,30 @@ pub(crate) struct McpServers {
     variables: Arc<Environment>,
 }
 
-/// Where an agent has the tools of its servers from.
+/// The source of the tools of an agent's servers.
 #[derive(Debug)]
 pub(in crate::native) enum McpSource {
-    /// From the servers.
+    /// The servers.
     Servers(McpServers),
-    /// From a transcript: no server is asked.
+    /// A transcript: no server is asked.
     Recorded(Arc<Recorded>),
 }
 
-/// What is open in a run.
+/// The open servers of a run.
 #[derive(Default)]
 pub(in crate::native) struct Connected {
     open: BTreeMap<String, Connection>,
     recorded: Option<Arc<Recorded>>,
 }
 
-/// What came of opening servers.
+/// The result of opening servers.
 #[derive(Default)]
 pub(in crate::native) struct Opened {
     /// Those that are open.
     pub(in crate::native) connected: Connected,
     /// Their tools.
     pub(in crate::native) tools: Vec<OfferedTool>,
-    /// What somebody should know, one sentence a server.
+    /// Warnings, one sentence a server.
     pub(in crate::native) warnings: Vec<String>,
 }
 
@@ -139,7 +139,7 @@ impl Connected {
         }
     }
 
-    /// Closes all; no program of them is left then.
+    /// Closes all; afterwards none of their programs is left.
     pub(in crate::native) async fn close(self) {
         join_all(self.open.into_values().map(Connection::close)).await;
     }

@@ -35,11 +35,11 @@ use crate::{
 
 /// The tools beside those of the record: they look at the folder, and what they show is evidence.
 const LOOKS: [&str; 3] = ["read", "list", "search"];
-/// How often a run is said to live while a call of it is answered: a person may take minutes.
+/// How often a run is reported as alive while its call is answered: a person may take minutes.
 const LIVES: Duration = Duration::from_secs(10);
 /// How long a program may take to end by itself once the investigation has.
 const FAREWELL: Duration = Duration::from_secs(30);
-/// What it is told then.
+/// The message that it gets then.
 const ENDED: &str = "The run has ended and the record is kept. Call nothing more: end now.";
 
 /// The tools of an investigation, the rules that they run by, and who is asked.
@@ -49,7 +49,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Those of a run. What the settings say of a native agent's limits and approvals counts here, too.
+    /// The desk of a run. The settings' limits and approvals of a native agent count here, too.
     ///
     /// # Errors
     /// What is wrong with the settings.
@@ -71,7 +71,7 @@ impl Rules {
     }
 }
 
-/// Where the calls of a program are answered.
+/// Answers the calls of a program.
 pub(super) struct Desk<'a> {
     executor: ToolExecutor<'a>,
     limits: Limits,
@@ -79,7 +79,7 @@ pub(super) struct Desk<'a> {
     standing: Standing,
     last_look: LastLook,
     context: &'a RunContext,
-    /// How the investigation ended; none: it goes on.
+    /// The end of the investigation; `None` while it goes on.
     end: Option<Outcome>,
 }
 
@@ -119,17 +119,17 @@ impl<'a> Desk<'a> {
         self.limits.deadline
     }
 
-    /// How many calls there were.
+    /// The number of calls so far.
     pub(super) fn calls(&self) -> u32 {
         self.usage.turns
     }
 
-    /// How the investigation ended; none: it goes on.
+    /// The end of the investigation; `None` while it goes on.
     pub(super) fn end(&self) -> Option<&Outcome> {
         self.end.as_ref()
     }
 
-    /// Answers the calls that come, until it is dropped. `program` is cancelled where it goes on after the end.
+    /// Answers calls until it is dropped. `program` is cancelled if it goes on after the end.
     pub(super) async fn answer(
         &mut self,
         asked: &mut mpsc::Receiver<hob_egress::Asked>,
@@ -223,7 +223,7 @@ impl<'a> Desk<'a> {
         ))
     }
 
-    /// Where the run and the case stand.
+    /// The state of the run and the case.
     fn note(&self) -> String {
         let message = self.case().map(|case| case.progress().message).unwrap_or_default();
         format!("[turn {}{}]\n[case: {message}]", self.usage.turn(&self.limits), self.limits.of_turns())

@@ -1,11 +1,11 @@
-//! Investigations by other agents' programs: they get the tools of an investigation that the native agent has.
+//! Investigations by other agents' programs: they get the same tools as the native agent.
 //!
-//! - Flow: the program is run on the brief of the case (`rounds`). It calls the tools over MCP (`protocol`), whose messages come
-//!   through the run's egress, or names one in the last line that it prints, where it speaks no MCP. A call is checked, approved,
-//!   run, shown and written down by the same code as a native agent's (`desk`).
-//! - Guarantees: the record is kept after each action, so that a run which is killed goes on from there. What ends the
+//! - Flow: the program is run on the brief of the case (`rounds`). It calls the tools over MCP (`protocol`), whose
+//!   messages come through the run's egress, or, if it does not speak MCP, names one in its last line of output. A call
+//!   is checked, approved, run, shown and recorded by the same code as a native agent's (`desk`).
+//! - Guarantees: the record is kept after each action, so that a killed run continues from there. The end of the
 //!   investigation ends the program. Calls run one after the other, in the order in which they come.
-//! - Caveats: what a program looks at with tools of its own is not seen here, and is no evidence.
+//! - Caveats: what a program reads with its own tools is not visible here, and is not evidence.
 
 mod desk;
 mod protocol;

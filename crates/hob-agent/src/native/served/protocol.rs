@@ -1,19 +1,19 @@
-//! The messages of MCP that a server with nothing but tools gets: JSON-RPC, one message a request.
+//! The messages of MCP to a server that has only tools: JSON-RPC, one message a request.
 //!
-//! Source: modelcontextprotocol.io, specification 2025-06-18, "Lifecycle", "Tools", "Ping". The crate that Hob's client is made
-//! with has a server as well, on a web framework and a session store that five messages do not need.
+//! Source: modelcontextprotocol.io, specification 2025-06-18, "Lifecycle", "Tools", "Ping". The crate behind Hob's
+//! client has a server as well, on a web framework and a session store that five messages do not need.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::model::Tool;
 
-/// The versions of the protocol whose messages these are, the newest first.
+/// The versions of the protocol with these messages, newest first.
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
-/// What the server says of itself.
+/// The server's instructions to its client.
 const INSTRUCTIONS: &str = "The tools of an investigation: they look, and write into its record. End with `conclude`.";
 
-/// What a message wants.
+/// The request in a message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message {
     /// Nothing: it tells something.
@@ -22,7 +22,7 @@ pub(super) enum Message {
     Answered(Value),
     /// A tool is called.
     Call {
-        /// What the answer has to name.
+        /// The id that the answer must have.
         id: Value,
         /// The tool.
         name: String,

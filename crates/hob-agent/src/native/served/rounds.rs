@@ -24,22 +24,22 @@ const ANSWERS_MAX: usize = 48 * 1024;
 /// Runs in a row in which a program calls nothing, before a person gets its words.
 const IDLE_ROUNDS: u32 = 2;
 
-/// What a program that speaks MCP is told of its tools.
+/// The instructions for a program that speaks MCP.
 const BY_SERVER: &str = "Your tools are those of the MCP server `hob`, and this is about them: `hob` may stand before their names. \
 What other tools of yours show is no evidence, and they can change nothing: look with `read`, `list` and `search` of that server. Nobody \
 can answer you while you work. When a tool says that the run has ended, end.\n";
 
-/// What a program that speaks none is told.
+/// The instructions for a program that does not.
 const BY_LAST_LINE: &str = "You have none of these tools at hand: Hob runs them for you, one in each of your runs. End what you print with \
 one action as a JSON object, on one line, and nothing behind it; then you are run again, with its answer. What tools of your own show \
 is no evidence, and they can change nothing: look with `read`, `list` and `search`.\n";
 
-/// How a program calls the tools.
+/// The way in which a program calls the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaks {
     /// Over MCP.
     Mcp,
-    /// By the last line that it prints, one call a run.
+    /// By its last line of output, one call a run.
     LastLine,
 }
 
@@ -74,7 +74,7 @@ struct Rounds<'a> {
     desk: Desk<'a>,
     context: &'a RunContext,
     spend: Spend,
-    /// What the calls of the runs so far were answered, for a program that does not hear it otherwise.
+    /// The answers to the calls of the runs so far, for a program that does not get them otherwise.
     answers: String,
 }
 
@@ -138,7 +138,7 @@ impl Rounds<'_> {
         Ok(report.outcome)
     }
 
-    /// What the program is told: who it is, which tools it has, and the case as it stands.
+    /// The brief of the program: its role, its tools, and the current case.
     async fn brief(&self, request: &RunRequest) -> String {
         let Some(case) = self.desk.case() else { return request.brief.clone() };
         let (dialect, how) = match self.speaks {

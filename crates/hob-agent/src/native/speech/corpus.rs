@@ -1,4 +1,4 @@
-//! What models get wrong when they reply in JSON: each reply is the action that was meant, or none at all and a reason.
+//! Mistakes of models that reply in JSON: each reply is the intended action, or none at all and a reason.
 //!
 //! The corpus is every action below, spoiled in every way below.
 

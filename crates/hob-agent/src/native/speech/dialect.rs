@@ -21,7 +21,7 @@ const PROMPT: &str = include_str!("../prompt.md");
 /// The system role of an investigation.
 const INVESTIGATE: &str = include_str!("../investigate.md");
 
-/// How one run speaks with its model.
+/// The form in which one run speaks with its model.
 #[derive(Debug)]
 pub(in crate::native) struct Dialect {
     speech: Speech,
@@ -52,7 +52,7 @@ impl Dialect {
         &self.tools
     }
 
-    /// What `reply` wants done.
+    /// The request in `reply`.
     pub(in crate::native) fn understand(&self, reply: &ModelReply, turn: u32, toolset: &Toolset) -> Understood {
         match self.speech {
             Speech::Calls if reply.calls.is_empty() => Understood::Words,
@@ -61,13 +61,13 @@ impl Dialect {
         }
     }
 
-    /// What stays of a reply in the conversation: bounded, whatever came.
+    /// The part of a reply that stays in the conversation, bounded in any case.
     pub(in crate::native) fn said(&self, reply: &ModelReply) -> Message {
         let calls = match self.speech {
             Speech::Calls => reply.calls.iter().map(bounded).collect(),
             Speech::Json => Vec::new(),
         };
-        // In JSON speech a call of the interface is answered by nobody, so it may not stand there.
+        // In JSON speech, native calls are not answered, so they must not be in it.
         let verbatim = reply.verbatim.clone().filter(|_| self.speech == Speech::Calls || reply.calls.is_empty());
         Message::Assistant { text: clip(&reply.text, WORDS_MAX), calls, verbatim }
     }

@@ -16,7 +16,7 @@ use crate::{
 /// Actions one reply may have.
 const ACTIONS_MAX: usize = 32;
 
-/// What the system role has about the tools and how to call them.
+/// The system role's text about the tools and how to call them.
 pub(super) fn instructions(tools: &[Tool]) -> String {
     let mut text = "Reply with one JSON object and nothing else, in one of these forms:\n\
          {\"thinking\": \"…\", \"action\": {\"type\": \"call\", \"tool\": \"NAME\", \"arguments\": {…}}}\n\
@@ -92,7 +92,7 @@ fn call(action: &Value, toolset: &Toolset) -> Result<(String, Value), String> {
     }
 }
 
-/// The arguments: an object of their own, or what stands beside the name.
+/// The arguments: an object of their own, or the members beside the name.
 fn arguments(action: &Value) -> Value {
     let given = action.get("arguments").or_else(|| action.get("args")).or_else(|| action.get("input"));
     match given {
@@ -112,7 +112,7 @@ fn arguments(action: &Value) -> Value {
     }
 }
 
-/// A command line: for the shell where there is one, else for the configured program that it names first.
+/// A command line: for the shell if there is one, otherwise for the configured program that it names first.
 fn command_call(command: &str, toolset: &Toolset) -> Result<(String, Value), String> {
     if toolset.has("shell") {
         return Ok(("shell".to_owned(), json!({ "command": command })));

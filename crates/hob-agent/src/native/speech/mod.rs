@@ -1,4 +1,4 @@
-//! How a model says what it wants done: by the tool calls of its interface, or by JSON in its words. Both become calls.
+//! The forms of a model's requests: the tool calls of its interface, or JSON in its words. Both become calls.
 
 #[cfg(test)]
 mod corpus;

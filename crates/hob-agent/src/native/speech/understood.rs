@@ -1,11 +1,11 @@
-//! What a reply of a model asks for.
+//! The request in a model's reply.
 
 use crate::model::ToolCall;
 
-/// What a reply says.
+/// The content of a reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::native) enum Understood {
-    /// What is to be done.
+    /// Calls to make.
     Calls(Vec<ToolCall>),
     /// Words, and no call.
     Words,

@@ -1,4 +1,4 @@
-//! What a model can have done.
+//! The actions that a model can request.
 
 use hob_config::Impact;
 use hob_domain::investigation::{CaseAction, Grounds};
@@ -35,7 +35,7 @@ pub(in crate::native) enum Action {
     ReadEvidence(case::ReadEvidence),
     /// Changes the record of an investigation.
     Case(CaseAction),
-    /// Says what is to be done.
+    /// Sets the plan of the work.
     Plan(plan::Plan),
     /// Ends the run with a question.
     Ask(finish::Ask),
@@ -47,7 +47,7 @@ pub(in crate::native) enum Action {
     Done(finish::Done),
 }
 
-/// How an action stands to the others of its reply.
+/// The relation of an action to the others of its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::native) enum Effect {
     /// It only looks, or needs nothing of the others: it may run beside others that do.
@@ -59,7 +59,7 @@ pub(in crate::native) enum Effect {
 }
 
 impl Action {
-    /// What the action does, in a few words for whoever watches.
+    /// The action in a few words, for progress.
     pub(in crate::native) fn line(&self) -> String {
         let (tool, what) = match self {
             Self::Read(read) => ("read", read.path.as_str()),
@@ -83,8 +83,8 @@ impl Action {
         format!("{tool} {}", first_line(what, 100))
     }
 
-    /// Exactly what it does: a command or a patch as it stands, else the arguments as JSON. How long it may take is no part
-    /// of it.
+    /// Its exact content: a command or a patch as it is, otherwise the arguments as JSON. Its time limit is not part of
+    /// it.
     pub(in crate::native) fn exact(&self) -> String {
         // Arguments are plain data: they always have a JSON form.
         match self {
@@ -101,7 +101,7 @@ impl Action {
         }
     }
 
-    /// Why it is asked for, where it says so.
+    /// The grounds for it, if it gives any.
     pub(in crate::native) fn grounds(&self) -> Option<&Grounds> {
         if let Self::Case(action) = self { Some(&action.grounds) } else { None }
     }
@@ -116,7 +116,7 @@ impl Action {
         }
     }
 
-    /// How it stands to others.
+    /// Its relation to other actions.
     pub(in crate::native) fn effect(&self) -> Effect {
         match self {
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) | Self::ReadEvidence(_) => {

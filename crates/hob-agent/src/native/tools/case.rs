@@ -16,7 +16,7 @@ pub(super) const READ_EVIDENCE: &str = "read_evidence";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct ReadEvidence {
-    /// Which.
+    /// Its id.
     pub(in crate::native) id: EvidenceId,
     /// The first line, from 1.
     #[serde(default)]

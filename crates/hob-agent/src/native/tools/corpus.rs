@@ -1,7 +1,7 @@
-//! What models get wrong when they edit: each case ends in the file that was meant, or in an untouched one and a reason.
+//! Mistakes of models that edit: each case ends in the intended file, or in an untouched one and a reason.
 //!
-//! The corpus is every change below, spoiled in every way below. What is meant is known without the tools: it is made from the two forms of the
-//! lines that change.
+//! The corpus is every change below, spoiled in every way below. The intended result is known without the tools: it is
+//! made from both forms of the changed lines.
 
 mod edits;
 mod patches;
@@ -14,7 +14,7 @@ use patches::patches;
 use super::{Action, Toolset};
 use crate::{folder::Folder, model::ToolCall};
 
-/// A change: the file, the lines that stand there, and those that are meant.
+/// A change: the file, its current lines, and the intended ones.
 struct Change {
     name: &'static str,
     before: &'static str,
@@ -110,7 +110,7 @@ const CHANGES: [Change; 12] = [
     },
 ];
 
-/// What has to come of a case.
+/// The required result of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Must {
     /// It is applied.
@@ -168,7 +168,7 @@ fn tabs(text: &str, width: usize) -> Option<String> {
     })
 }
 
-/// The new lines, with those that stay as they stand in `there`.
+/// The new lines, with the unchanged ones taken from `there`.
 fn kept(change: &Change, there: &str) -> String {
     let (old, there): (Vec<&str>, Vec<&str>) = (change.old.lines().collect(), there.lines().collect());
     let mut next = 0;
@@ -208,7 +208,7 @@ fn corpus() -> Vec<Case> {
     cases
 }
 
-/// What came of it: the file, and the answer.
+/// The result: the file, and the answer.
 fn run(case: &Case) -> (String, Result<String, String>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
@@ -250,7 +250,7 @@ fn an_edit_is_the_one_that_was_meant_or_is_refused_with_a_reason() {
 }
 
 proptest::proptest! {
-    /// Whatever the file and the lines are: an edit changes those lines and no others, or nothing.
+    /// For any file and lines: an edit changes those lines and no others, or nothing.
     #[test]
     fn no_line_is_lost(before in lines(), old in lines(), new in lines(), after in lines(), indent in "[ \t]{0,3}", has_crlf: bool) {
         let file = format!("{before}{}{after}", indented(&old, &indent));
@@ -266,7 +266,7 @@ proptest::proptest! {
         let (is, answer) = run(&case);
         let exact = if has_crlf { (crlf(&old), crlf(&new)) } else { (old.clone(), new.clone()) };
         if answer.is_ok() && file.contains(&exact.0) {
-            // Exactly what was asked for, wherever it stands.
+            // Exactly the requested text, at any place.
             proptest::prop_assert_eq!(is, file.replacen(&exact.0, &exact.1, 1));
             return Ok(());
         }
@@ -275,7 +275,7 @@ proptest::proptest! {
         match answer {
             Err(_) => proptest::prop_assert_eq!(is, was),
             Ok(_) => {
-                // There is a place where the old lines stood and the new ones stand now.
+                // There is a place where the new lines replaced the old ones.
                 let at = (0..=was.len() - old.len()).find(|at| {
                     was[*at..*at + old.len()] == old[..]
                         && is == [&was[..*at], &new[..], &was[*at + old.len()..]].concat()

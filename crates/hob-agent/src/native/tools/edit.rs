@@ -50,10 +50,10 @@ pub(in crate::native) struct Edit {
     /// The file.
     #[serde(alias = "file_path", alias = "file")]
     pub(super) path: String,
-    /// What is replaced.
+    /// The text to replace.
     #[serde(alias = "old_string", alias = "old_str")]
     old: String,
-    /// By what.
+    /// The replacement.
     #[serde(alias = "new_string", alias = "new_str")]
     new: String,
     /// Whether each occurrence is.
@@ -62,7 +62,8 @@ pub(in crate::native) struct Edit {
 }
 
 impl Edit {
-    /// Replaces the one occurrence, or each. Where there is none or more than one, nothing changes and the error says where.
+    /// Replaces the one occurrence, or each. If there is none or more than one, nothing changes and the error says
+    /// where.
     pub(super) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
         let path = folder.inside(&self.path)?;
         if self.old.is_empty() {
@@ -93,7 +94,7 @@ impl Edit {
 
     /// The text afterwards, and what was done.
     fn edited(&self, text: &str) -> Result<(String, String), Unedited> {
-        // The file's own line ends, whatever the model writes.
+        // The file's own line ends, not the model's.
         let (old, new) = match line_end(text) {
             "\r\n" => (with_crlf(&self.old), with_crlf(&self.new)),
             _ => (self.old.clone(), self.new.clone()),
@@ -164,7 +165,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// Where the file has what differs from `old` only in blanks; else where it has the first line of it.
+/// The places in the file that differ from `old` only in blanks, otherwise those of its first line.
 pub(super) fn near_misses(text: &str, old: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.trim().lines().map(str::trim).collect();
@@ -190,7 +191,7 @@ pub(super) fn near_misses(text: &str, old: &str) -> String {
     }
 }
 
-/// The line that has most pairs of letters in common with `wanted`, where that is more than half of them.
+/// The line that shares the most pairs of letters with `wanted`, if more than half of them.
 fn most_alike<'t>(lines: &[&'t str], wanted: &str) -> Option<(usize, &'t str)> {
     let pairs = |line: &str| -> BTreeSet<(char, char)> {
         line.chars().zip(line.chars().skip(1)).filter(|(a, b)| !a.is_whitespace() && !b.is_whitespace()).collect()

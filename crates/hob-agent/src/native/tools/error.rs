@@ -1,4 +1,4 @@
-//! Why a tool failed: a text for the model, that says what to do instead where something can be done.
+//! The failure of a tool: a text for the model, with a remedy if there is one.
 
 use hob_domain::investigation;
 
@@ -7,10 +7,10 @@ use crate::folder::FileError;
 /// A tool that failed.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::native) enum ToolError {
-    /// There is no such tool.
+    /// The tool does not exist.
     #[error("there is no tool `{name}`: use {known}")]
     Unknown {
-        /// What the model called.
+        /// The name that the model called.
         name: String,
         /// The tools there are.
         known: String,
@@ -20,7 +20,7 @@ pub(in crate::native) enum ToolError {
     Arguments {
         /// The tool.
         tool: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A file could not be used.
@@ -32,7 +32,7 @@ pub(in crate::native) enum ToolError {
     /// A command ran, and Hob ended it.
     #[error("{text}")]
     Ended {
-        /// What is said of it, with what it printed.
+        /// The report, with its output.
         text: String,
         /// Why it was ended.
         how: String,

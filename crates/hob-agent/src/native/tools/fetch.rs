@@ -31,7 +31,7 @@ pub(super) fn tool(hosts: &[String]) -> Tool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Fetch {
-    /// Which page.
+    /// The page's address.
     pub(super) url: String,
     /// The first line.
     #[serde(default)]
@@ -51,8 +51,8 @@ impl Fetch {
     }
 }
 
-/// The lines from `from` on that fit into `cap` bytes, at least one of them; before them, on each part, whose text it is. The first
-/// line of a page says so.
+/// The lines from `from` on that fit into `cap` bytes, at least one of them. Each part begins with a line that names
+/// the text's source, taken from the first line of the page.
 fn shown(text: &str, from: usize, cap: usize) -> String {
     let (source, page) = text.split_once('\n').unwrap_or((text, ""));
     let all = page.lines().count();

@@ -43,7 +43,7 @@ pub(super) fn hand_off_tool() -> Tool {
     }
 }
 
-/// The tool `hand_off` where there are profiles to hand over to.
+/// The tool `hand_off`, if there are profiles to hand off to.
 pub(super) fn hand_over_tool(targets: &[HandOverTarget]) -> Tool {
     let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
     let list: String = targets.iter().map(|target| format!("\n- {}: {}", target.name, target.description)).collect();
@@ -95,7 +95,7 @@ pub(super) fn done_tool() -> Tool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Ask {
-    /// What is asked.
+    /// The question.
     pub(super) question: String,
 }
 
@@ -103,12 +103,12 @@ pub(in crate::native) struct Ask {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct HandOff {
-    /// What a person has to give or decide.
+    /// The input or decision that is needed from a person.
     pub(super) needed: String,
-    /// What is done.
+    /// The finished part of the work.
     #[serde(default)]
     done: String,
-    /// What is left.
+    /// The rest of the work.
     #[serde(default)]
     left: String,
 }
@@ -116,7 +116,7 @@ pub(in crate::native) struct HandOff {
 /// The arguments of `hand_off` to a profile, and which there are.
 #[derive(Debug)]
 pub(in crate::native) struct PassOn {
-    /// What is handed over.
+    /// The hand-off.
     pub(super) hand_over: HandOver,
     /// The profiles that may get it.
     pub(super) targets: Vec<ProfileName>,
@@ -137,15 +137,15 @@ impl PassOn {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Done {
-    /// What the change does, in a few words.
+    /// A title for the change, in a few words.
     #[serde(default)]
     title: String,
-    /// What was done.
+    /// A summary of the work.
     pub(super) summary: String,
     /// Whether nothing has to change.
     #[serde(default)]
     nothing_to_do: bool,
-    /// What a model without tool calls says: `success`, or that it failed.
+    /// `success` as a model without tool calls gives it, inverted: whether it failed.
     #[serde(default)]
     failed: bool,
 }

@@ -1,9 +1,9 @@
-//! Where lines that a model gives stand in a file, and what stands there afterwards.
+//! Locates a model's lines in a file, and computes their replacement.
 //!
-//! - Guarantees: first the exact lines are looked for. Only where there are none, what models often get wrong is passed over: blanks at the
-//!   ends of lines, typographic quotes and dashes, and an indentation that differs by the same amount in all lines. A place counts
-//!   only if it is the only one of its kind; whoever asks decides that. Lines that stay are the file's own, byte for byte; new ones get
-//!   its indentation and its line ends.
+//! - Guarantees: first the exact lines are searched for. Only if there are none, common mistakes of models are ignored:
+//!   trailing blanks, typographic quotes and dashes, and an indentation that differs by the same amount in all lines. A
+//!   match counts only if it is the only one of its kind, which the caller decides. Unchanged lines stay the file's
+//!   own, byte for byte; new ones get its indentation and its line ends.
 
 /// Lines of a file that match, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Places {
     is_exact: bool,
 }
 
-/// How the indentation of the file differs from the given one.
+/// The difference between the file's indentation and the given one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Indent {
     Same,
@@ -22,7 +22,7 @@ enum Indent {
     More(String),
     /// The given lines have this before each line.
     Less(String),
-    /// The file has a tab for each of so many blanks.
+    /// The file has a tab for each of this many blanks.
     Tabs(usize),
 }
 
@@ -49,7 +49,7 @@ impl Places {
         Self { at: shifted, indent: indent.unwrap_or(Indent::Same), is_exact: false }
     }
 
-    /// The lines that stand at the one place afterwards, where `old` gives way to `new`; why that cannot be told.
+    /// The lines at the one place after `new` replaces `old`, or why that cannot be determined.
     pub(super) fn replaced(&self, there: &[&str], old: &[&str], new: &[&str]) -> Result<Vec<String>, String> {
         if self.is_exact {
             return Ok(new.iter().map(|line| (*line).to_owned()).collect());
@@ -60,7 +60,7 @@ impl Places {
         let drops_blanks = blank_ends(old) && !blank_ends(there);
         let (mut next, mut lines) = (0, Vec::with_capacity(new.len()));
         for line in new {
-            // What stays is the file's own line.
+            // An unchanged line is the file's own.
             if let Some(kept) = (next..old.len()).find(|index| old[*index] == *line) {
                 next = kept + 1;
                 lines.push(there[kept].to_owned());
@@ -78,10 +78,10 @@ impl Places {
             if drops_blanks {
                 line.truncate(line.trim_end().len());
             }
-            // Who writes typographic quotes where the file has plain ones does so in what is new, too.
+            // A model that writes typographic quotes where the file has plain ones does so in new lines, too.
             lines.push(if of_model && !of_file { line.chars().map(ascii).collect() } else { line });
         }
-        // A file with CRLF line ends, where not all lines have them.
+        // A file with CRLF line ends, some of whose lines lack them.
         if there.iter().all(|line| line.ends_with('\r')) {
             lines.iter_mut().filter(|line| !line.ends_with('\r')).for_each(|line| line.push('\r'));
         }
@@ -125,7 +125,8 @@ fn ascii(c: char) -> char {
     }
 }
 
-/// How the indentation of the lines that stand there differs from the given one, where nothing else does and it does so everywhere.
+/// The difference between the indentation of the file's lines and the given one, if it is the only difference and the
+/// same everywhere.
 fn indent_of(there: &[&str], wanted: &[String]) -> Option<Indent> {
     let mut indent = None;
     for (line, wanted) in there.iter().zip(wanted) {
@@ -163,7 +164,7 @@ fn blank_of(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// How the lines of a text end, where they all end alike.
+/// The line end of a text, if all its lines have the same.
 pub(super) fn line_end(text: &str) -> &'static str {
     if text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count() { "\r\n" } else { "\n" }
 }

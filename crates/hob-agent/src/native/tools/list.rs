@@ -31,7 +31,7 @@ pub(super) fn tool() -> Tool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct List {
-    /// Where to begin.
+    /// The starting folder.
     #[serde(default = "here")]
     pub(super) path: String,
     /// Levels to go down.

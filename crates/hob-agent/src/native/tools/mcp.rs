@@ -16,7 +16,7 @@ pub(in crate::native) struct Call {
     pub(in crate::native) name: String,
     /// The arguments.
     pub(in crate::native) arguments: Map<String, Value>,
-    /// What it may do.
+    /// Its impact.
     pub(in crate::native) impact: Impact,
     server: String,
     tool: String,

@@ -1,4 +1,4 @@
-//! `plan`: a checklist of the work, for the model and for whoever watches.
+//! `plan`: a checklist of the work, for the model and for progress.
 
 use hob_domain::{Checklist, StepState};
 use serde::Deserialize;
@@ -44,7 +44,7 @@ struct Step {
 }
 
 impl Plan {
-    /// Refuses what is no plan.
+    /// Refuses an invalid plan.
     pub(super) fn check(&self) -> Result<String, ToolError> {
         match self.steps.len() {
             0 => Err(ToolError::Refused("the plan has no steps".into())),
@@ -53,12 +53,12 @@ impl Plan {
         }
     }
 
-    /// The same as whoever watches is shown it.
+    /// The checklist that progress shows.
     pub(in crate::native) fn checklist(&self) -> Option<Checklist> {
         Checklist::new(self.steps.iter().map(|step| (step.step.clone(), step.state)))
     }
 
-    /// How far it is, in a few words.
+    /// Its progress, in a few words.
     pub(in crate::native) fn line(&self) -> String {
         let done = self.steps.iter().filter(|step| step.state == StepState::Done).count();
         let now = self.steps.iter().find(|step| step.state == StepState::Doing);

@@ -63,7 +63,7 @@ pub(in crate::native) struct Run {
     pub(in crate::native) arguments: String,
     /// The program and all its arguments.
     pub(in crate::native) words: Vec<String>,
-    /// What it may do.
+    /// Its impact.
     pub(in crate::native) impact: Impact,
 }
 
@@ -82,7 +82,7 @@ impl Run {
         Ok(Self { name: name.to_owned(), arguments: given.arguments, words, impact })
     }
 
-    /// Runs it. An exit code is an answer, whatever it is.
+    /// Runs it. Any exit code is an answer.
     pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<Answer, ToolError> {
         if self.words.iter().any(|word| word.contains('\0')) {
             return Err(ToolError::Refused("an argument cannot hold a zero byte".into()));

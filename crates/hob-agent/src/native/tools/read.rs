@@ -50,7 +50,7 @@ pub(in crate::native) struct Read {
 }
 
 impl Read {
-    /// Shows the lines that were asked for, as many whole ones as `cap` bytes hold, and says what is left.
+    /// Shows the requested lines, as many whole ones as `cap` bytes hold, and says how many are left.
     pub(super) fn run(&self, folder: &Folder, cap: usize) -> Result<String, ToolError> {
         let path = folder.inside(&self.path)?;
         let text = match (folder.read(&path, FILE_MAX), self.from.or(self.to)) {

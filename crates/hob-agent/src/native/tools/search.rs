@@ -19,7 +19,7 @@ use crate::{
 const LINES_MAX: usize = 200;
 /// Bytes of one line that are shown.
 const LINE_MAX: usize = 300;
-/// How long one search may take.
+/// The time limit of one search.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// The tool as the model sees it.
@@ -43,19 +43,19 @@ pub(super) fn tool() -> Tool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Search {
-    /// What is looked for.
+    /// The expression to search for.
     pub(super) pattern: String,
-    /// Where.
+    /// The folder to search.
     #[serde(default = "here")]
     path: String,
-    /// Which files.
+    /// The files to search.
     #[serde(default)]
     glob: Option<String>,
 }
 
 impl Search {
-    /// Finds at most 200 lines and at most `cap` bytes of them, and says when there are more. The expression runs in
-    /// linear time, whatever it is.
+    /// Finds at most 200 lines and at most `cap` bytes of them, and says if there are more. Any expression runs in
+    /// linear time.
     pub(super) fn run(&self, folder: &Folder, cap: usize) -> Result<String, ToolError> {
         let invalid = |reason: String| ToolError::Arguments { tool: "search".into(), reason };
         let matcher = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(&self.pattern);
@@ -73,7 +73,7 @@ impl Search {
             if found.kind != Kind::File || glob.as_ref().is_some_and(|glob: &GlobMatcher| !glob.is_match(&found.path)) {
                 continue;
             }
-            // A file that is too big, or gone meanwhile, is no answer; the others still are.
+            // A file that is too big, or gone meanwhile, is skipped; the others still count.
             let Ok(file) = folder.inside(&found.path).and_then(|path| folder.open_file(&path, FILE_MAX)) else {
                 continue;
             };

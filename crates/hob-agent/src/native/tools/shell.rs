@@ -22,7 +22,7 @@ use crate::{
 const COMMAND_MAX: usize = 256 * 1024;
 /// Bytes that one command may write: more ends it, and it alone.
 const OUTPUT_MAX: u64 = 64 << 20;
-/// How long the shell may take to say whether it can read a command.
+/// The time limit for the shell's check of a command's syntax.
 const SYNTAX_TIME: Duration = Duration::from_secs(5);
 
 /// The tool as the model sees it.
@@ -65,7 +65,7 @@ pub(in crate::native) struct Shell {
 }
 
 impl Shell {
-    /// Whether it may run beside other calls, even where it changes files.
+    /// Whether it may run beside other calls, even if it changes files.
     pub(super) fn is_independent(&self) -> bool {
         self.independent && !self.background
     }
@@ -134,8 +134,8 @@ impl Shell {
     }
 }
 
-/// Whether the shell can read a command in which something may not be closed: what it says, where it cannot. It would take what follows for a
-/// part of it, Hob's own lines too.
+/// Checks whether the shell can parse a command that may not be closed; returns its message if it cannot. Otherwise it
+/// would take the text after it as part of the command, Hob's own lines too.
 async fn readable(command: &str, toolbox: &Toolbox) -> Result<(), ToolError> {
     let program = toolbox.confined.program("sh").args(["-n"]).stdin(format!("{command}\n"));
     let asked = program.dir(toolbox.folder.path()).deadline(SYNTAX_TIME).output_cap(2_000).run(&toolbox.cancel).await;
@@ -144,12 +144,12 @@ async fn readable(command: &str, toolbox: &Toolbox) -> Result<(), ToolError> {
             "not run: the shell cannot read it: {}",
             first_line(plain(&stderr.text()).trim(), 300)
         ))),
-        // What cannot be asked is tried.
+        // If the shell cannot be asked, the command is tried.
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// The command as one that goes on in the background, and tells where its output is.
+/// The command as a background process that tells where its output is.
 fn in_background(command: &str) -> String {
     let quoted = command.replace('\'', "'\\''");
     format!(

@@ -1,4 +1,4 @@
-//! What the tools of a run work with, and how much its commands may write.
+//! The state behind the tools of a run, and the limit on the output of its commands.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -18,22 +18,22 @@ use crate::{
 /// Bytes of a file that the tools read, and of a text they write.
 pub(super) const FILE_MAX: u64 = 2 << 20;
 
-/// What the tools work with.
+/// The state behind the tools.
 #[derive(Debug)]
 pub(in crate::native) struct Toolbox {
     /// The folder.
     pub(in crate::native) folder: Folder,
-    /// What is investigated; none: the run changes the folder.
+    /// The investigated case; `None` if the run changes the folder.
     pub(in crate::native) case: Option<CaseFile>,
-    /// What a command may reach.
+    /// The sandbox of a command.
     pub(in crate::native) confined: Confined,
     /// The run's one shell.
     pub(in crate::native) shell: Mutex<Shell>,
-    /// What gets pages; none: nothing is to be reached.
+    /// The fetcher of pages; `None` if it may reach none.
     pub(in crate::native) fetcher: Option<Fetcher>,
     /// The MCP servers that are open.
     pub(in crate::native) servers: Connected,
-    /// What commands wrote so far, and servers answered.
+    /// The bytes that commands wrote so far, and servers answered.
     pub(in crate::native) written: Written,
     /// Bytes of an answer.
     pub(in crate::native) output_cap: usize,
@@ -55,13 +55,13 @@ impl Toolbox {
         }
     }
 
-    /// What is investigated. The tools that need it are offered where there is one.
+    /// The investigated case. The tools that need it are offered only if there is one.
     pub(super) fn case(&self) -> Result<&CaseFile, ToolError> {
         self.case.as_ref().ok_or_else(|| ToolError::Refused("nothing is investigated here".into()))
     }
 }
 
-/// How much the commands of a run wrote, and may write.
+/// The bytes that the commands of a run wrote, and may write.
 #[derive(Debug)]
 pub(in crate::native) struct Written {
     bytes: AtomicU64,

@@ -50,8 +50,8 @@ pub(crate) fn built_in_tools(settings: &AgentSettings) -> Vec<String> {
 }
 
 impl Toolset {
-    /// The tools `wanted`, by name; all that are built in where none is. `programs` are `[tools.NAME]`, `helps` what
-    /// their programs say about themselves.
+    /// The tools `wanted`, by name; all built-in ones if it is empty. `programs` are `[tools.NAME]`, `helps` their
+    /// programs' help texts.
     pub(in crate::native) fn new(
         wanted: &[String],
         programs: &BTreeMap<String, ToolSettings>,
@@ -96,7 +96,7 @@ impl Toolset {
         Self { shown: shown.into(), ..self }
     }
 
-    /// The same with `fetch` of pages of `hosts`, where there are any and `wanted` names it, or nothing.
+    /// Adds `fetch` for pages of `hosts`, if there are any and `wanted` names it or is empty.
     pub(in crate::native) fn fetching(self, hosts: &[String], wanted: &[String]) -> Self {
         if hosts.is_empty() || !(wanted.is_empty() || wanted.iter().any(|name| name == fetch::NAME)) {
             return self;
@@ -119,8 +119,8 @@ impl Toolset {
         Self { shown, servers, ..self }
     }
 
-    /// The same for a run with this purpose: one that plans or reviews has no tool that changes anything, one that reports none
-    /// that changes files. What it asks of programs and servers is approved or refused by its impact.
+    /// The tools for a run with this purpose: one that plans or reviews has none that change anything, one that reports
+    /// none that change files. Programs and servers are approved or refused by their impact.
     pub(in crate::native) fn for_purpose(self, purpose: RunPurpose) -> Self {
         let is_built_in = |name: &str| !self.programs.contains_key(name) && !self.servers.contains_key(name);
         let reads = |name: &str| match (self.programs.get(name), self.servers.get(name)) {
@@ -129,7 +129,7 @@ impl Toolset {
             (None, None) => READS.contains(&name) || ALWAYS.contains(&name),
         };
         let has = |name: &str| match purpose {
-            // What an investigation has is said below.
+            // The tools of an investigation are chosen below.
             RunPurpose::Work | RunPurpose::Investigate => true,
             RunPurpose::Report => !(is_built_in(name) && CHANGES.contains(&name)),
             RunPurpose::Plan | RunPurpose::Review => reads(name),
@@ -236,7 +236,7 @@ impl Toolset {
         }
     }
 
-    /// Refuses a key that the tool does not show, for arguments whose own type passes over it.
+    /// Refuses a key that the tool does not show, for arguments whose own type ignores it.
     fn only_known(&self, call: &ToolCall) -> Result<(), ToolError> {
         let given: serde_json::Map<String, serde_json::Value> = arguments(call)?;
         let shown = self.shown.iter().find(|tool| tool.name == call.name.as_str());

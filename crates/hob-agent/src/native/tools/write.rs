@@ -50,7 +50,7 @@ impl Write {
             return Err(ToolError::Refused(format!("the text has more than {FILE_MAX} bytes")));
         }
         let path = folder.inside(&self.path)?;
-        // A file keeps its line ends, whatever the model writes.
+        // A file keeps its line ends, even if the model writes others.
         let has_crlf = folder.read(&path, FILE_MAX).is_ok_and(|before| line_end(&before) == "\r\n");
         let text = if has_crlf { Cow::Owned(with_crlf(&self.text)) } else { Cow::Borrowed(self.text.as_str()) };
         folder.write(&path, &text, None)?;

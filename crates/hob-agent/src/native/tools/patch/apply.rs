@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Applies `changes`; nothing is written where one of them does not fit.
+/// Applies `changes`; nothing is written if one of them does not fit.
 pub(super) fn apply(folder: &Folder, changes: &[Change]) -> Result<String, ToolError> {
     let mut planned = Vec::new();
     let mut told = Vec::new();

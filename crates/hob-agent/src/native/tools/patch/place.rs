@@ -1,4 +1,4 @@
-//! Where a hunk belongs in a file. Nothing is guessed: its place is the only one, or the patch is refused.
+//! Locates a hunk in a file, without guessing: its place is the only one, or the patch is refused.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,8 @@ pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The index of the line a hunk begins at, and how its lines stand there. An empty error: its lines are nowhere.
+/// The index of the line at which a hunk begins, and the way in which its lines match. An empty error: its lines are
+/// nowhere.
 fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), String> {
     let mut from = cursor;
     if let Some(anchor) = &hunk.anchor {

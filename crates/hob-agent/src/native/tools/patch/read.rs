@@ -1,15 +1,15 @@
 //! Reads a patch: the envelope `*** Begin Patch`, or a unified diff.
 
-/// What happens to one file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     /// The file as it is named now.
     pub(super) path: String,
-    /// What.
+    /// The kind of change.
     pub(super) kind: ChangeKind,
 }
 
-/// What happens to a file.
+/// The kind of change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChangeKind {
     /// It is made with this content.
@@ -28,23 +28,23 @@ pub(super) enum ChangeKind {
 /// One piece that is replaced.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Hunk {
-    /// A line that stands before it, where the patch names one.
+    /// A line before it, if the patch names one.
     pub(super) anchor: Option<String>,
-    /// The line it begins at, from 1, where the patch says so.
+    /// The number of its first line, from 1, if the patch has it.
     pub(super) line: Option<usize>,
-    /// The lines that stand there now.
+    /// The current lines.
     pub(super) old: Vec<String>,
-    /// The lines that stand there afterwards.
+    /// The lines after the change.
     pub(super) new: Vec<String>,
     /// Whether it ends with the file.
     pub(super) at_end: bool,
-    /// Whether its last line has a line end afterwards, where the patch says so.
+    /// Whether its last line has a line end afterwards, if the patch says so.
     pub(super) ends_with_line_end: Option<bool>,
-    /// How its last line begins.
+    /// The first character of its last line.
     pub(super) last_sign: Option<char>,
 }
 
-/// What a patch has to look like.
+/// The required form of a patch.
 const FORM: &str = "a patch is `*** Begin Patch`, then for each file `*** Update File: PATH` with `@@` and lines that \
                     begin with a blank, `-` or `+`; or `*** Add File: PATH` with `+` lines; or `*** Delete File: PATH`; \
                     then `*** End Patch`. A unified diff will do too";
@@ -128,7 +128,7 @@ fn body(change: &mut Change, line: &str) -> Result<(), String> {
     }
 }
 
-/// What stands behind `@@`: `-1,3 +1,4 @@ text`, or a line to begin after.
+/// The text after `@@`: `-1,3 +1,4 @@ text`, or a line to begin after.
 fn header(rest: &str) -> Hunk {
     let rest = rest.trim();
     let numbers = rest.strip_prefix('-').and_then(|rest| rest.split_once("@@"));
@@ -171,7 +171,7 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
     while index < lines.len() {
         let pair = lines[index].strip_prefix("--- ").zip(lines.get(index + 1).and_then(|l| l.strip_prefix("+++ ")));
         let Some((from, to)) = pair else {
-            // What stands before the first file, and git's lines between files: modes, hashes.
+            // Text before the first file, and git's lines between files: modes, hashes.
             index += 1;
             continue;
         };
@@ -217,7 +217,7 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
     Ok(changes)
 }
 
-/// Whether the line is one of the hunk, of which so many old and new lines are still to come by its header.
+/// Whether the line belongs to the hunk, whose header leaves this many old and new lines to come.
 fn goes_on(lines: &[&str], index: usize, (left, right): (usize, usize)) -> bool {
     let at = |index: usize| lines.get(index).copied().unwrap_or_default();
     let line = at(index);
@@ -233,7 +233,7 @@ fn goes_on(lines: &[&str], index: usize, (left, right): (usize, usize)) -> bool 
         // The end of a mail with a patch.
         Some('-') => line != "-- ",
         Some('+' | ' ' | '\\') => true,
-        // An empty line of context, where more of the hunk follows it.
+        // An empty line of context, if more of the hunk follows it.
         None => lines[index..].iter().find(|line| !line.is_empty()).is_some_and(|next| {
             next.starts_with(['+', ' '])
                 || next.starts_with('-') && !next.starts_with("-- ") && !next.starts_with("--- ")

@@ -49,7 +49,7 @@ impl ApplyPatch {
         apply(folder, &changes)
     }
 
-    /// The files it names, for whoever watches.
+    /// The files it names, for progress.
     pub(in crate::native) fn files(&self) -> String {
         self.paths().join(" ")
     }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(result.unwrap(), "changed a\nadded n\ndeleted c");
         assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "x\nx\nx\ny\nx\n");
         assert_eq!(std::fs::read_to_string(dir.path().join("n")).unwrap(), "new\n");
-        // Counts that are too small lose no line, and too large ones are passed over where another hunk follows.
+        // Counts that are too small lose no line; too large ones are ignored if another hunk follows.
         let counts = "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n one\n-two\n+2\n+2b\n three\n@@ -9,9 +9,9 @@\n-five\n+5\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n";
         let (dir, result) = apply(&[("a", "one\ntwo\nthree\nfour\nfive\n"), ("b", "x\n")], counts);
         assert_eq!(result.unwrap(), "changed a\nchanged b");
