@@ -296,7 +296,7 @@ class Test:
         self.ends = time.monotonic() + options.minutes * 60
         self.home = folder / "home"
         self.version = (ACTION / "version").read_text().strip()
-        # One more, whose agent asks. The first one is that of the single pass, too.
+        # One more issue, whose agent asks. The first one is also that of the single pass.
         self.numbers = range(1, options.issues + 2)
         self.asks, self.victim = 2, max(3, options.issues // 2)
         program = PROGRAM.replace("ASKS", str(self.asks)).replace("VICTIM", str(self.victim))
@@ -462,13 +462,14 @@ def check_installer(test):
     test.expect(code == 0 and releases.downloads() == before, f"a kept archive is downloaded again: {said}")
     kept = next(cache.glob("hob/1.0.0/*/*.tar.gz"))
     kept.write_bytes(b"something else")
-    # As whoever changed it would do.
+    # The edit that a person would make.
     kept.with_name(kept.name + ".sha256").write_text(f"{hashlib.sha256(b'something else').hexdigest()}  {kept.name}\n")
     code, said, unpacked = install("1.0.0")
     test.expect(code == 0 and releases.downloads() == before + 1 and unpacked, f"an archive that was changed is used: {said}")
 
 
-# A stand-in for gh. Like the real one it wants a token for all that asks the API, and none for the public keys and a given attestation.
+# A stand-in for gh. Like the real one it needs a token for everything that asks the API, and none for the public keys
+# and a given attestation.
 GH = r"""#!/bin/sh
 echo "$*" >> "$RUNNER_TEMP/calls"
 case "$RUNNER_TOOL_CACHE $*" in
@@ -536,7 +537,8 @@ def check_attestation(test):
         test.expect(asked != bool(given), f"of a release, {what}, gh is asked: {asked}")
 
 
-# Stand-ins for the programs that box.sh calls. The machine is a folder: a file says what is so, and `calls` what was asked.
+# Stand-ins for the programs that box.sh calls. The machine is a folder: files describe its state, and `calls` lists the
+# calls.
 MACHINE = {
     "id": "cat uid",
     "sysctl": """case "$1" in -n) cat limit ;; *) echo "sysctl $*" >> calls; [ ! -e locked ] && echo "${3##*=}" > limit ;; esac""",
@@ -631,7 +633,7 @@ exit "$(cat "$HOB_FOLDER/code")"
 """
 
 
-# What the stand-in has as its settings.
+# The settings of the stand-in.
 SETTINGS_KNOWN = {
     "sandbox": {"tier": "auto"},
     "app": {"id": 0},
@@ -1067,7 +1069,7 @@ def check_cancelled(test):
         "GITHUB_API_URL": test.forge.api, "GITHUB_SERVER_URL": test.forge.server, "GITHUB_REPOSITORY": "ann/stopped",
         "HOME": str(test.home),
     }
-    # Nobody could wait for a lease this long.
+    # This lease is too long to wait for.
     settings = test.settings.replace('duration = "10s"', 'duration = "1h"')
     slow = settings.replace("cat > /dev/null", f"cat > /dev/null\ntouch {test.folder}/at-work\nsleep 600", 1)
     assert slow != settings != test.settings
@@ -1130,7 +1132,7 @@ def check_callers(test):
     test.expect(not any(line in text for line in lines), "a line of the App's key is shown")
     seen = (test.folder / "prepared").read_text()
     test.expect(lines[0] not in seen and OWN_TOKEN not in seen and KEY not in seen, "what prepares a job gets a secret")
-    # The agent of the example, whose model's service is not there: its key is in each job that looks whether it can work.
+    # The agent of the example, without its model's service: its key is in each job that checks whether it can work.
     test.forge.call("POST", "/repos/ann/model/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})
     own = 'model.default = "anthropic/claude-sonnet-5-5"\nmodel.anthropic_base_url = "http://127.0.0.1:9"\nmodel.retries = 0\n'
     run = Run(test, "model", "ann/model", test.calls("model", [("hob", "work.yml", model)], own)).wait(test.ends)
@@ -1167,7 +1169,7 @@ def check_probe(test):
     """The workflow that asks a forge what is open about it writes one report, and leaves nothing."""
     file = test.caller("probe")
     shutil.copy(ROOT / "examples/probe.yml", file)
-    # Where the probe takes its two scripts from.
+    # The source of the probe's two scripts.
     source = test.releases.folder.parent / "source"
     (source / ".github/actions").mkdir(parents=True)
     shutil.copytree(ACTION, source / ".github/actions/hob")
@@ -1178,7 +1180,7 @@ def check_probe(test):
         ("HOB_INSTALL_BASE_URL", test.releases.base),
         ("GITHUB_WORKFLOW_REF", f"{EMPTY}/.github/workflows/probe.yml@refs/heads/main"),
     ]
-    # act has no other image, and loses what a job says where another of its matrix is left out.
+    # act has no other image, and loses a job's output if another job of its matrix is left out.
     inputs = {"images": '["ubuntu-24.04"]'}
     home = test.folder / "probe-home"
     run = Run(test, "probe", EMPTY, file, home, event=("workflow_dispatch", {"inputs": inputs}), variables=variables).wait(test.ends)

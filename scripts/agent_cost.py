@@ -27,7 +27,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A step that the shell does itself, and one that starts a program.
 STEPS = {"built-in": "echo {n} >> steps.txt", "program": "/bin/echo {n} >> steps.txt"}
-# Where scripts/agents.sh has the programs of others, and the model that each takes without looking it up.
+# The folder in which scripts/agents.sh installs other agents, and the model that each accepts without looking it up.
 PEERS = {
     "claude": ("node_modules/.bin", "claude-sonnet-4-5"),
     "codex": ("node_modules/.bin", "gpt-5.1"),
@@ -66,7 +66,7 @@ def run(bench, subject, commands, state):
             if not line:
                 sys.exit("the scripted model ended")
             request = json.loads(line)
-            # Requests for titles and the like are no steps.
+            # Requests for titles and the like are not steps.
             if "step" in request["kind"] or request["kind"] == "ending":
                 seen.append((time.monotonic(), request["bytes"]))
         _, status, usage = os.wait4(agent.pid, 0)

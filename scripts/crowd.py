@@ -180,7 +180,7 @@ def kinds(folder):
 def work(options, forge, crowd, numbers):
     """Waits until every issue is in review, killing on the way; says how long it took, and the kills."""
     chance = random.Random(options.seed)
-    # A kill comes when so many issues are in review, and a moment later.
+    # A worker is killed when this many issues are in review, and a moment later.
     moments = sorted(chance.sample(range(1, max(2, options.issues * 9 // 10)), options.kills))
     begun, killed = time.monotonic(), 0
     while time.monotonic() - begun < options.minutes * 60:

@@ -36,7 +36,7 @@ import tomllib
 CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0}
 # The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
 IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
-# Where `std::fs` is used in these all the same, by why that is safe.
+# Files that may use `std::fs` all the same, each with the reason why that is safe.
 BY_PATH = {
     "in folders that no child writes": [
         "crates/hob-agent/src/adapters/version.rs",
@@ -304,7 +304,7 @@ class Crate:
                 return self.by_module[module]
             if name in self.exported[module]:
                 target = self.exported[module][name]
-                # What a macro defines is not seen: it is taken to stand where it is exported from.
+                # Items that a macro defines are not seen: they are assumed to exist where they are exported from.
                 return self.defined(target + path[at + 1 :], seen) or self.by_module.get(target[:-1])
             inside = (self.defined(glob + path[at:], seen) for glob in self.globs[module])
             return next((file for file in inside if file), None)
@@ -347,7 +347,7 @@ class Crate:
             for text in PATH.findall(inline):
                 paths.append(self.absolute(tuple(re.sub(r"\s", "", text).split("::")), file.module))
             for path in paths:
-                # An inline path goes on into an item; what stands before it is enough.
+                # An inline path continues into an item; the part before it is enough.
                 target = next((home for at in range(len(path), 0, -1) if (home := self.defined(path[:at]))), None)
                 if not target:
                     continue

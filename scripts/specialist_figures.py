@@ -479,7 +479,7 @@ def prompts(options):
     with site(options.hob, files, {"base": ""}) as made:
         issues = {}
         for name in names:
-            # An issue of its own, of ordinary length.
+            # A separate issue, of ordinary length.
             own = sorted((case for case in cases if case["profile"] == name), key=lambda case: len(case["body"]))
             issues[name] = made.issue(own[len(own) // 2]["title"], own[len(own) // 2]["body"], f"agent:{name}")
         made.run("run", "--once")

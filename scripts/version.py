@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NUMBER = r"(?:0|[1-9][0-9]*)"
 PART = rf"(?:{NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 SEMVER = re.compile(rf"({NUMBER})\.({NUMBER})\.({NUMBER})(?:-({PART}(?:\.{PART})*))?")
-# Beside Cargo.toml and Cargo.lock: the file, and what stands around the version in it.
+# Beside Cargo.toml and Cargo.lock: the file, and the text around the version in it.
 PLACES = [
     (".github/actions/hob/version", "", "\n"),
     ("examples/workflow.yml", "/work.yml@v", " # zizmor"),

@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 /// A bot that opens an issue, and tries a second time if the server fails.
 async fn run_bot(api_url: &str, token: &str) -> Result<(), Box<dyn Error>> {
-    // `reqwest` is built here without a TLS provider of its own, and wants one for plain HTTP too.
+    // `reqwest` is built here without a TLS provider, and needs one for plain HTTP too.
     rustls::crypto::ring::default_provider().install_default().ok();
     let (client, url) = (Client::new(), format!("{api_url}/repos/ann/site/issues"));
     for _ in 0..2 {

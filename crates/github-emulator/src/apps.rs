@@ -16,9 +16,9 @@ use crate::names::{Login, Timestamp};
 /// <https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app>
 const LIFE_MAX_SECONDS: i64 = 600;
 const SKEW_SECONDS: i64 = 60;
-/// How long a token of an installation is good for.
+/// The lifetime of an installation's token.
 pub(super) const TOKEN_LIFE: TimeDelta = TimeDelta::hours(1);
-/// The object identifier of RSA keys with its empty parameters, as it stands in a public key's encoding.
+/// The object identifier of RSA keys with its empty parameters, as a public key encodes it.
 const RSA: [u8; 13] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 
 /// A key that cannot be read.
@@ -37,11 +37,11 @@ pub struct App {
     pub id: u64,
     /// Its name in addresses; its account is `SLUG[bot]`.
     pub slug: String,
-    /// What its JSON web tokens are verified with.
+    /// The key that verifies its JSON web tokens.
     pub key: AppKey,
     /// The id of its installation.
     pub installation: u64,
-    /// What its account may do.
+    /// The role of its account.
     pub role: Role,
 }
 
@@ -56,7 +56,7 @@ impl AppKey {
     /// Reads a key from PEM: PKCS#1 or PKCS#8 private, or public; of a private key only the public half is kept.
     ///
     /// # Errors
-    /// [`InvalidKey`] where it is no such key.
+    /// [`InvalidKey`] if it is not such a key.
     pub fn from_pem(pem: &str) -> Result<Self, InvalidKey> {
         let lines = pem.lines().map(str::trim).filter(|line| !line.is_empty());
         let body: String = lines.filter(|line| !line.starts_with("-----")).collect();
@@ -76,7 +76,7 @@ impl AppKey {
 /// The App that signed this JSON web token.
 ///
 /// # Errors
-/// 401 where nobody did, or its times are wrong.
+/// 401 if no App did, or its times are wrong.
 pub(super) fn verify<'a>(apps: &'a [App], token: &str, now: Timestamp) -> Result<&'a App, Refusal> {
     let refused = |message: &str| Refusal::new(http::StatusCode::UNAUTHORIZED, message);
     let undecoded = || refused("A JSON web token could not be decoded");

@@ -19,9 +19,9 @@ use serde::Deserialize;
 
 use super::forge::{Attachment, Forge};
 
-/// How long a signed address is good for.
+/// The lifetime of a signed address.
 const LIFE: TimeDelta = TimeDelta::minutes(5);
-/// What stands before a file's id in an address.
+/// The part of an address before a file's id.
 const PLACE: &str = "/user-attachments/assets/";
 
 #[derive(Debug, Deserialize)]

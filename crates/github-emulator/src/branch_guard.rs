@@ -1,8 +1,8 @@
-//! What the rules of a branch forbid to whoever moves it directly, and not by the merge of a pull request.
+//! The rules of a branch that forbid to move it directly, other than by the merge of a pull request.
 //!
 //! # Caveats
-//! Of a push the commits are not known before it is let in: a merge commit in one is not seen, and what is no fast-forward
-//! is left to git to refuse, of all refs of that push.
+//! The commits of a push are not known before it is let in: a merge commit in one is not seen, and git itself refuses
+//! moves that are not fast-forwards, for all refs of that push.
 
 use git2::{Oid, Repository as Git};
 
@@ -14,18 +14,18 @@ use super::{
     verification::all_verified,
 };
 
-/// Where a branch is to point.
+/// The new target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tip {
     /// Nowhere: it goes.
     Gone,
-    /// At a commit that is not there yet.
+    /// A commit that does not exist yet.
     New,
-    /// At this commit.
+    /// This commit.
     Is(Oid),
 }
 
-/// Where rules are from.
+/// The source of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     Protection,
@@ -39,7 +39,7 @@ pub(super) fn binding(repo: &Repository, branch: &str, role: Role) -> impl Itera
     protection.cloned().map(|rules| (Source::Protection, rules)).into_iter().chain(ruleset)
 }
 
-/// Which rules forbid to move a branch so, and what GitHub says then; none where none do.
+/// The rules that forbid to move a branch so, with GitHub's message; `None` if none do.
 pub(super) fn forbids(
     git: &Git,
     known: (&Repository, &Accounts),

@@ -1,8 +1,8 @@
-//! What a branch requires before something is merged into it, by the names of GitHub's branch protection.
+//! The requirements of a branch for merges into it, by the names of GitHub's branch protection.
 
 use serde::{Deserialize, Serialize};
 
-/// What a branch requires. As protection of the branch it binds those below `admin`, as a ruleset everyone.
+/// The requirements of a branch. As protection they bind accounts below `admin`, as a ruleset all accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "the fields of GitHub's branch protection, by its names")]
@@ -27,7 +27,7 @@ pub struct BranchRules {
 pub struct RequiredChecks {
     /// Whether the head has to contain the tip of the base.
     pub strict: bool,
-    /// Names of check runs or contexts of statuses, whoever set them.
+    /// Names of check runs or contexts of statuses, set by any account.
     pub contexts: Vec<String>,
     /// The same of one App.
     pub checks: Vec<RequiredCheck>,
@@ -48,7 +48,7 @@ pub struct RequiredCheck {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RequiredReviews {
-    /// How many, of accounts that may write.
+    /// The number of approvals, of accounts that may write.
     pub required_approving_review_count: u64,
 }
 
@@ -58,7 +58,7 @@ impl Default for RequiredReviews {
     }
 }
 
-/// What a ruleset of a repository requires of one branch.
+/// A repository's ruleset for one branch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ruleset {
     pub(super) id: u64,
@@ -66,7 +66,7 @@ pub(super) struct Ruleset {
 }
 
 impl RequiredChecks {
-    /// These checks, whoever sets them.
+    /// These checks, set by any account.
     pub fn named(names: &[&str]) -> Self {
         Self { contexts: names.iter().map(|&name| name.to_owned()).collect(), ..Self::default() }
     }

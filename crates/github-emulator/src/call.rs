@@ -24,7 +24,7 @@ use super::{
 };
 use crate::names::{Login, Timestamp};
 
-/// What a handler answers.
+/// The answer of a handler.
 pub(super) type Answer = Result<Reply, Refusal>;
 
 /// One request.
@@ -32,9 +32,9 @@ pub(super) type Answer = Result<Reply, Refusal>;
 pub(super) struct Call {
     pub(super) forge: Arc<Forge>,
     pub(super) caller: Option<Login>,
-    /// What the caller's token may do, where it is an installation's.
+    /// The permissions of the caller's token, if it is an installation's.
     pub(super) grant: Option<Grant>,
-    /// What kind of token the caller signed in with.
+    /// The kind of token that the caller signed in with.
     pub(super) token: TokenKind,
     /// The App that signed the request with its own key, if one did.
     pub(super) app: Option<u64>,
@@ -61,12 +61,12 @@ impl Call {
         other
     }
 
-    /// A number in the path; 404 where it is none.
+    /// A number in the path; 404 if it is not one.
     pub(super) fn number(&self, name: &str) -> Result<u64, Refusal> {
         self.part(name).parse().map_err(|_| Refusal::not_found())
     }
 
-    /// A parameter of the query, where it is not empty.
+    /// A parameter of the query, if it is not empty.
     pub(super) fn query(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
@@ -74,16 +74,16 @@ impl Call {
     /// A time in the query.
     ///
     /// # Errors
-    /// 422 where it is none.
+    /// 422 if it is not one.
     pub(super) fn time(&self, resource: &str, name: &str) -> Result<Option<Timestamp>, Refusal> {
         let time = self.query(name).map(|text| text.parse().map_err(|_| Refusal::invalid(resource, name)));
         time.transpose()
     }
 
-    /// A word in the query, one of `known`; the first of them where there is none.
+    /// A word in the query, one of `known`; the first of them if there is none.
     ///
     /// # Errors
-    /// 422 where it is another.
+    /// 422 if it is another.
     pub(super) fn choice(&self, resource: &str, name: &str, known: &[&'static str]) -> Result<&'static str, Refusal> {
         let wanted = self.query(name).or(known.first().copied()).unwrap_or_default();
         known.iter().find(|word| **word == wanted).copied().ok_or_else(|| Refusal::invalid(resource, name))
@@ -94,7 +94,7 @@ impl Call {
         Fields::parse(resource, &self.body)
     }
 
-    /// Who asks; 401 where nobody signed in.
+    /// The caller; 401 if anonymous.
     pub(super) fn actor(&self) -> Result<&Login, Refusal> {
         self.caller.as_ref().ok_or_else(Refusal::anonymous)
     }
@@ -104,14 +104,14 @@ impl Call {
         self.forge.state()
     }
 
-    /// What the caller may do in `repo`.
+    /// The caller's role in `repo`.
     pub(super) fn role(&self, state: &State, repo: &Repository) -> Role {
         let outside = self.grant.as_ref().is_some_and(|grant| !grant.includes(repo.id));
         let caller = self.caller.as_ref().filter(|_| !outside);
         repo.role(caller.and_then(|login| state.accounts.get(login.as_str())))
     }
 
-    /// Refuses a token of an installation that lacks the permission, and any fine-grained one where none is enough.
+    /// Refuses an installation's token that lacks the permission, and any fine-grained token if no permission suffices.
     ///
     /// # Errors
     /// 403; a repository that the caller may not see is the handler's to refuse.
@@ -127,10 +127,10 @@ impl Call {
         if needed.is_met(grant, is_public) { Ok(()) } else { Err(Refusal::integration().accepting(needed.header())) }
     }
 
-    /// The repository in the path, where the caller may do what `need` says.
+    /// The repository in the path, if the caller has the role `need`.
     ///
     /// # Errors
-    /// 404 where it is hidden, 401 for a write without an account, 403 where the role does not reach.
+    /// 404 if it is hidden, 401 for a write without an account, 403 if the role does not suffice.
     pub(super) fn repository<'s>(&self, state: &'s State, need: Role) -> Result<&'s Repository, Refusal> {
         let repo = state.repositories.get(self.part("owner"), self.part("repo")).ok_or_else(Refusal::not_found)?;
         let role = self.role(state, repo);
@@ -164,7 +164,7 @@ impl Call {
         repo.issues.get_mut(&self.number("number")?).ok_or_else(Refusal::not_found)
     }
 
-    /// How the repository in the path looks over the wire.
+    /// The view of the repository in the path, for JSON.
     pub(super) fn view<'s>(&'s self, state: &'s State) -> Result<View<'s>, Refusal> {
         let repo = state.repositories.get(self.part("owner"), self.part("repo")).ok_or_else(Refusal::not_found)?;
         Ok(View { server: self.forge.server(), accounts: &state.accounts, repo })
@@ -176,7 +176,7 @@ impl Call {
         Ok(self.forge.git.open(id)?)
     }
 
-    /// The git data of the repository in the path, to change its refs: nobody else does meanwhile.
+    /// The git data of the repository in the path, locked to change its refs.
     pub(super) fn write_git(&self, need: Role) -> Result<Access, Refusal> {
         let id = {
             let state = self.state();
@@ -211,7 +211,7 @@ impl Reply {
         Self::json(StatusCode::OK, body)
     }
 
-    /// 201 with this JSON, and where it is from now on where the JSON says so.
+    /// 201 with this JSON, and a `Location` header if the JSON has an address.
     pub(super) fn created(body: Value) -> Self {
         let location = body["url"].as_str().map(str::to_owned);
         Self { location, ..Self::json(StatusCode::CREATED, body) }
@@ -243,7 +243,7 @@ impl Reply {
         Self { status: StatusCode::OK, content: Content::Bytes(content_type, body.into()), ..Self::empty() }
     }
 
-    /// The JSON that it shows; null where that is none.
+    /// The JSON body; null if there is none.
     pub(super) fn shown(self) -> Value {
         match self.content {
             Content::Json(body) => body,
@@ -251,13 +251,13 @@ impl Reply {
         }
     }
 
-    /// Adds where it is.
+    /// Adds the `Location` header.
     pub(super) fn at(mut self, location: String) -> Self {
         self.location = Some(location);
         self
     }
 
-    /// Adds where the other pages are.
+    /// Adds the `Link` header to the other pages.
     pub(super) fn with_link(mut self, link: Option<String>) -> Self {
         self.link = link;
         self

@@ -1,5 +1,5 @@
-//! The forge's clock: the system's, plus what a test has advanced it by. Where the runtime's time stands still or jumps,
-//! as it does in a test with virtual time, this clock does so too.
+//! The forge's clock: the system's, plus what a test has advanced it by. If the runtime's time stops or jumps, as in a
+//! test with virtual time, this clock does so too.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},

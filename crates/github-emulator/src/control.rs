@@ -1,5 +1,5 @@
-//! What a test in any language does with the forge itself, beside GitHub's API: reset it, take a snapshot, bring one back;
-//! and in `control_jobs` what happens elsewhere on GitHub. An account with the role `admin` may.
+//! The operations of a test in any language on the forge itself, beside GitHub's API: reset, take a snapshot, restore
+//! one; and in `control_jobs` events elsewhere on GitHub. They need an account with the role `admin`.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ async fn restore(
     done(forge, &caller, move |forge| snapshots::restore(forge, &name)).await
 }
 
-/// Does it as this account, where blocking is allowed.
+/// Runs the operation as this account, on a thread that may block.
 async fn done(
     forge: Arc<Forge>,
     caller: &Caller,
@@ -73,10 +73,10 @@ async fn done(
     }
 }
 
-/// Refuses a call of anyone who is no admin of the forge.
+/// Refuses a caller who is not an admin of the forge.
 ///
 /// # Errors
-/// 401 where nobody signed in, and 403.
+/// 401 if anonymous, and 403.
 pub(super) fn admin(call: &Call) -> Result<(), Refusal> {
     is_admin(&call.forge, call.actor()?, call.grant.is_some())
 }
@@ -92,7 +92,7 @@ fn is_admin(forge: &Forge, login: &Login, by_installation: bool) -> Result<(), R
 /// The repository that the body names, and the other fields of the body.
 ///
 /// # Errors
-/// 422 where it names none.
+/// 422 if it names none.
 pub(super) fn named(call: &Call) -> Result<(RepoName, Value), Refusal> {
     let name = call.fields("Repository")?.required("repository")?;
     let name = name.parse().map_err(|_| Refusal::invalid("Repository", "repository"))?;

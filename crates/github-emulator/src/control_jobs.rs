@@ -1,5 +1,5 @@
-//! What a test in any language does with jobs, beside GitHub's API: nothing runs workflows here, so a test says what a job
-//! did.
+//! The operations of a test in any language on jobs, beside GitHub's API: nothing runs workflows here, so a test says
+//! what a job did.
 
 use std::collections::BTreeMap;
 

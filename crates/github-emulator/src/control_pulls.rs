@@ -1,4 +1,5 @@
-//! What a test in any language does with rulesets and the merge queue, beside GitHub's API: who manages these is not here.
+//! The operations of a test in any language on rulesets and the merge queue, beside GitHub's API, which cannot manage
+//! them here.
 
 use super::{
     branch_rules::{BranchRules, Ruleset},
@@ -28,10 +29,10 @@ fn ruleset(call: &Call) -> Answer {
     Ok(Reply::empty())
 }
 
-/// Sets what a ruleset requires of a branch.
+/// Sets a ruleset's requirements of a branch.
 ///
 /// # Errors
-/// 422 where there is no such repository.
+/// 422 if there is no such repository.
 pub(super) fn set_ruleset(
     forge: &Forge,
     name: &RepoName,
@@ -74,7 +75,7 @@ fn queue(call: &Call) -> Answer {
 /// Notes that an open pull request was added to the merge queue or removed from it.
 ///
 /// # Errors
-/// 422 where there is no such open pull request.
+/// 422 if there is no such open pull request.
 pub(super) fn record(
     forge: &Forge,
     name: &RepoName,

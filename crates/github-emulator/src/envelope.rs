@@ -1,7 +1,7 @@
-//! What every API answer has around it: who asks, the rate limit, `ETag` and conditional requests, GitHub's headers.
+//! The envelope of every API answer: the caller, the rate limit, `ETag` and conditional requests, GitHub's headers.
 //!
-//! An answer 304 costs nothing, as on GitHub; its tag belongs to the account, or by the mood `tags` to the token: another one
-//! gets a whole answer.
+//! An answer 304 costs nothing, as on GitHub; its tag belongs to the account, or by the mood `tags` to the token:
+//! another one gets a whole answer.
 
 use std::sync::Arc;
 
@@ -25,12 +25,12 @@ use super::{
 };
 use crate::names::Timestamp;
 
-/// Where GraphQL is, beside the REST API.
+/// The path of GraphQL, beside the REST API.
 pub(super) const GRAPHQL: &str = "/api/graphql";
-/// What the paths of searches begin with.
+/// The prefix of search paths.
 const SEARCH: &str = "/api/v3/search/";
 
-/// Who signed in, if anyone; an extension of the request.
+/// The signed-in caller, if any; an extension of the request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller(pub(super) Option<SignedIn>);
 
@@ -53,7 +53,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
     }
     let asked_tag = request.headers().get(header::IF_NONE_MATCH).cloned();
     let mut login = sign_in(&forge, request.headers());
-    // An App that signs for itself has a limit of its own.
+    // An App that authenticates as itself has its own limit.
     let mut payer = None;
     if let Some(token) = web_token(request.headers()) {
         login = verify(&forge.apps, token, now).map(|app| {
@@ -98,7 +98,7 @@ pub(super) async fn envelope(State(forge): State<Arc<Forge>>, mut request: Reque
         (Err(refusal), Ok(reading) | Err(reading)) => (refusal.into_response(), reading, !free),
         (Ok(_), Err(reading)) if graphql => (graphql_used_up(payer), reading, false),
         (Ok(_), Err(reading)) => (used_up(account.as_ref()).into_response(), reading, false),
-        // Of GraphQL only the endpoint itself knows whether a request writes.
+        // Only the GraphQL endpoint itself knows whether a request writes.
         (Ok(_), Ok(reading)) if !graphql && !forge.meter.admits(&method, payer, now) => (too_fast(), reading, false),
         (Ok(login), Ok(reading)) => {
             request.extensions_mut().insert(Caller(login));
@@ -136,10 +136,10 @@ fn readdressed(uri: &Uri, path: &str) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// Who the request says it is from.
+/// The account that a request authenticates as.
 ///
 /// # Errors
-/// 401 where it has credentials that nobody has.
+/// 401 if its credentials are unknown.
 pub(super) fn sign_in(forge: &Forge, headers: &HeaderMap) -> Result<Option<SignedIn>, Refusal> {
     let bad = || Refusal::new(StatusCode::UNAUTHORIZED, "Bad credentials");
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
@@ -158,7 +158,7 @@ pub(super) fn sign_in(forge: &Forge, headers: &HeaderMap) -> Result<Option<Signe
     forge.owner_of(&token).map(Some).ok_or_else(bad)
 }
 
-/// A JSON web token, where that is what the request signs in with: three parts, unlike the forge's own tokens.
+/// A JSON web token, if the request authenticates with one: three parts, unlike the forge's own tokens.
 fn web_token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let parts = token.split('.').filter(|part| !part.is_empty()).count();
@@ -184,10 +184,11 @@ fn too_fast() -> Response {
     response
 }
 
-/// Lets an account begin a request, where the secondary limits are the mood. What GraphQL costs, its endpoint knows.
+/// Lets an account begin a request, if the secondary limits are among the moods. GraphQL's cost is known to its
+/// endpoint.
 ///
 /// # Errors
-/// 403 where a limit is reached, at times without the time to wait.
+/// 403 if a limit is reached, sometimes without the time to wait.
 fn begin<'f>(
     forge: &'f Forge,
     who: Option<&SignedIn>,
@@ -246,7 +247,7 @@ pub(super) fn dress(headers: &mut HeaderMap, resource: &str, reading: &Reading, 
     set("x-github-request-id", format!("{request:04X}:0001:{:X}", now.timestamp()));
     set("vary", "Accept, Authorization".to_owned());
     set("date", http_date(now));
-    // By which a client's report tells it from GitHub.
+    // The header by which a client's report tells it from GitHub.
     set("server", "github-emulator".to_owned());
     if !headers.contains_key("x-github-media-type") {
         headers.insert("x-github-media-type", HeaderValue::from_static("github.v3; format=json"));

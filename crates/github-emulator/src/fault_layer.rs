@@ -51,7 +51,7 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
             hang_up(hangup)
         }
         Some(What::DropAfter) => {
-            // What is written is read to its end, so that the effect is whole.
+            // The answer is read to its end, so that the effect is whole.
             let answer = next.run(request).await;
             axum::body::to_bytes(answer.into_body(), usize::MAX).await.ok();
             hang_up(hangup)

@@ -1,7 +1,7 @@
 //! Faults on purpose: the answers a real forge and network give on a bad day, at chosen calls or at random with a seed.
 //!
-//! A fault matches by method and path and counts the calls it matches; the first fault whose turn it is happens. `Date`
-//! and the rate limit stay right on every answer that the fault makes itself.
+//! A fault matches by method and path and counts the calls it matches; the first fault that is due happens. `Date` and
+//! the rate limit stay right on every answer that the fault makes itself.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::names::Login;
 
-/// How many former answers are kept for stale reads.
+/// The most former answers that are kept for stale reads.
 const REMEMBERED_MAX: usize = 1_000;
 
 /// One fault: what it matches, when it happens and what it is.
@@ -28,37 +28,37 @@ pub struct Fault {
     /// The path it matches, a glob in which `*` stops at a slash and `**` does not: below `/api/v3` for the API,
     /// `/OWNER/REPO.git/…` for git.
     pub path: String,
-    /// The account it matches; none: any, and nobody too.
+    /// The account it matches; `None` matches all callers, anonymous ones too.
     #[serde(default)]
     pub login: Option<Login>,
-    /// At which of the matching calls.
+    /// The matching calls at which it happens.
     #[serde(default)]
     pub when: When,
-    /// What happens.
+    /// The effect.
     pub what: What,
 }
 
-/// At which calls a fault happens.
+/// The calls at which a fault happens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// At every one.
+    /// Every one.
     #[default]
     Always,
-    /// At this one only, counted from 1.
+    /// This one only, counted from 1.
     Call(u64),
-    /// At the first so many.
+    /// This many of the first ones.
     First(u64),
     /// At random, the same on every run with this seed.
     Random {
-        /// Of a hundred calls, how many.
+        /// Calls in a hundred.
         percent: u8,
-        /// Where the sequence starts.
+        /// The seed of the sequence.
         seed: u64,
     },
 }
 
-/// What a fault does.
+/// The effect of a fault.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -87,11 +87,11 @@ pub enum What {
     DropBefore,
     /// The request has its effect, and the connection ends without an answer.
     DropAfter,
-    /// The answer comes after so many milliseconds.
+    /// The answer comes after this many milliseconds.
     Delay(u64),
     /// The answer's body ends half way, and the connection with it.
     Truncate,
-    /// The answer that the same request got the time before; where there was none, 404.
+    /// The answer that the same request got the last time; 404 if there was none.
     Stale,
 }
 
@@ -101,7 +101,7 @@ pub enum InvalidFault {
     /// No JSON list of faults.
     #[error("read the list of faults")]
     Json(#[from] serde_json::Error),
-    /// A path that is no glob.
+    /// A path that is not a glob.
     #[error("read the path of a fault")]
     Path(#[from] globset::Error),
 }
@@ -110,7 +110,7 @@ impl Fault {
     /// Reads a JSON list of faults.
     ///
     /// # Errors
-    /// [`InvalidFault`] where it is none, or a path is no glob.
+    /// [`InvalidFault`] if it is not one, or a path is not a glob.
     pub fn parse(json: &[u8]) -> Result<Vec<Self>, InvalidFault> {
         let faults: Vec<Self> = serde_json::from_slice(json)?;
         for fault in &faults {
@@ -128,7 +128,7 @@ fn glob(path: &str) -> Result<GlobMatcher, globset::Error> {
 #[derive(Debug)]
 struct Planned {
     fault: Fault,
-    /// None: its path is no glob, and nothing matches it.
+    /// `None` if its path is not a glob, so that nothing matches it.
     path: Option<GlobMatcher>,
     calls: u64,
 }
@@ -177,7 +177,7 @@ impl Faults {
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// What happens to this call, and whether answers to it are worth remembering.
+    /// The faults of this call, and whether its answer is worth remembering.
     pub(super) fn strike(&self, method: &str, path: &str, login: Option<&Login>) -> (Option<What>, bool) {
         let (mut struck, mut remember) = (None, false);
         for planned in self.planned.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {

@@ -15,7 +15,7 @@ impl Fields {
     /// Reads a body; an empty one has no fields.
     ///
     /// # Errors
-    /// 400 where it is no JSON object.
+    /// 400 if it is not a JSON object.
     pub(super) fn parse(resource: &'static str, body: &[u8]) -> Result<Self, Refusal> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self { resource, map: Map::new() });
@@ -37,7 +37,7 @@ impl Fields {
         self.map.get(field)
     }
 
-    /// A text; none where it is absent or `null`.
+    /// A text; `None` if it is absent or `null`.
     pub(super) fn text(&self, field: &str) -> Result<Option<String>, Refusal> {
         match self.map.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -64,7 +64,7 @@ impl Fields {
         Ok(text)
     }
 
-    /// Yes or no; none where it is absent or `null`.
+    /// A Boolean; `None` if it is absent or `null`.
     pub(super) fn flag(&self, field: &str) -> Result<Option<bool>, Refusal> {
         match self.map.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -73,7 +73,7 @@ impl Fields {
         }
     }
 
-    /// A whole number; none where it is absent or `null`.
+    /// A whole number; `None` if it is absent or `null`.
     pub(super) fn number(&self, field: &str) -> Result<Option<u64>, Refusal> {
         match self.map.get(field) {
             None | Some(Value::Null) => Ok(None),
@@ -81,7 +81,7 @@ impl Fields {
         }
     }
 
-    /// A list of texts, or of objects with a `name`; none where it is absent or `null`.
+    /// A list of texts, or of objects with a `name`; `None` if it is absent or `null`.
     pub(super) fn texts(&self, field: &str) -> Result<Option<Vec<String>>, Refusal> {
         let list = match self.map.get(field) {
             None | Some(Value::Null) => return Ok(None),

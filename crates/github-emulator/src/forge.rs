@@ -28,7 +28,7 @@ use super::{
 };
 use crate::names::{Login, Timestamp};
 
-/// How many answered requests the log keeps.
+/// The most answered requests in the log.
 const LOG_CAP: usize = 100_000;
 
 /// One answered request.
@@ -40,28 +40,28 @@ pub struct LoggedRequest {
     pub path: String,
     /// The status that was answered.
     pub status: u16,
-    /// Who asked; none: nobody signed in.
+    /// The caller; `None` if anonymous.
     pub login: Option<Login>,
     /// Whether it counted against the rate limit.
     pub counted: bool,
 }
 
-/// A file that somebody attached to a text.
+/// A file attached to a text.
 #[derive(Debug, Clone)]
 pub(super) struct Attachment {
     pub(super) content_type: String,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Whom a token signs in.
+/// The account that a token authenticates.
 #[derive(Debug, Clone)]
 pub(super) struct SignedIn {
     pub(super) login: Login,
-    /// What kind of token it is.
+    /// The kind of token.
     pub(super) kind: TokenKind,
     /// The token's digest.
     pub(super) digest: String,
-    /// What the token may do, where it is an installation's; any other may do what its account may.
+    /// The permissions of an installation's token; any other has those of its account.
     pub(super) grant: Option<Grant>,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Forge {
     pub(super) apps: Vec<App>,
     pub(super) users: Vec<User>,
     pub(super) seed: Seed,
-    /// Held by each request that may write, and alone by what needs the forge to stand still.
+    /// Held by each request that may write, and exclusively by operations for which the forge must not change.
     pub(super) activity: tokio::sync::RwLock<()>,
     pub(super) started: Timestamp,
     pub(super) server: OnceLock<String>,
@@ -120,8 +120,8 @@ impl Forge {
         }
     }
 
-    /// Takes over a state that was stored, where there is one, and makes the folder fit it: what a killed process left
-    /// half done goes.
+    /// Loads a stored state, if there is one, and makes the folder fit it: unfinished work of a killed process is
+    /// removed.
     pub(super) fn resume(&self, stored: Option<(u64, State)>) -> std::io::Result<()> {
         if let Some((next_id, mut state)) = stored {
             realign(&mut state, |id, branch| {
@@ -135,13 +135,13 @@ impl Forge {
         self.git.sweep(&known)
     }
 
-    /// Stores what changed in the state, where there is a file for it.
+    /// Stores the changes of the state, if there is a file for it.
     pub(super) fn save(&self) -> std::io::Result<()> {
         let Some(state_file) = &self.state_file else { return Ok(()) };
         state_file.save(|| self.ids.load(Ordering::Relaxed), &self.state)
     }
 
-    /// Stores the whole state anew, where there is a file for it.
+    /// Stores the whole state again, if there is a file for it.
     pub(super) fn store_whole(&self) -> std::io::Result<()> {
         let Some(state_file) = &self.state_file else { return Ok(()) };
         state_file.replace(self.ids.load(Ordering::Relaxed), &self.state())
@@ -192,7 +192,7 @@ impl Forge {
         tokens.values().any(|(known, kind)| *kind == TokenKind::Job && known.is(login))
     }
 
-    /// Gives an account another name, which its tokens sign in as from now on; false: there is no such account.
+    /// Renames an account, which its tokens authenticate from now on; `false` if there is no such account.
     pub(super) fn rename_account(&self, from: &Login, to: &Login) -> serde_json::Result<bool> {
         if !self.state().rename_account(from, to)? {
             return Ok(false);
@@ -212,7 +212,7 @@ impl Forge {
         state.tokens.insert(digest(token), grant);
     }
 
-    /// Whose token this is.
+    /// The account of this token.
     pub(super) fn owner_of(&self, token: &str) -> Option<SignedIn> {
         let digest = digest(token);
         let known = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();

@@ -1,13 +1,13 @@
 //! Git over smart HTTP: `git upload-pack` and `git receive-pack` as children, the input from a file, the output streamed.
 //!
 //! # Flow
-//! A push's body is first written to a file, which costs no memory whatever its size. Then the repository's refs are locked,
-//! the commands at its start are checked against role and protection, and the child runs to its end. Only then do
-//! pull requests follow their branches and is the lock free again: to the API, a push is one step.
+//! A push's body is first written to a file, so that its size costs no memory. Then the repository's refs are locked,
+//! the commands at its start are checked against role and protection, and the child runs to its end. Only then do pull
+//! requests follow their branches, and the lock is released: to the API, a push is one step.
 //!
 //! # Caveats
-//! A push whose body is compressed is refused: git compresses fetches only. A compressed fetch goes to `git http-backend`,
-//! which can unpack it and costs two more processes.
+//! A push whose body is compressed is refused: git compresses fetches only. A compressed fetch goes to
+//! `git http-backend`, which can unpack it and costs two more processes.
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
@@ -46,14 +46,14 @@ use crate::names::{Login, RepoName};
 const PUSH_MAX: u64 = 2 << 30;
 /// The most a fetch's negotiation may say.
 const FETCH_MAX: usize = 64 << 20;
-/// How much of a push may be commands.
+/// The most bytes of a push's commands.
 const COMMANDS_MAX: u64 = 4 << 20;
-/// How much a push's report and messages may be.
+/// The most bytes of a push's report and messages.
 const REPORT_MAX: u64 = 16 << 20;
-/// How long one git child may take.
+/// The deadline of one git child.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// What a git request is about.
+/// The target of a git request.
 #[derive(Debug, Clone)]
 struct Target {
     id: u64,
@@ -62,7 +62,7 @@ struct Target {
     login: Option<Login>,
 }
 
-/// Which of git's two services a request is for.
+/// The git service of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Service {
     Upload,
@@ -232,7 +232,7 @@ fn set(program: &mut process::Command, settings: Vec<(&str, OsString)>) {
     }
 }
 
-/// What a push led to, in git's words.
+/// The result of a push, in git's words.
 fn result(report: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/x-git-receive-pack-result")], report).into_response()
 }
@@ -276,7 +276,7 @@ fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'
     None
 }
 
-/// Whether git itself has to refuse what is no fast-forward: a push to a branch with rules.
+/// Whether git itself must refuse moves that are not fast-forwards: for a push to a branch with rules.
 fn only_forward(forge: &Forge, target: &Target, commands: &[Command]) -> bool {
     let state = forge.state();
     let repo = state.repositories.get(target.name.owner(), target.name.name());
@@ -324,7 +324,7 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
             Err(Box::new(plain(StatusCode::FORBIDDEN, "This repository was archived so it is read-only.")))
         }
         Some((repo, role)) if role >= need => Ok(Target { id: repo.id, name: repo.name.clone(), role, login }),
-        // As on GitHub: without an account nobody learns what exists.
+        // As on GitHub, anonymous callers do not learn what exists.
         Some(_) | None if login.is_none() => Err(challenge()),
         Some((repo, role)) if role >= Role::Read => {
             let who = login.map_or_else(|| "anonymous".to_owned(), |login| login.to_string());
@@ -335,7 +335,7 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
     }
 }
 
-/// What a caller may do in a repository with git: what the account's role says, as far as an installation's token has the
+/// The caller's access to a repository with git: the account's role, as far as an installation's token has the
 /// permission.
 fn granted(repo: &Repository, account: Option<&Account>, grant: Option<&Grant>, need: Role) -> Role {
     let Some(grant) = grant else { return repo.role(account) };
@@ -384,11 +384,11 @@ fn unpacking(forge: &Forge, target: &Target, headers: &HeaderMap, length: usize)
     program
 }
 
-/// Where an answer's head comes from.
+/// The source of an answer's head.
 enum Head {
-    /// From the child, a CGI program.
+    /// The child, a CGI program.
     Cgi,
-    /// This type of content; these bytes stand before what the child says.
+    /// This type of content; these bytes precede the child's output.
     Known(String, Vec<u8>),
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a job or a step is.
+/// The status of a job or a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
@@ -34,7 +34,7 @@ impl JobStatus {
     }
 }
 
-/// How a job or a step ended.
+/// The conclusion of a job or a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobConclusion {
@@ -44,13 +44,13 @@ pub enum JobConclusion {
     Failure,
     /// It is neither good nor bad.
     Neutral,
-    /// Somebody ended it.
+    /// A person ended it.
     Cancelled,
     /// Its condition was not met.
     Skipped,
     /// It took too long.
     TimedOut,
-    /// Somebody has to act first.
+    /// A person has to act first.
     ActionRequired,
 }
 
@@ -73,11 +73,11 @@ impl JobConclusion {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobStep {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Where it is; without one, completed where it has a conclusion and queued where not.
+    /// Its status; without one, completed if it has a conclusion, otherwise queued.
     pub status: Option<JobStatus>,
-    /// How it ended.
+    /// Its conclusion.
     pub conclusion: Option<JobConclusion>,
 }
 
@@ -88,7 +88,7 @@ impl JobStep {
     }
 }
 
-/// How much an annotation matters.
+/// The level of an annotation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnnotationLevel {
@@ -112,7 +112,7 @@ impl AnnotationLevel {
     }
 }
 
-/// What a check run says about lines of a file.
+/// An annotation: a check run's message about lines of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annotation {
@@ -122,15 +122,15 @@ pub struct Annotation {
     pub start_line: u64,
     /// The last line.
     pub end_line: u64,
-    /// The first column, where it is about one line.
+    /// The first column, if it is about one line.
     pub start_column: Option<u64>,
-    /// The last column, where it is about one line.
+    /// The last column, if it is about one line.
     pub end_column: Option<u64>,
-    /// How much it matters.
+    /// Its level.
     pub annotation_level: AnnotationLevel,
     /// Its heading.
     pub title: Option<String>,
-    /// What it says.
+    /// Its message.
     pub message: String,
     /// More of it.
     pub raw_details: Option<String>,
@@ -153,38 +153,38 @@ impl Annotation {
 pub struct Job {
     /// The commit it ran on: its id, or the name of a branch.
     pub head_sha: String,
-    /// The name of its workflow; jobs of one workflow, commit and event are one run. `CI` where it is empty.
+    /// The name of its workflow; jobs of one workflow, commit and event are one run. `CI` if it is empty.
     #[serde(default)]
     pub workflow: String,
-    /// What the job is called, its check run too.
+    /// The name of the job and of its check run.
     pub name: String,
-    /// What set the workflow off; `push` where it is empty.
+    /// The event that started the workflow; `push` if it is empty.
     #[serde(default)]
     pub event: String,
-    /// Where it is; without one, completed where it has a conclusion and queued where not.
+    /// Its status; without one, completed if it has a conclusion, otherwise queued.
     pub status: Option<JobStatus>,
-    /// How it ended.
+    /// Its conclusion.
     pub conclusion: Option<JobConclusion>,
     /// Its steps.
     #[serde(default)]
     pub steps: Vec<JobStep>,
-    /// What it printed, as it is given: GitHub puts a time before each line.
+    /// Its output, unchanged: GitHub puts a time before each line.
     pub log: Option<String>,
-    /// What its check run says about lines of files.
+    /// The annotations of its check run.
     #[serde(default)]
     pub annotations: Vec<Annotation>,
-    /// Labels of the runner; `ubuntu-latest` where there are none.
+    /// Labels of the runner; `ubuntu-latest` if it is empty.
     #[serde(default)]
     pub labels: Vec<String>,
 }
 
-/// What changes in a job; what is none stays as it is.
+/// Changes of a job; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobChange {
-    /// Where it is now.
+    /// Its new status.
     pub status: Option<JobStatus>,
-    /// How it ended, which completes it.
+    /// Its conclusion, which completes it.
     pub conclusion: Option<JobConclusion>,
     /// All its steps.
     pub steps: Option<Vec<JobStep>>,
@@ -197,7 +197,7 @@ pub struct JobChange {
 /// The ids of a job that was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct JobIds {
-    /// That of its workflow run.
+    /// The id of its workflow run.
     pub run: u64,
     /// Its own, which is that of its check run.
     pub job: u64,

@@ -21,10 +21,10 @@ use super::{
 };
 use crate::names::Timestamp;
 
-/// How long an address is good for.
+/// The lifetime of an address.
 const LIFE: TimeDelta = TimeDelta::minutes(1);
 
-/// What makes an address good.
+/// The signed part of an address.
 #[derive(Debug, Deserialize)]
 struct Signed {
     expires: i64,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::names::{Login, RepoName, Timestamp};
 
-/// What the commit of a run is: its id, its branch and the title that the run has from it.
+/// A run's commit: its id, its branch and the title that the run takes from it.
 pub(super) type Of = (String, Option<String>, String);
 
 /// <https://docs.github.com/rest/actions/workflows#get-a-workflow>
@@ -22,7 +22,7 @@ const WORKFLOW_STATES: [&str; 5] = ["active", "deleted", "disabled_fork", "disab
 /// Makes a job.
 ///
 /// # Errors
-/// 422 where there is no such repository or commit, the run has a job of this name, or what is said of it cannot be.
+/// 422 if there is no such repository or commit, the run has a job of this name, or a field is invalid.
 pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, Refusal> {
     let id = with(&mut forge.state(), name, |repo| Ok(repo.id))?;
     let git = forge.git.open(id)?;
@@ -68,7 +68,7 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
 /// Changes a job.
 ///
 /// # Errors
-/// 404 where there is none of this id; 422 where what is said of it cannot be.
+/// 404 if there is none of this id; 422 if a field is invalid.
 pub(super) fn change(forge: &Forge, name: &RepoName, id: u64, change: &JobChange) -> Result<(), Refusal> {
     let now = forge.now();
     let ended = with(&mut forge.state(), name, |repo| {
@@ -88,10 +88,10 @@ pub(super) fn change(forge: &Forge, name: &RepoName, id: u64, change: &JobChange
     Ok(())
 }
 
-/// Gives the workflow of this file's name a state.
+/// Sets the state of the workflow with this file name.
 ///
 /// # Errors
-/// 422 where there is no such repository, or GitHub has no such state.
+/// 422 if there is no such repository, or GitHub has no such state.
 pub(super) fn set_workflow_state(forge: &Forge, name: &RepoName, file: &str, state: &str) -> Result<(), Refusal> {
     if !WORKFLOW_STATES.contains(&state) {
         return Err(Refusal::invalid("Workflow", "state"));
@@ -122,7 +122,7 @@ pub(super) fn begin_again(forge: &Forge, repo: &mut Repository, jobs: &[CheckRun
     new
 }
 
-/// Tells webhooks of a job's check run. Nobody's hand was in it but that of whoever set the workflow off.
+/// Notifies webhooks of a job's check run. The sender is the account that started the workflow.
 pub(super) fn tell(forge: &Forge, name: &RepoName, check: &CheckRun, action: &'static str) {
     let actor = {
         let state = forge.state();
@@ -156,7 +156,7 @@ fn branch_at(git: &Git, name: &str, sha: git2::Oid) -> Result<Option<String>, Re
     Ok(None)
 }
 
-/// Adds the account of GitHub's own App, where it is not there yet.
+/// Adds the account of GitHub's own App, if it does not exist yet.
 pub(super) fn add_actions(forge: &Forge) {
     let login = CheckApp::of_actions().owner;
     let mut state = forge.state();

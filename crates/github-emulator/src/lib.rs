@@ -1,23 +1,23 @@
 //! A GitHub-compatible server in one process, checked against GitHub's OpenAPI description.
 //!
 //! REST is below `/api/v3` and GraphQL at `/api/graphql`, as on GitHub Enterprise Server; git speaks smart HTTP at
-//! `/OWNER/REPO.git` with a token as the password. State is in memory behind one lock and, where there is a folder for it,
-//! in a file of changes too; git data is in bare repositories on disk.
+//! `/OWNER/REPO.git` with a token as the password. State is in memory behind one lock and, if there is a folder for it,
+//! also in a file of changes; git data is in bare repositories on disk.
 //!
 //! # Guarantees
 //! A write to refs through the API and a push to the same repository are atomic with respect to each other: of twenty
-//! requests that create one ref, one is answered 201. Ids grow, over the whole forge.
+//! requests that create one ref, one is answered 201. Ids grow over the whole forge.
 //!
 //! # Caveats
-//! What a user's token may do is what its account may: scopes are not checked.
-//! A role that does not reach is answered 403, where GitHub now and then says 404. A pull request comes from a branch of
-//! its own repository. Dependencies and sub-issues stay within one repository. The timeline has no `committed` entries.
+//! A user's token has all rights of its account: scopes are not checked. An insufficient role is answered 403, where
+//! GitHub now and then says 404. A pull request comes from a branch of its own repository. Dependencies and sub-issues
+//! stay within one repository. The timeline has no `committed` entries.
 //!
 //! # Not here
-//! REST search, forks, organizations and teams, milestones, projects, releases, commit comments, whatever runs workflows (a
-//! test says what a job did), a merge queue, and the endpoints that manage webhooks, Apps and rulesets. An endpoint that is
-//! not here is answered 404 with its name; a parameter or field that an endpoint does not obey is refused with its name, see
-//! `obeyed`.
+//! REST search, forks, organizations and teams, milestones, projects, releases, commit comments, runners of workflows
+//! (a test says what a job did), a merge queue, and the endpoints that manage webhooks, Apps and rulesets. A missing
+//! endpoint is answered 404 with its name; a parameter or field that an endpoint does not support is refused with its
+//! name, see `obeyed`.
 
 mod api;
 mod apps;

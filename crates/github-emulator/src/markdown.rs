@@ -1,10 +1,9 @@
-//! Markdown as people wrote it, made to HTML that can do nothing: of raw HTML a few bare tags stay, comments are left out
-//! and the rest is shown as text; images become links, and links lead only to the web. Addresses and `#12` in plain text
-//! become links too.
+//! Markdown by people as harmless HTML: of raw HTML a few bare tags stay, comments are left out and the rest is shown
+//! as text; images become links, and links lead only to the web. Addresses and `#12` in plain text become links too.
 //!
 //! # Guarantees
-//! No raw HTML of the author's reaches the page: an event of raw HTML carries one of [`KEPT`], whatever else was
-//! written is an event of text, which pulldown-cmark escapes. So nothing has to be cleaned afterwards.
+//! The author's raw HTML never reaches the page: an event of raw HTML carries one of [`KEPT`], and everything else is
+//! an event of text, which pulldown-cmark escapes. So nothing has to be cleaned afterwards.
 //!
 //! # Caveats
 //! `ammonia` and `comrak` would do more, and bring in licences that `deny.toml` does not allow (MPL-2.0 and BSD-2-Clause).
@@ -20,7 +19,7 @@ pub(super) fn html(markdown: &str, repo: &str) -> String {
     html_with_images(markdown, repo, &|_address| None)
 }
 
-/// The same, in which those images stay images whose addresses `shown` replaces.
+/// The same, except that images whose addresses `shown` replaces stay images.
 pub(super) fn html_with_images(markdown: &str, repo: &str, shown: &dyn Fn(&str) -> Option<String>) -> String {
     let mut html = String::new();
     if markdown.len() > RENDERED_MAX {
@@ -104,7 +103,7 @@ fn linked(text: &str, repo: &str) -> Vec<Event<'static>> {
 const KEPT: [&str; 9] =
     ["<details>", "</details>", "<summary>", "</summary>", "<br>", "<sub>", "</sub>", "<sup>", "</sup>"];
 
-/// Where the reading of raw HTML stands: a comment may go on over many lines.
+/// The state of reading raw HTML: a comment may span many lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Text,
@@ -139,7 +138,7 @@ fn inert(raw: &str, within: &mut Within) -> Vec<Event<'static>> {
     events
 }
 
-/// Where the comment that `text` begins in is over.
+/// The end of the comment in which `text` begins.
 fn comment_end(text: &str) -> Option<usize> {
     ["-->", "--!>"].iter().filter_map(|end| Some(text.find(end)? + end.len())).min()
 }
@@ -152,7 +151,7 @@ fn web_only<'e>(event: Event<'e>, within: &mut Within) -> Event<'e> {
             Event::End(TagEnd::HtmlBlock)
         }
         Event::Start(Tag::Link { link_type, dest_url, title, id } | Tag::Image { link_type, dest_url, title, id }) => {
-            // Whoever writes the HTML puts `mailto:` before an address of this type.
+            // The HTML writer puts `mailto:` before an address of this type.
             let dest_url = if link_type == LinkType::Email { dest_url } else { safe(dest_url) };
             Event::Start(Tag::Link { link_type, dest_url, title, id })
         }
@@ -161,8 +160,8 @@ fn web_only<'e>(event: Event<'e>, within: &mut Within) -> Event<'e> {
     }
 }
 
-/// The address, where it leads to the web, within this page, or to an issue beside this one; `#` otherwise. It is read as a browser reads it, which
-/// leaves out tabs, line ends and leading control characters.
+/// The address, if it leads to the web, within this page, or to an issue beside this one; `#` otherwise. It is parsed
+/// as a browser does, which ignores tabs, line ends and leading control characters.
 fn safe(address: CowStr<'_>) -> CowStr<'_> {
     let web = Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "mailto"));
     let beside = address.strip_prefix("../issues/").or_else(|| address.strip_prefix("../pull/"));
@@ -244,7 +243,7 @@ mod tests {
         assert!(html("<ann@ok.example>", "/a/b").contains("href=\"mailto:ann@ok.example\""));
     }
 
-    /// What a page may have of tags, beside the tags that stay.
+    /// The tags that a page may have, beside the tags that stay.
     const TAGS: [&str; 17] = [
         "a",
         "blockquote",

@@ -1,5 +1,5 @@
-//! What only git can tell about a pull request: how much it changes, whether it merges, and the commit of that merge, which
-//! `refs/pull/N/merge` points to.
+//! The facts about a pull request that only git knows: the size of its change, whether it merges, and the commit of
+//! that merge, which `refs/pull/N/merge` points to.
 
 use git2::{Oid, Repository, Signature, Time};
 
@@ -10,7 +10,7 @@ use super::{
     wire::Measured,
 };
 
-/// Who makes the commit of a test merge.
+/// The author of a test merge.
 const NAME: &str = "GitHub";
 const EMAIL: &str = "noreply@github.com";
 
@@ -38,7 +38,7 @@ pub(super) fn measure(
     })
 }
 
-/// What was measured, with what the signatures of the commits are worth, which the accounts' keys tell.
+/// The measurement, with the verification of the commits' signatures by the accounts' keys.
 pub(super) fn with_signatures(
     measured: Measured,
     git: &Repository,
@@ -53,7 +53,7 @@ pub(super) fn merge_is_stale(git: &Repository, number: u64, measured: &Measured)
     measured.mergeable.is_some() && git.refname_to_id(&name(number)).ok() != measured.test_merge
 }
 
-/// Lets `refs/pull/N/merge` be what was measured, or be gone where there is no merge. The caller holds the lock of the
+/// Sets `refs/pull/N/merge` to the measured merge, or removes it if there is none. The caller holds the lock of the
 /// repository's refs.
 pub(super) fn follow_merge(git: &Repository, number: u64, measured: &Measured) -> Result<(), git2::Error> {
     if !merge_is_stale(git, number, measured) {
@@ -65,7 +65,7 @@ pub(super) fn follow_merge(git: &Repository, number: u64, measured: &Measured) -
     }
 }
 
-/// The commit of `head` merged into `base`; none where they conflict. The same tips give the same commit.
+/// The commit of `head` merged into `base`; `None` if they conflict. The same tips give the same commit.
 fn test_merge(git: &Repository, number: u64, base: Oid, head: Oid) -> Result<Option<Oid>, git2::Error> {
     let known = git.find_reference(&name(number)).and_then(|reference| reference.peel_to_commit());
     if let Ok(known) = known

@@ -8,7 +8,7 @@ use super::markdown;
 /// The signed address of an attached image; none: it is none.
 pub(super) type Signed<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What an answer is asked for as, by the custom media type in `Accept`.
+/// The form of an answer, by the custom media type in `Accept`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Media {
     Json,
@@ -31,7 +31,8 @@ impl Media {
     const NAMED: [Self; 8] =
         [Self::Raw, Self::Text, Self::Html, Self::Full, Self::Diff, Self::Patch, Self::Sha, Self::Object];
 
-    /// What this `Accept` asks for: its first custom media type of GitHub. Names of previews are passed over, as on GitHub.
+    /// The form that this `Accept` asks for: its first custom media type of GitHub. Names of previews are ignored, as
+    /// on GitHub.
     pub(super) fn asked_for(accept: &str) -> Self {
         let custom = accept.split(',').find_map(|range| {
             let kind = range.split(';').next().unwrap_or_default().trim();
@@ -72,8 +73,8 @@ impl Media {
         }
     }
 
-    /// Gives each issue, pull request, review and comment in `shown` its text as it was asked for; `repo` is the address
-    /// that `#12` leads below, and `signed` gives the addresses of attached images.
+    /// Gives each issue, pull request, review and comment in `shown` its text in the requested form; `repo` is the
+    /// address below which `#12` leads, and `signed` gives the addresses of attached images.
     pub(super) fn render(self, shown: &mut Value, repo: &str, signed: Signed<'_>) {
         match shown {
             Value::Array(items) => items.iter_mut().for_each(|item| self.render(item, repo, signed)),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum RemovalReason {
     /// GitHub does not say.
     UnknownRemovalReason,
-    /// Somebody took it out.
+    /// A person removed it.
     #[default]
     Manual,
     /// It was merged.
@@ -24,13 +24,13 @@ pub enum RemovalReason {
     AlreadyMerged,
     /// The whole queue was cleared.
     QueueCleared,
-    /// What was merged with it was taken back.
+    /// The merge of its group was taken back.
     RollBack,
     /// The protection of the branch forbids it.
     BranchProtections,
     /// Its merge has no valid tree.
     GitTreeInvalid,
-    /// Its merge is no valid commit.
+    /// Its merge is not a valid commit.
     InvalidMergeCommit,
 }
 

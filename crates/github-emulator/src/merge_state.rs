@@ -1,4 +1,4 @@
-//! Whether a pull request can be merged, and what keeps it from that: conflicts, and what its base branch requires.
+//! Whether a pull request can be merged, and its obstacles: conflicts, and the requirements of its base branch.
 //!
 //! # Caveats
 //! Of several obstacles `mergeable_state` names one, as on GitHub: `dirty`, `draft`, `blocked`, `behind`, `unstable`.
@@ -9,10 +9,10 @@ use super::{
     users::Role,
 };
 
-/// How head and base of a pull request fit, which git tells.
+/// The relation of a pull request's head and base, from git.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fit {
-    /// Whether they merge without a conflict; none where the pull request is merged or closed.
+    /// Whether they merge without a conflict; `None` if the pull request is merged or closed.
     pub(super) mergeable: Option<bool>,
     /// Whether the head lacks commits of the base.
     pub(super) behind: bool,
@@ -47,7 +47,7 @@ impl MergeState {
     }
 }
 
-/// How a check stands.
+/// The state of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
     Passed,
@@ -91,8 +91,8 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
     if failed { MergeState::Unstable } else { MergeState::Clean }
 }
 
-/// Why rules forbid the merge of a pull request, in GitHub's sentences; none where they do not. The last
-/// argument is who merges, and whether by a merge commit.
+/// Why rules forbid the merge of a pull request, in GitHub's sentences; empty if they do not. The last argument is the
+/// merging account, and whether it makes a merge commit.
 pub(super) fn forbids(
     repo: &Repository,
     accounts: &Accounts,
@@ -137,7 +137,7 @@ pub(super) fn needs_approval(repo: &Repository, accounts: &Accounts, pull: &Pull
 }
 
 fn is_strict(rules: &BranchRules) -> bool {
-    // As on GitHub, this does not hold without a check.
+    // As on GitHub, this has no effect without a check.
     rules.required_status_checks.as_ref().is_some_and(|checks| checks.strict && !checks.each().is_empty())
 }
 
@@ -146,7 +146,7 @@ pub(super) fn checks_of(rules: &BranchRules) -> Vec<RequiredCheck> {
     rules.required_status_checks.as_ref().map(|checks| checks.each()).unwrap_or_default()
 }
 
-/// What rules require and a pull request does not have, apart from how it is merged and where its base is.
+/// The unmet requirements of a pull request, apart from the merge method and the base's tip.
 fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, (rules, fit): (&BranchRules, Fit)) -> Vec<String> {
     let mut said: Vec<String> = checks_unmet(repo, &pull.head_sha, &checks_of(rules)).into_iter().collect();
     if let Some(wanted) = &rules.required_pull_request_reviews {
@@ -168,7 +168,7 @@ fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, (rules, fit): (&Br
     said
 }
 
-/// What GitHub says of required checks that have not passed.
+/// GitHub's messages about required checks that have not passed.
 pub(super) fn checks_unmet(repo: &Repository, sha: &str, required: &[RequiredCheck]) -> Option<String> {
     let standings = required.iter().map(|check| (check, standing(repo, sha, check)));
     let unmet: Vec<_> = standings.filter(|(_, standing)| *standing != Standing::Passed).collect();
@@ -192,7 +192,8 @@ pub(super) fn checks_unmet(repo: &Repository, sha: &str, required: &[RequiredChe
     Some(format!("{count} of {total} required status checks have not succeeded: {} and {last}.", rest.join(", ")))
 }
 
-/// How a required check stands: the worst of the newest check runs of this name and the newest status of this context.
+/// The state of a required check: the worst of the newest check runs of this name and the newest status of this
+/// context.
 fn standing(repo: &Repository, sha: &str, required: &RequiredCheck) -> Standing {
     let by_app = |run: &CheckRun| required.app_id.is_none_or(|id| run.app.as_ref().is_some_and(|app| app.id == id));
     let of_run = |run: &CheckRun| match run.status.as_str() {

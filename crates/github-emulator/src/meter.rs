@@ -1,5 +1,5 @@
-//! The rate limits: so many requests an hour for each account, and so many searches a minute, answered in `x-ratelimit-*`; and,
-//! where it is set, so many writes a minute, GitHub's secondary limit, which nobody can query.
+//! The rate limits: requests an hour for each account, and searches a minute, answered in `x-ratelimit-*`; and, if it
+//! is set, writes a minute, GitHub's secondary limit, which cannot be queried.
 
 use std::{
     collections::HashMap,
@@ -29,21 +29,21 @@ const ANONYMOUS_SEARCHES: u32 = 10;
 /// The limit of a meter that leaves everyone GitHub's own.
 const UNSET: u32 = u32::MAX;
 
-/// What a request counts against.
+/// The account or address that a request is charged to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Payer {
     name: String,
-    /// How many requests GitHub gives it.
+    /// The number of requests that GitHub grants it.
     own: u32,
-    /// How long it has to make them.
+    /// The time window of those requests.
     window: Window,
 }
 
-/// How long what was used counts.
+/// The time window in which requests count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Window {
     Hour,
-    /// As searches have it, whose limit is always GitHub's own.
+    /// The window of searches, whose limit is always GitHub's own.
     Minute,
 }
 
@@ -73,14 +73,14 @@ impl Payer {
         Self { name: format!("app {id}"), own: SIGNED_IN, window: Window::Hour }
     }
 
-    /// The same for GraphQL, which has an hour of its own.
+    /// The same for GraphQL, which has its own hour.
     #[must_use]
     pub(super) fn of_graphql(mut self) -> Self {
         self.name.push_str(" (GraphQL)");
         self
     }
 
-    /// The same for searches, which are counted by the minute, apart from the rest. `None` if nobody is signed in.
+    /// The same for searches, which are counted by the minute, apart from the rest. `None` for an anonymous caller.
     pub(super) fn of_search(who: Option<Self>) -> Self {
         let (name, own) = who.map_or((String::new(), ANONYMOUS_SEARCHES), |who| (who.name, SEARCHES));
         Self { name: format!("{name} (search)"), own, window: Window::Minute }
@@ -92,7 +92,7 @@ impl Payer {
     }
 }
 
-/// What an account has used of its hour.
+/// An account's use of its hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) limit: u32,
@@ -101,7 +101,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// What is left.
+    /// The remaining requests.
     pub(super) fn remaining(&self) -> u32 {
         self.limit.saturating_sub(self.used)
     }
@@ -137,7 +137,7 @@ impl Meter {
         self.writes_a_minute.store(writes, Ordering::Relaxed);
     }
 
-    /// Whether the secondary limit admits this request, which counts where it writes.
+    /// Whether the secondary limit admits this request, which counts if it writes.
     pub(super) fn admits(&self, method: &Method, who: Option<&Payer>, now: Timestamp) -> bool {
         if method.is_safe() {
             return true;
@@ -153,21 +153,21 @@ impl Meter {
         admitted
     }
 
-    /// Forgets what everybody has used.
+    /// Resets all use.
     pub(super) fn forget(&self) {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.writes.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// What `who` has used.
+    /// The use of `who`.
     pub(super) fn read(&self, who: Option<&Payer>, now: Timestamp) -> Reading {
         self.turn(who, now, |_| ())
     }
 
-    /// Counts one request; refuses, uncounted, where nothing is left.
+    /// Counts one request, or refuses it, uncounted, if nothing is left.
     ///
     /// # Errors
-    /// The reading, when the limit is used up.
+    /// The reading, if the limit is used up.
     pub(super) fn charge(&self, who: Option<&Payer>, now: Timestamp) -> Result<Reading, Reading> {
         let mut granted = true;
         let limit = self.limit_of(who);

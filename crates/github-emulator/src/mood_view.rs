@@ -1,4 +1,4 @@
-//! What moods change in an answer of the REST API that is made already: what is shown, never what is so.
+//! The effects of moods on finished answers of the REST API: they change the view, never the state.
 
 use serde_json::{Map, Value, json};
 

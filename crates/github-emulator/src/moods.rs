@@ -1,9 +1,9 @@
-//! Moods: what the real GitHub does now and then and no schema says. Each was seen by somebody, and the variant says where.
-//! Which ones are on is here; `temper` draws, and the endpoints answer.
+//! Moods: behaviour of the real GitHub that occurs now and then and that no schema describes. Each was observed, and
+//! its variant says where. This file says which ones are on; `temper` draws, and the endpoints answer.
 
 use std::{collections::BTreeSet, str::FromStr};
 
-/// Of a hundred answers that a mood may change, how many it changes, unless the moods say otherwise.
+/// The percentage of answers that a mood changes, of those that it may change, unless the moods say otherwise.
 const PERCENT: u8 = 20;
 
 /// One way in which GitHub differs from its description. A request that a mood refuses has no effect, and one that succeeds
@@ -11,35 +11,36 @@ const PERCENT: u8 = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Mood {
-    /// `permissions` of a repository is five times false for an installation's token and for every account of type Bot,
-    /// whatever they may do: the field is about users. hub4j/github-api, recordings of `GHAuthenticatedAppInstallationTest`
-    /// and `GHCheckRunBuilderTest`; MemberJunction/MJ#4389; semantic-release/github#182.
+    /// `permissions` of a repository is five times `false` for an installation's token and for every account of type
+    /// Bot, regardless of its rights: the field is about users. hub4j/github-api, recordings of
+    /// `GHAuthenticatedAppInstallationTest` and `GHCheckRunBuilderTest`; MemberJunction/MJ#4389;
+    /// semantic-release/github#182.
     TokenPermissions,
-    /// Who loses a race for a ref is told so in one of several wordings: `Reference cannot be updated`
+    /// A caller that loses a race for a ref gets one of several messages: `Reference cannot be updated`
     /// (suzuki-shunsuke/lock-action#761, osunyorg/admin#119), `Reference update failed`
     /// (github/rest-api-description#4887), or the one that says why.
     RefRaces,
     /// A move or creation of a ref outside of `refs/heads` that nothing speaks against is refused in the same words, drawn.
     /// github/rest-api-description#4887 (sporadic, no race), octokit/octokit.net#2277.
     RefRefusals,
-    /// For a second, a commit that the API made is unknown to the endpoints of refs, and a ref that was made is unknown to
-    /// reads and moves, drawn. octokit/octokit.rb#622, PyGithub/PyGithub#2759.
+    /// For a second, a commit that the API made is unknown to the endpoints of refs, and a new ref is unknown to reads
+    /// and moves, drawn. octokit/octokit.rb#622, PyGithub/PyGithub#2759.
     RefLag,
-    /// For two seconds, the events of an issue lack the newest ones, drawn by issue. Not recorded anywhere: what is known
-    /// of other reads that lag, taken over to events.
+    /// For two seconds, the events of an issue lack the newest ones, drawn by issue. Not recorded anywhere: derived
+    /// from other reads that lag.
     EventLag,
-    /// For two seconds after the push of its head, a pull request cannot be opened (octokit/octokit.rb#622), and an issue
-    /// or pull request that was just opened is not found, drawn; at any time, a pull request or comment `was submitted too
-    /// quickly` (Azure/azure-sdk-tools#7226, ezyang/ghstack#121).
+    /// For two seconds after the push of its head, a pull request cannot be opened (octokit/octokit.rb#622), and a new
+    /// issue or pull request is not found, drawn; at any time, a pull request or comment `was submitted too quickly`
+    /// (Azure/azure-sdk-tools#7226, ezyang/ghstack#121).
     PullLag,
-    /// Comments and reviews that nobody edited are shown as updated a second after they were made, drawn by id.
+    /// Unedited comments and reviews are shown as updated a second after they were made, drawn by id.
     /// palantir/policy-bot#459.
     Touched,
-    /// GraphQL answers with a timeout, as 200 (gitkraken/vscode-gitlens#3298) or as 502 (my-badges/my-badges#72), or with
-    /// `RATE_LIMITED` as 200, drawn; and with 502 after a mutation has had its effect (russellbanks/Komac#1077). An edit
-    /// history is `null`, drawn by id: the public schema allows it, and nobody recorded it.
+    /// GraphQL answers with a timeout, as 200 (gitkraken/vscode-gitlens#3298) or as 502 (my-badges/my-badges#72), or
+    /// with `RATE_LIMITED` as 200, drawn; and with 502 after a mutation has had its effect (russellbanks/Komac#1077).
+    /// An edit history is `null`, drawn by id: the public schema allows it, but there is no recording of it.
     Queries,
-    /// GraphQL hides check runs from every account that is no admin, as from a fine-grained token: the whole
+    /// GraphQL hides check runs from every account that is not an admin, as from a fine-grained token: the whole
     /// `statusCheckRollup` or its nodes are `null`, with an entry in `errors`. kirodotdev/KiroCrew#4546,
     /// philips-software/pull-request-report-action#557, spatie/bloom#259.
     HiddenChecks,
@@ -116,7 +117,7 @@ impl Moods {
         Self::of(Mood::ALL, seed)
     }
 
-    /// The same, where those that are drawn occur this often in a hundred; 20 unless it is set.
+    /// The same moods, with this percentage of draws that hit; 20 unless it is set.
     #[must_use]
     pub fn with_percent(mut self, percent: u8) -> Self {
         self.percent = percent;
@@ -128,12 +129,12 @@ impl Moods {
         self.on.iter().copied()
     }
 
-    /// Of a hundred draws, how many hit.
+    /// The percentage of draws that hit.
     pub fn percent(&self) -> u8 {
         self.percent
     }
 
-    /// Where the draws start.
+    /// The seed of the draws.
     pub fn seed(&self) -> u64 {
         self.seed
     }

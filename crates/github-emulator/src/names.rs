@@ -1,5 +1,4 @@
-//! Names of accounts, repositories and commits. They are the emulator's own: it shares no type with the programs that it
-//! is a forge for.
+//! Names of accounts, repositories and commits. They are the emulator's own: it shares no types with its clients.
 
 use std::{fmt, str::FromStr};
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A point in time by the forge's clock.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
-/// What ends the name of a bot in the REST API.
+/// The suffix of a bot's name in the REST API.
 const BOT: &str = "[bot]";
 
 /// An account's name. Compared without regard to case by [`Login::is`].

@@ -1,5 +1,5 @@
-//! What an endpoint obeys of a request. A query parameter or a field of the body that it does not declare is refused by name:
-//! where GitHub would obey it, an answer that passes over it would be a made-up success.
+//! The supported parts of a request. A query parameter or a field of the body that an endpoint does not declare is
+//! refused by name: if GitHub supports it, an answer that ignores it would be a false success.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) fn refuse_the_rest(endpoint: &str, query: &[&str], body: &[&str], cal
     if let Some(name) = call.query.keys().find(|name| !declared(name)) {
         return Err(Refusal::unobeyed("parameter", name, endpoint));
     }
-    // A body that is no object is the handler's to refuse.
+    // A body that is not an object is the handler's to refuse.
     if let Ok(sent @ Value::Object(_)) = serde_json::from_slice(&call.body)
         && let Some(name) = undeclared(&sent, "", body)
     {

@@ -1,15 +1,15 @@
-//! How the server is started: where it listens, its accounts, Apps and webhook, its limits.
+//! The options of the server: its address, its accounts, Apps and webhook, its limits.
 
 use std::{net::SocketAddr, path::PathBuf};
 
 use super::{apps::App, moods::Moods, seed::Seed, users::User, webhooks::Webhook};
 
-/// How to start the forge.
+/// The options of the forge.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it listens; port 0 takes any free one.
+    /// The address to listen at; port 0 takes any free one.
     pub listen: SocketAddr,
-    /// Where it keeps its data; none: in a temporary folder that goes with it.
+    /// The folder of its data; `None` means a temporary folder that is removed with it.
     pub data: Option<PathBuf>,
     /// The accounts.
     pub users: Vec<User>,
@@ -17,9 +17,9 @@ pub struct Options {
     pub rate_limit: Option<u32>,
     /// Apps, which sign in with a JSON web token.
     pub apps: Vec<App>,
-    /// What it begins with beside its accounts.
+    /// Its initial contents beside its accounts.
     pub seed: Seed,
-    /// Where webhooks go; none: there are none.
+    /// The receiver of webhooks; `None` if there is none.
     pub webhook: Option<Webhook>,
     /// The moods that are on once it has begun.
     pub moods: Moods,

@@ -8,7 +8,7 @@ use super::call::{Call, Reply};
 /// The most a page holds. <https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api>
 const PER_PAGE_MAX: usize = 100;
 
-/// Which part of a list is asked for.
+/// The requested part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Page {
     number: usize,
@@ -16,13 +16,13 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Reads `page` and `per_page`; what makes no sense is GitHub's default, 30 on page 1.
+    /// Reads `page` and `per_page`; invalid values become GitHub's default, 30 on page 1.
     pub(super) fn of(call: &Call) -> Self {
         let number = |name| call.query(name).and_then(|text| text.parse::<usize>().ok()).filter(|n| *n > 0);
         Self { number: number("page").unwrap_or(1), size: number("per_page").unwrap_or(30).min(PER_PAGE_MAX) }
     }
 
-    /// How many entries stand before it.
+    /// The number of entries before it.
     pub(super) fn start(self) -> usize {
         (self.number - 1).saturating_mul(self.size)
     }
@@ -32,7 +32,7 @@ impl Page {
         all.into_iter().skip(self.start()).take(self.size).collect()
     }
 
-    /// Where the other pages of a list of `total` are; none where there is one page only.
+    /// The addresses of the other pages of a list of `total`; `None` if there is only one page.
     pub(super) fn link(self, call: &Call, total: usize) -> Option<String> {
         let last = total.div_ceil(self.size).max(1);
         let mut links = Vec::new();

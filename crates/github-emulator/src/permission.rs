@@ -1,4 +1,4 @@
-//! Which permission an endpoint takes of an installation's token.
+//! The permission that an endpoint requires of an installation's token.
 //! <https://docs.github.com/rest/authentication/permissions-required-for-github-apps>
 
 use super::state::{Access, Grant, Permission};
@@ -11,7 +11,7 @@ pub(super) struct Needed {
 }
 
 impl Needed {
-    /// What an endpoint below a repository takes, by its method and pattern.
+    /// The permission for an endpoint below a repository, by its method and pattern.
     pub(super) fn by(method: &str, pattern: &str) -> Option<Self> {
         use Permission::{Actions, Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses};
         let below = pattern.strip_prefix("/repos/{owner}/{repo}")?;
@@ -30,7 +30,7 @@ impl Needed {
             "actions" => &[Actions],
             // The App asks for its own installation with its key.
             "installation" => return None,
-            // What hangs on a commit or a branch is served by routes of its own, which name their permission.
+            // Sub-resources of a commit or a branch have their own routes, which name their permission.
             "commits" if below.ends_with("{*sha}") => return None,
             "branches" if below.ends_with("{*branch}") => return None,
             "branches" if below.contains("/protection") => &[Administration],
@@ -40,7 +40,7 @@ impl Needed {
         Some(Self { any_of, access })
     }
 
-    /// What git takes to fetch or push.
+    /// The permission that git needs to fetch or push.
     pub(super) fn of_git(access: Access) -> Self {
         Self { any_of: &[Permission::Contents], access }
     }

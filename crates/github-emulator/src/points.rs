@@ -11,14 +11,14 @@ use http::Method;
 
 use crate::names::Timestamp;
 
-/// How many requests of an account may be under way.
+/// The most concurrent requests of an account.
 const AT_ONCE_MAX: u32 = 100;
 
-/// The last part of the addresses whose POST people are told of: GitHub's description warns of each.
+/// The last part of the addresses whose POST notifies people: GitHub's description warns of each.
 const CONTENT: [&str; 9] =
     ["blocked_by", "comments", "events", "issues", "pulls", "replies", "requested_reviewers", "reviews", "sub_issues"];
 
-/// What is limited.
+/// A limited resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Budget {
     Rest,
@@ -45,7 +45,7 @@ impl Budget {
     }
 }
 
-/// What a request takes of which budgets.
+/// The cost of a request to each budget.
 #[derive(Debug)]
 pub(super) struct Cost(Vec<(Budget, u32)>);
 
@@ -71,7 +71,7 @@ impl Cost {
     }
 }
 
-/// What every account has used.
+/// The use of every account.
 #[derive(Debug, Default)]
 pub(super) struct Points {
     used: Mutex<HashMap<(String, Budget), (Timestamp, u32)>>,
@@ -86,7 +86,7 @@ pub(super) struct UnderWay<'p> {
 }
 
 impl Points {
-    /// Whether `who` can pay; it pays where it can, and nothing where it cannot.
+    /// Whether `who` can pay; charges the cost if so, and nothing otherwise.
     pub(super) fn pay(&self, who: &str, cost: &Cost, now: Timestamp) -> bool {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let mut window = |budget: Budget| {
@@ -120,7 +120,7 @@ impl Points {
         Some(UnderWay { points: self, who })
     }
 
-    /// Forgets what everybody has used.
+    /// Resets all use.
     pub(super) fn forget(&self) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

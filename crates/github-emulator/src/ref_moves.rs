@@ -1,4 +1,4 @@
-//! What follows when a ref has moved, by the API or by push: pull requests take their new head, are closed or merged, and
+//! The consequences of a moved ref, by the API or by push: pull requests take their new head, are closed or merged, and
 //! commits on the default branch close issues.
 
 use super::{
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::names::{Login, RepoName, Timestamp};
 
-/// How many new commits on the default branch are read for closing keywords.
+/// The most new commits on the default branch that are searched for closing keywords.
 const COMMITS_READ: usize = 250;
 
-/// Who moved it, and when.
+/// The account that moved it, and the time.
 #[derive(Debug, Clone, Copy)]
 struct By<'a> {
     forge: &'a Forge,
@@ -24,8 +24,8 @@ struct By<'a> {
     now: Timestamp,
 }
 
-/// Brings the repository's issues and pull requests up to date with a ref that has moved. The caller still holds the lock
-/// of the repository's refs.
+/// Brings the repository's issues and pull requests up to date with a ref that has moved. The caller still holds the
+/// lock of the repository's refs.
 pub(super) fn moved(
     forge: &Forge,
     repo: &git2::Repository,
@@ -125,7 +125,7 @@ fn contained(
     Ok(contained)
 }
 
-/// The open pull requests from `branch` follow it; answers those whose head moved.
+/// Makes the open pull requests from `branch` follow it; returns those whose head moved.
 fn follow_head(
     by: By<'_>,
     repo: &mut Repository,

@@ -30,7 +30,7 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, "Not Found")
     }
 
-    /// The forge has no such endpoint. A client that tries a server's failure again does not try this again.
+    /// The forge does not have this endpoint. A client that retries after a server's failure does not retry this.
     pub(super) fn not_here(endpoint: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, format!("the embedded forge has no {endpoint}"))
     }
@@ -116,7 +116,7 @@ impl Refusal {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    /// The same where GitHub's `errors` are plain sentences, as it has them of reviews.
+    /// The same for reviews, whose `errors` are plain sentences on GitHub.
     pub(super) fn sentence(error: &str) -> Self {
         let mut refusal = Self::unprocessable("Unprocessable Entity");
         refusal.errors.push(Value::String(error.to_owned()));
@@ -139,7 +139,7 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Server Error")
     }
 
-    /// What it says in one sentence, with what is wrong with each field.
+    /// Its message as one sentence, with the problem of each field.
     pub(super) fn sentence_of(&self) -> String {
         let one = |error: &Value| match (error.as_str(), error["message"].as_str()) {
             (Some(text), _) | (None, Some(text)) => text.to_owned(),

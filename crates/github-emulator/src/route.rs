@@ -1,4 +1,4 @@
-//! The table of endpoints: a handler is a plain function of a [`Call`], run where blocking is allowed.
+//! The table of endpoints: a handler is a plain function of a [`Call`], which runs on a thread that may block.
 
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ use super::{
     webhook_events::queue_new_events,
 };
 
-/// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope. One that is
-/// a little larger is read, so that its refusal can say so.
+/// The largest body of an API request: a blob of 100 MB, which is GitHub's limit, in Base64, and its envelope. A
+/// slightly larger one is read, so that its refusal can say so.
 const BODY_MAX: usize = 200 << 20;
 
-/// What serves an endpoint.
+/// The handler of an endpoint.
 pub(super) type Handler = fn(&Call) -> Answer;
 
 /// An endpoint, and what it obeys of a request.
@@ -86,12 +86,12 @@ impl Route {
         format!("{} {}", self.verb, self.pattern)
     }
 
-    /// Answers a call that asks for nothing but what this endpoint does, and is allowed to.
+    /// Answers a call that this endpoint supports and permits.
     ///
     /// # Errors
-    /// The handler's refusals, and those of what is not obeyed, has no such media type or is not permitted.
+    /// The handler's refusals, and those of unsupported fields, media types and permissions.
     pub(super) fn serve(&self, call: &Call) -> Answer {
-        // Clients ask for everything in full, which changes nothing where there is no text.
+        // Clients ask for everything in full, which changes nothing if there is no text.
         if !matches!(call.media, Media::Json | Media::Full) && !self.media.contains(&call.media) {
             let message = format!("the embedded forge has no media type `{}` of {}", call.media.name(), self.name());
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
@@ -135,7 +135,7 @@ pub(super) fn pages<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r
     routes.into_iter().fold(Router::new(), add)
 }
 
-/// Answers a request that no endpoint is for.
+/// Answers a request without an endpoint.
 pub(super) async fn absent(request: Request) -> Response {
     Refusal::not_here(&format!("{} {}", request.method(), request.uri().path())).into_response()
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::names::Login;
 
-/// What the forge's searches do not know.
+/// A qualifier or an order that the forge's searches do not know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the embedded forge's search has no qualifier `{name}:{value}`")]
 pub(super) struct Unknown {
@@ -17,7 +17,7 @@ pub(super) struct Unknown {
     value: String,
 }
 
-/// What a search asks for: each qualifier with its value, and whether it is to hold.
+/// A parsed search: each qualifier with its value, and whether it must hold.
 #[derive(Debug)]
 pub(super) struct Wanted {
     terms: Vec<Term>,
@@ -57,10 +57,10 @@ impl Wanted {
         Self { terms: terms.collect() }
     }
 
-    /// Whether an issue fits, where `me` asks.
+    /// Whether an issue matches, with `me` as the caller.
     ///
     /// # Errors
-    /// [`Unknown`] where a qualifier is.
+    /// [`Unknown`] for an unknown qualifier.
     pub(super) fn fits(&self, me: Option<&Login>, repo: &Repository, issue: &Issue) -> Result<bool, Unknown> {
         for Term { name, value, sense } in &self.terms {
             if holds(me, repo, issue, name, value)? != (*sense == Sense::Holds) {
@@ -75,10 +75,10 @@ impl Wanted {
         self.terms.iter().filter(|term| term.name == "repo").map(|term| term.value.as_str())
     }
 
-    /// Puts what it found in the order of its own `sort`, or else of this one: the newest first where there is none.
+    /// Sorts the results by the search's own `sort`, otherwise by this one: newest first if there is none.
     ///
     /// # Errors
-    /// [`Unknown`] where the order is.
+    /// [`Unknown`] for an unknown order.
     pub(super) fn order(&self, found: &mut [(&Repository, &Issue)], sort: Option<&str>) -> Result<(), Unknown> {
         let own = self.terms.iter().find(|term| term.name == "sort").map(|term| term.value.as_str());
         let sort = own.or(sort).unwrap_or("created-desc");

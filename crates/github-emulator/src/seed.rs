@@ -1,5 +1,5 @@
-//! What a forge begins with, as TOML says it: accounts, repositories with their files, labels, issues and pull requests.
-//! `sow` makes it.
+//! The initial contents of a forge, as TOML: accounts, repositories with their files, labels, issues and pull requests.
+//! `sow` makes them.
 
 use std::{
     collections::BTreeMap,
@@ -32,14 +32,14 @@ pub enum SeedError {
     /// An endpoint refused a part of it.
     #[error("{what} of {repository}: {refusal}")]
     Refused {
-        /// Which part.
+        /// The part that failed.
         what: String,
-        /// Whose.
+        /// Its repository.
         repository: RepoName,
-        /// What the endpoint said.
+        /// The endpoint's message.
         refusal: String,
     },
-    /// What changed could not be stored.
+    /// The changes could not be stored.
     #[error("store what changed")]
     Keep(#[from] std::io::Error),
     /// Git could not do it.
@@ -53,7 +53,7 @@ impl From<git2::Error> for SeedError {
     }
 }
 
-/// What a forge begins with.
+/// The initial contents of a forge.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seed {
@@ -61,7 +61,7 @@ pub struct Seed {
     accounts: Vec<SeedAccount>,
     #[serde(default)]
     pub(super) repositories: Vec<SeedRepository>,
-    /// What relative paths begin at.
+    /// The folder that relative paths start from.
     #[serde(skip)]
     pub(super) folder: PathBuf,
 }
@@ -93,10 +93,10 @@ pub(super) struct SeedRepository {
     pub(super) branches: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(default)]
     pub(super) protected: Vec<String>,
-    /// What the protection of branches requires.
+    /// The requirements of branch protection.
     #[serde(default)]
     pub(super) protection: BTreeMap<String, BranchRules>,
-    /// What rulesets require, by branch.
+    /// The requirements of rulesets, by branch.
     #[serde(default)]
     pub(super) rulesets: BTreeMap<String, BranchRules>,
     #[serde(default)]
@@ -149,10 +149,10 @@ fn main() -> String {
 }
 
 impl Seed {
-    /// Reads a seed; `folder` is what relative paths in it begin at.
+    /// Parses a seed; relative paths in it start from `folder`.
     ///
     /// # Errors
-    /// [`SeedError::Toml`] where it is none.
+    /// [`SeedError::Toml`] if it is not one.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, SeedError> {
         Ok(Self { folder: folder.to_owned(), ..toml::from_str(text)? })
     }

@@ -43,7 +43,7 @@ pub enum StartError {
     Listen {
         /// The address that was asked for.
         address: std::net::SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The folder for the data cannot be made.
@@ -52,7 +52,7 @@ pub enum StartError {
     /// The state that an earlier forge stored cannot be read.
     #[error("load the stored state")]
     StateFile(#[from] StateFileError),
-    /// What it should begin with cannot be made.
+    /// Its initial contents cannot be made.
     #[error("seed the forge")]
     Seed(#[from] SeedError),
 }
@@ -73,7 +73,7 @@ pub struct Running {
 /// Starts a forge and serves until its handle is shut down or dropped.
 ///
 /// # Errors
-/// [`StartError`] where the address cannot be listened on or the folder cannot be made.
+/// [`StartError`] if it cannot listen at the address or make the folder.
 pub async fn serve(options: Options) -> Result<Running, StartError> {
     let folder = match &options.data {
         Some(_) => None,
@@ -140,12 +140,12 @@ fn router(forge: &Arc<Forge>) -> Router {
 }
 
 impl Running {
-    /// Where the REST API is: `http://127.0.0.1:PORT/api/v3`.
+    /// The address of the REST API: `http://127.0.0.1:PORT/api/v3`.
     pub fn api_url(&self) -> String {
         format!("{}/api/v3", self.forge.server())
     }
 
-    /// Where git and the pages are: `http://127.0.0.1:PORT`.
+    /// The address of git and the pages: `http://127.0.0.1:PORT`.
     pub fn server_url(&self) -> String {
         self.forge.server().to_owned()
     }
@@ -192,7 +192,7 @@ impl Running {
         }
     }
 
-    /// Keeps a file as if somebody attached it to a text; its address for the text.
+    /// Stores a file like an attachment to a text; returns its address for the text.
     pub fn attach(&self, content_type: &str, bytes: &[u8]) -> String {
         let attachment = Attachment { content_type: content_type.to_owned(), bytes: bytes.to_owned() };
         attachments::attach(&self.forge, attachment)
@@ -219,11 +219,11 @@ impl Running {
         add_user(&self.forge, user);
     }
 
-    /// Gives an account another name: what it did is shown under that one, and nobody is found under the old one; false:
-    /// there is no such account. The repositories that it owns keep their names.
+    /// Renames an account: its actions are shown under the new name, and the old one is unknown; `false` if there is no
+    /// such account. The repositories that it owns keep their names.
     ///
     /// # Errors
-    /// [`io::Error`] when it could not be stored.
+    /// [`io::Error`] if it could not be stored.
     pub fn rename_account(&self, from: &Login, to: &Login) -> io::Result<bool> {
         let is_known = self.forge.rename_account(from, to)?;
         self.forge.save()?;
@@ -233,42 +233,42 @@ impl Running {
     /// Gives an account a role of its own in one repository.
     ///
     /// # Errors
-    /// [`SeedError::Absent`] where there is no such repository.
+    /// [`SeedError::Absent`] if there is no such repository.
     pub fn set_role(&self, name: &RepoName, login: &Login, role: Role) -> Result<(), SeedError> {
         self.change(name, |repo| {
             repo.collaborators.insert(login.as_str().to_ascii_lowercase(), role);
         })
     }
 
-    /// Protects these branches: nobody below `maintain` may push to them.
+    /// Protects these branches: accounts below `maintain` may not push to them.
     ///
     /// # Errors
-    /// [`SeedError::Absent`] where there is no such repository.
+    /// [`SeedError::Absent`] if there is no such repository.
     pub fn protect(&self, name: &RepoName, branches: &[&str]) -> Result<(), SeedError> {
         self.change(name, |repo| repo.protected = branches.iter().map(|&branch| branch.to_owned()).collect())
     }
 
-    /// Lets an account sign commits with an SSH key, given as a line `ssh-ed25519 AAAA…`. False: there is no such account, or
-    /// it is no such key.
+    /// Lets an account sign commits with an SSH key, given as a line `ssh-ed25519 AAAA…`. `false` if there is no such
+    /// account, or it is not such a key.
     pub fn add_signing_key(&self, login: &Login, line: &str) -> bool {
         verification::public_key(line)
             .is_some_and(|key| self.forge.state().accounts.add_signing_key(login.as_str(), key))
     }
 
-    /// Lets the protection of a branch require this.
+    /// Sets the requirements of a branch's protection.
     ///
     /// # Errors
-    /// [`SeedError::Absent`] where there is no such repository.
+    /// [`SeedError::Absent`] if there is no such repository.
     pub fn protect_branch(&self, name: &RepoName, branch: &str, rules: BranchRules) -> Result<(), SeedError> {
         self.change(name, |repo| {
             repo.rules.insert(branch.to_owned(), rules);
         })
     }
 
-    /// Lets a ruleset require this of a branch, of admins too; without rules it requires nothing.
+    /// Sets the requirements of a ruleset for a branch, of admins too; without rules it requires nothing.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such repository.
+    /// [`SeedError`] if there is no such repository.
     pub fn set_ruleset(&self, name: &RepoName, branch: &str, rules: Option<BranchRules>) -> Result<(), SeedError> {
         let set = control_pulls::set_ruleset(&self.forge, name, branch, rules);
         set.map_err(|refusal| refused("a ruleset", name, &refusal))?;
@@ -278,7 +278,7 @@ impl Running {
     /// Notes that a pull request was added to the merge queue, or removed from it for a reason. There is no queue.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such open pull request.
+    /// [`SeedError`] if there is no such open pull request.
     pub fn note_merge_queue(
         &self,
         name: &RepoName,
@@ -297,7 +297,7 @@ impl Running {
     /// same one on every run.
     ///
     /// # Errors
-    /// [`SeedError`] where there is one of this name or git cannot do it.
+    /// [`SeedError`] if there is one of this name or git fails.
     pub fn create_repository(&self, name: &RepoName, files: &[SeedFile<'_>]) -> Result<String, SeedError> {
         let plant = |repo: &git2::Repository, branch: &str| git::plant(repo, branch, files);
         make_repository(&self.forge, name, "main", plant).map(|commit| commit.to_string())
@@ -306,7 +306,7 @@ impl Running {
     /// Makes a public repository from the `HEAD` of a local one, which is only read; its branch is `branch`.
     ///
     /// # Errors
-    /// [`SeedError`] where there is one of this name or git cannot do it.
+    /// [`SeedError`] if there is one of this name or git fails.
     pub fn import_repository(&self, name: &RepoName, from: &Path, branch: &str) -> Result<String, SeedError> {
         let copy = |repo: &git2::Repository, branch: &str| git::copy_head(repo, from, branch);
         make_repository(&self.forge, name, branch, copy).map(|commit| commit.to_string())
@@ -315,7 +315,7 @@ impl Running {
     /// Makes a job of GitHub Actions: nothing runs workflows here.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such repository or commit, or the run has a job of this name.
+    /// [`SeedError`] if there is no such repository or commit, or the run has a job of this name.
     pub fn create_job(&self, name: &RepoName, job: &Job) -> Result<JobIds, SeedError> {
         let made = job_making::make(&self.forge, name, job).map_err(|refusal| refused("a job", name, &refusal))?;
         self.forge.save()?;
@@ -325,18 +325,18 @@ impl Running {
     /// Changes a job, by its id.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such repository or job.
+    /// [`SeedError`] if there is no such repository or job.
     pub fn change_job(&self, name: &RepoName, job: u64, change: &JobChange) -> Result<(), SeedError> {
         let changed = job_making::change(&self.forge, name, job, change);
         changed.map_err(|refusal| refused("a job", name, &refusal))?;
         Ok(self.forge.save()?)
     }
 
-    /// Says which workflows run for pull requests, each with the names of its jobs. Where a job's token opens a pull request or
-    /// pushes to it, their runs wait for an approval; nothing else sets them off.
+    /// Sets the workflows that run for pull requests, each with the names of its jobs. If a job's token opens a pull
+    /// request or pushes to it, their runs wait for an approval; nothing else starts them.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such repository.
+    /// [`SeedError`] if there is no such repository.
     pub fn set_pull_workflows(&self, name: &RepoName, workflows: &[(&str, &[&str])]) -> Result<(), SeedError> {
         let owned = |text: &&str| (*text).to_owned();
         let named = workflows.iter().map(|(workflow, jobs)| (owned(workflow), jobs.iter().map(owned).collect()));
@@ -345,10 +345,10 @@ impl Running {
         Ok(self.forge.save()?)
     }
 
-    /// Gives the workflow of this file's name a state, such as `disabled_inactivity`.
+    /// Sets the state of the workflow with this file name, such as `disabled_inactivity`.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such repository, or GitHub has no such state.
+    /// [`SeedError`] if there is no such repository, or GitHub has no such state.
     pub fn set_workflow_state(&self, name: &RepoName, file: &str, state: &str) -> Result<(), SeedError> {
         let set = job_making::set_workflow_state(&self.forge, name, file, state);
         set.map_err(|refusal| refused("the state of a workflow", name, &refusal))?;
@@ -358,34 +358,34 @@ impl Running {
     /// Approves the runs that wait on the head of a pull request: their jobs begin to wait for a runner.
     ///
     /// # Errors
-    /// [`SeedError`] where there is no such repository or pull request, or nothing waits there.
+    /// [`SeedError`] if there is no such repository or pull request, or no run waits there.
     pub fn approve_workflows(&self, name: &RepoName, number: u64) -> Result<(), SeedError> {
         let approved = waiting_runs::approve(&self.forge, name, number);
         approved.map_err(|refusal| refused("an approval", name, &refusal))?;
         Ok(self.forge.save()?)
     }
 
-    /// Empties the forge, and makes it again what it was started as: its accounts and its seed.
+    /// Resets the forge to its start: its accounts and its seed.
     ///
     /// # Errors
-    /// [`SnapshotError`] where it cannot be made again or stored.
+    /// [`SnapshotError`] if it cannot be made again or stored.
     pub async fn reset(&self) -> Result<(), SnapshotError> {
         self.in_background(|forge| snapshots::reset(forge, &api::routes().collect::<Vec<_>>())).await
     }
 
-    /// Keeps the forge as it is now under this name.
+    /// Stores the current state of the forge under this name.
     ///
     /// # Errors
-    /// [`SnapshotError`] where it cannot be stored.
+    /// [`SnapshotError`] if it cannot be stored.
     pub async fn take_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
         let name = name.to_owned();
         self.in_background(move |forge| snapshots::take(forge, &name)).await
     }
 
-    /// Brings the forge back to a snapshot. Ids go on growing, and so does the clock.
+    /// Restores a snapshot of the forge. Ids keep growing, and so does the clock.
     ///
     /// # Errors
-    /// [`SnapshotError`] where there is none of this name, or it cannot be brought back.
+    /// [`SnapshotError`] if there is none of this name, or it cannot be restored.
     pub async fn restore_snapshot(&self, name: &str) -> Result<(), SnapshotError> {
         let name = name.to_owned();
         self.in_background(move |forge| snapshots::restore(forge, &name)).await

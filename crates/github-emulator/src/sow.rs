@@ -1,8 +1,8 @@
-//! Makes what a forge begins with: the accounts that it was started with, and its seed.
+//! Makes the initial contents of a forge: the accounts that it was started with, and its seed.
 //!
 //! # Flow
-//! Git data is made first; everything else is a request to the API's own endpoint, by the account that is named or by the
-//! repository's owner. So each rule of the API holds for a seed, too, and what no endpoint obeys is refused by name.
+//! Git data is made first; everything else is a request to the API's own endpoint, by the named account or by the
+//! repository's owner. So each rule of the API holds for a seed, too, and unsupported fields are refused by name.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -49,7 +49,7 @@ pub(super) fn add_user(forge: &Forge, user: &User) {
     forge.admit(user.token.expose_secret(), login, user.token_kind);
 }
 
-/// Adds an account; answers its name, which of a bot ends with `[bot]` whoever names it otherwise.
+/// Adds an account; returns its name, which ends with `[bot]` for a bot, even if it was given without that.
 fn add_account(forge: &Forge, login: Login, role: Role, kind: AccountKind) -> Login {
     let (id, created_at) = (forge.next_id(), forge.now());
     let login = match kind {
@@ -61,7 +61,7 @@ fn add_account(forge: &Forge, login: Login, role: Role, kind: AccountKind) -> Lo
     login
 }
 
-/// Makes a public repository whose default branch `fill` fills, and its owner where there is no such account.
+/// Makes a public repository whose default branch `fill` fills, and its owner if there is no such account.
 pub(super) fn make_repository<T>(
     forge: &Forge,
     name: &RepoName,

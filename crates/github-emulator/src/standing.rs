@@ -12,11 +12,11 @@ use super::{
 /// The pattern of all that is below a repository.
 const REPOSITORY: &str = "/repos/{owner}/{repo}";
 
-/// Refuses what the repository in the path takes no more.
+/// Refuses writes that the repository in the path no longer accepts.
 ///
 /// # Errors
-/// 403 for a write to an archived repository, 410 for issues where there are none. A repository that the caller may not see
-/// is the handler's to refuse.
+/// 403 for a write to an archived repository, 410 for issues if they are disabled. A repository that the caller may not
+/// see is the handler's to refuse.
 pub(super) fn takes(call: &Call, verb: &str, pattern: &str) -> Result<(), Refusal> {
     let Some(below) = pattern.strip_prefix(REPOSITORY) else { return Ok(()) };
     let state = call.state();
@@ -36,7 +36,7 @@ pub(super) fn takes(call: &Call, verb: &str, pattern: &str) -> Result<(), Refusa
     Ok(())
 }
 
-/// Where a repository is that the call names as it was called before; none where the name is nobody's, or hidden.
+/// The new address of a repository that the call names by a former name; `None` if the name is unknown, or hidden.
 pub(super) fn moved(call: &Call, verb: &str, pattern: &str) -> Option<Reply> {
     pattern.strip_prefix(REPOSITORY)?;
     let state = call.state();

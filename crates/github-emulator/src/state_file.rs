@@ -1,13 +1,14 @@
 //! The file that stores the state, for a server with a data folder: a line for each change.
 //!
 //! # Flow
-//! The first line says the format's version, each other line is a change with the next free id. A write to the forge is
-//! answered after its line is in the file. A file that has grown well beyond its state is written anew, as one change, and
+//! The first line has the format's version, each other line is a change with the next free id. A write to the forge is
+//! answered after its line is in the file. A file that has grown well beyond its state is rewritten, as one change, and
 //! replaces the old one by a rename. Loading repeats the changes in order.
 //!
 //! # Guarantees
-//! A process that is killed at any moment loses no answered write: a line that is not whole belongs to none, and the next
-//! start drops it. Git's own data is on disk before the line. One process at a time has the folder: `lock` in it is locked.
+//! A process that is killed at any moment loses no answered write: an incomplete line belongs to none, and the next
+//! start drops it. Git's own data is on disk before the line. One process at a time has the folder: `lock` in it is
+//! locked.
 //!
 //! # Caveats
 //! A loss of power may lose answered writes: nothing is flushed to the device.
@@ -40,7 +41,7 @@ pub enum StateFileError {
     Json {
         /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         source: serde_json::Error,
     },
     /// The file is of another version.
@@ -71,9 +72,9 @@ pub(super) struct StateFile(Mutex<Option<Open>>);
 struct Open {
     path: PathBuf,
     file: File,
-    /// How long the file is, whole lines only.
+    /// The length of the file, whole lines only.
     length: u64,
-    /// How long it was when it was written anew.
+    /// Its length when it was last rewritten.
     base: u64,
     /// Lines that could not be written yet.
     pending: Vec<u8>,
@@ -88,8 +89,8 @@ impl Drop for Open {
 }
 
 impl StateFile {
-    /// Takes `folder`, lets `prepare` finish what a killed process left in it, opens the file there, and loads the next id
-    /// and the state; none if nothing has been stored yet.
+    /// Takes `folder`, lets `prepare` finish what a killed process left in it, opens the file there, and loads the next
+    /// id and the state; `None` if nothing has been stored yet.
     pub(super) fn open(
         folder: &Path,
         prepare: impl FnOnce() -> io::Result<()>,
@@ -119,10 +120,10 @@ impl StateFile {
         Ok((Self(Mutex::new(Some(open))), state))
     }
 
-    /// Stores what changed in the state since the last time.
+    /// Stores the changes of the state since the last call.
     ///
     /// # Errors
-    /// Where it cannot be written now; the next call tries again.
+    /// If it cannot be written now; the next call tries again.
     pub(super) fn save(&self, next_id: impl Fn() -> u64, state: &Mutex<State>) -> io::Result<()> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let open = held.as_mut().ok_or_else(|| io::Error::other("the forge has been stopped"))?;

@@ -1,8 +1,8 @@
-//! How the forge is today: which moods are on, what they draw, and what is too new to be seen.
+//! The forge's current temper: the moods that are on, their draws, and the objects that are too new to be seen.
 //!
 //! # Guarantees
-//! A draw follows from the seed, the mood, what it is about, and how often that was asked about before: what other requests
-//! do at the same time changes nothing.
+//! A draw follows from the seed, the mood, its subject, and the number of earlier draws about it: concurrent requests
+//! change nothing.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::moods::{Mood, Moods};
 use crate::names::Timestamp;
 
-/// How many things are counted or remembered; then all of them are forgotten.
+/// The most things that are counted or remembered; then all of them are forgotten.
 const REMEMBERED_MAX: usize = 100_000;
 
 /// A number that was drawn.
@@ -49,7 +49,7 @@ pub(super) struct Temper {
 #[derive(Debug, Default)]
 struct Drawn {
     moods: Moods,
-    /// How often each thing was asked about.
+    /// The number of draws about each thing.
     asked: HashMap<(Mood, String), u64>,
     /// When each thing came into being.
     made: HashMap<(Mood, String), Timestamp>,
@@ -101,13 +101,13 @@ impl Temper {
         Some(number(drawn.moods.seed(), mood, what, asked))
     }
 
-    /// The same; `None` also where this draw does not hit.
+    /// The same; `None` also if this draw does not hit.
     pub(super) fn hits(&self, mood: Mood, what: &str) -> Option<Draw> {
         let draw = self.draw(mood, what)?;
         draw.is_within(self.lock().moods.percent()).then_some(draw)
     }
 
-    /// What is drawn about `what` once and for all; `None` where that does not hit.
+    /// The permanent draw about `what`; `None` if it does not hit.
     pub(super) fn always_hits(&self, mood: Mood, what: &str) -> Option<Draw> {
         if !self.is(mood) {
             return None;

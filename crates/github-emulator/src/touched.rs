@@ -1,4 +1,4 @@
-//! The mood `touched`: a comment or review that nobody edited is shown as updated a second after it was made.
+//! The mood `touched`: an unedited comment or review is shown as updated a second after it was made.
 
 use chrono::TimeDelta;
 

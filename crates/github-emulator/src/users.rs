@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names::Login;
 
-/// What an account may do in a repository, GitHub's five roles and none at all; each includes those before it.
+/// The access of an account to a repository: GitHub's five roles and none at all; each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -65,7 +65,7 @@ impl FromStr for Role {
     }
 }
 
-/// What kind of account it is.
+/// The kind of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AccountKind {
     /// A person's account.
@@ -84,7 +84,7 @@ impl AccountKind {
     }
 }
 
-/// What kind of token an account signs in with.
+/// The kind of token that an account signs in with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TokenKind {
     /// One that may do what its account may.
@@ -105,11 +105,11 @@ pub struct User {
     pub login: Login,
     /// Its token.
     pub token: SecretString,
-    /// What it may do in every repository, unless a collaborator entry says otherwise.
+    /// Its role in every repository, unless a collaborator entry says otherwise.
     pub role: Role,
     /// Person or bot.
     pub kind: AccountKind,
-    /// What kind of token it is.
+    /// The kind of its token.
     pub token_kind: TokenKind,
 }
 

@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 use super::state::Accounts;
 
-/// Who commits what the forge makes.
+/// The committer of commits that the forge makes.
 const FORGE: (&str, &str) = ("GitHub", "noreply@github.com");
-/// What the forge signs with: its signatures prove nothing elsewhere.
+/// The key that the forge signs with: its signatures prove nothing elsewhere.
 const FORGE_KEY: &[u8] = b"the embedded forge's own";
 const ARMOUR: [&str; 2] = ["-----BEGIN PGP SIGNATURE-----\n\n", "\n-----END PGP SIGNATURE-----"];
 
-/// What is known of a commit's signature.
+/// The verification of a commit's signature.
 #[derive(Debug)]
 pub(super) struct Verification {
     reason: &'static str,
@@ -35,7 +35,7 @@ impl Verification {
         self.reason == "valid"
     }
 
-    /// As GitHub shows it.
+    /// The form in which GitHub shows it.
     pub(super) fn shown(&self) -> Value {
         json!({
             "verified": self.is_verified(),
@@ -110,7 +110,7 @@ fn payload(commit: &Commit<'_>) -> String {
     format!("{kept}\n{}", String::from_utf8_lossy(commit.message_raw_bytes()))
 }
 
-/// What an SSH signature is worth: the committer's account must have the key.
+/// The verification of an SSH signature: the committer's account must have the key.
 fn by_account(body: &str, payload: &str, committer: &Signature<'_>, accounts: &Accounts) -> &'static str {
     let body: String = body.replace("-----END SSH SIGNATURE-----", "").split_whitespace().collect();
     let Some(read) = BASE64_STANDARD.decode(body).ok().and_then(|bytes| SshSignature::read(&bytes)) else {
@@ -158,7 +158,7 @@ impl SshSignature {
     }
 }
 
-/// The raw key of a line such as `ssh-ed25519 AAAA… comment`; none: it is no Ed25519 key.
+/// The raw key of a line such as `ssh-ed25519 AAAA… comment`; `None` if it is not an Ed25519 key.
 pub(super) fn public_key(line: &str) -> Option<Vec<u8>> {
     let bytes = BASE64_STANDARD.decode(line.strip_prefix("ssh-ed25519 ")?.split_whitespace().next()?).ok()?;
     let mut rest = bytes.as_slice();

@@ -1,5 +1,5 @@
-//! Runs of workflows that wait for an approval: what a job's token opens or pushes to has them, and no job begins before
-//! somebody with write access has approved them.
+//! Runs of workflows that wait for an approval: pull requests that a job's token opens or pushes to have them, and no
+//! job begins before an account with write access has approved them.
 //! <https://docs.github.com/actions/how-tos/write-workflows/choose-when-workflows-run/trigger-a-workflow>
 
 use super::{
@@ -13,10 +13,10 @@ use crate::names::{Login, RepoName};
 /// The event that sets off the workflows of a pull request.
 const EVENT: &str = "pull_request";
 
-/// Says which workflows run for pull requests, each with the names of its jobs.
+/// Sets the workflows that run for pull requests, each with the names of its jobs.
 ///
 /// # Errors
-/// 422 where there is no such repository.
+/// 422 if there is no such repository.
 pub(super) fn set_workflows(
     forge: &Forge,
     name: &RepoName,
@@ -26,7 +26,7 @@ pub(super) fn set_workflows(
     Ok(())
 }
 
-/// What follows where `actor` has opened an open pull request, opened it again or moved its head: of a job's token, runs that wait.
+/// Adds waiting runs to a pull request that `actor` has opened, reopened or pushed to, if it used a job's token.
 pub(super) fn hold(forge: &Forge, repo: &mut Repository, actor: &Login, number: u64) {
     if repo.pull_workflows.is_empty() || !forge.is_of_jobs(actor) {
         return;
@@ -42,10 +42,10 @@ pub(super) fn hold(forge: &Forge, repo: &mut Repository, actor: &Login, number: 
     }
 }
 
-/// Approves the runs that wait on a pull request's head: their jobs are there, queued.
+/// Approves the runs that wait on a pull request's head: their jobs then exist, queued.
 ///
 /// # Errors
-/// 422 where there is no such repository or pull request, or nothing waits there.
+/// 422 if there is no such repository or pull request, or no run waits there.
 pub(super) fn approve(forge: &Forge, name: &RepoName, number: u64) -> Result<(), Refusal> {
     add_actions(forge);
     let jobs: Vec<CheckRun> = {

@@ -41,7 +41,7 @@ pub(super) fn queue_new_events(forge: &Forge) {
     }
 }
 
-/// Marks everything in the state as queued: what the server starts with is no event.
+/// Marks everything in the state as queued: the server's initial contents are not events.
 pub(super) fn skip_existing(forge: &Forge) {
     if let Some(hooks) = &forge.webhooks {
         hooks.queued_up_to.store(forge.next_id(), Ordering::Relaxed);
@@ -181,7 +181,7 @@ fn particulars(view: View<'_>, kind: &EventKind) -> Value {
     Value::Null
 }
 
-/// The `action` of the webhook event; none where GitHub sends no such event.
+/// The `action` of the webhook event; `None` if GitHub sends no such event.
 fn action(kind: &EventKind) -> Option<&'static str> {
     match kind {
         EventKind::Labeled { .. } => Some("labeled"),
@@ -210,7 +210,7 @@ fn action(kind: &EventKind) -> Option<&'static str> {
     }
 }
 
-/// A webhook event about an issue, or about a pull request where it is one.
+/// A webhook event about an issue, or about a pull request if it is one.
 fn about(view: View<'_>, issue: &Issue, actor: &Login, action: &'static str, more: Value) -> WebhookEvent {
     let (event, mut fields) = match &issue.pull {
         Some(_) => {

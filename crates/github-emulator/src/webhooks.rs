@@ -21,17 +21,17 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-/// How many deliveries are stored, and how many may wait.
+/// The most deliveries that are stored, and the most that may wait.
 const STORED_MAX: usize = 1_000;
-/// How long a receiver may take. <https://docs.github.com/webhooks/using-webhooks/handling-webhook-deliveries>
+/// The time limit for a receiver. <https://docs.github.com/webhooks/using-webhooks/handling-webhook-deliveries>
 const ANSWER_WITHIN: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Where webhooks go.
+/// The receiver of webhooks.
 #[derive(Debug, Clone)]
 pub struct Webhook {
     /// The address they are posted to.
     pub url: String,
-    /// What they are signed with; none: they are not signed.
+    /// The secret that they are signed with; `None` if they are not signed.
     pub secret: Option<SecretString>,
 }
 
@@ -42,11 +42,11 @@ pub struct Delivery {
     pub id: String,
     /// The kind of event, as in `X-GitHub-Event`.
     pub event: String,
-    /// The `action` in the body, where there is one.
+    /// The `action` in the body, if there is one.
     pub action: Option<String>,
     /// The body.
     pub payload: Bytes,
-    /// The status that each attempt was answered with; 0 where there was no answer.
+    /// The status of the answer to each attempt; 0 if there was none.
     pub statuses: Vec<u16>,
 }
 
@@ -129,7 +129,7 @@ impl Webhooks {
 
 /// Sends what is queued, one after the other, until the queue's other end is gone.
 pub(super) async fn deliver(hooks: Arc<Webhooks>, to: Webhook, mut waiting: mpsc::Receiver<String>) {
-    // The client wants a provider even where it talks plain HTTP; one that is there already stays.
+    // The client needs a provider even for plain HTTP; an existing one stays.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = match reqwest::Client::builder().timeout(ANSWER_WITHIN).build() {
         Ok(client) => client,

@@ -15,7 +15,7 @@ use super::super::{
     wire::{self, View},
 };
 
-/// What `status` of a list can be: where a run is, or how it ended.
+/// The values of a list's `status`: a run's state, or its conclusion.
 const STATES: [&str; 15] = [
     "",
     "completed",
@@ -34,7 +34,7 @@ const STATES: [&str; 15] = [
     "pending",
 ];
 
-/// What a list of runs can be asked for.
+/// The filters of a list of runs.
 pub(super) const FILTERS: &[&str] =
     &["actor", "branch", "event", "status", "created", "exclude_pull_requests", "check_suite_id", "head_sha"];
 
@@ -161,7 +161,7 @@ fn job(call: &Call) -> Answer {
     Ok(Reply::ok(wire::job(call.view(&state)?, check)))
 }
 
-/// Where the log is. GitHub has none before the end of a job, and shows none to who is not signed in.
+/// The log's address. GitHub has none before the end of a job, and shows none to anonymous callers.
 fn log(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;

@@ -1,4 +1,4 @@
-//! What a check run says about lines of files: sent with its `output`, and listed.
+//! The annotations of a check run, about lines of files: sent with its `output`, and listed.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::super::{
     wire,
 };
 
-/// How many one request may bring. <https://docs.github.com/rest/checks/runs>
+/// The most annotations in one request. <https://docs.github.com/rest/checks/runs>
 const AT_ONCE_MAX: usize = 50;
 
 pub(super) const ROUTES: &[Route] = &[get("/repos/{owner}/{repo}/check-runs/{id}/annotations", list)];
@@ -28,7 +28,7 @@ fn list(call: &Call) -> Answer {
 /// Reads the annotations of a check run's `output`.
 ///
 /// # Errors
-/// 422 where there are too many, or one is none.
+/// 422 if there are too many, or one is invalid.
 pub(super) fn read(sent: Option<&Value>) -> Result<Vec<Annotation>, Refusal> {
     let list = match sent {
         None | Some(Value::Null) => return Ok(Vec::new()),

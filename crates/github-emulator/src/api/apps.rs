@@ -80,7 +80,7 @@ fn token(call: &Call) -> Answer {
     Ok(Reply::created(body))
 }
 
-/// The permissions that were asked for; all of the App's where none were.
+/// The requested permissions; all of the App's if none were requested.
 fn narrowed_permissions(fields: &Fields, granted: &Permissions) -> Result<Permissions, Refusal> {
     let asked = match fields.raw("permissions") {
         None | Some(Value::Null) => return Ok(granted.clone()),
@@ -103,7 +103,7 @@ fn not_granted(name: &str) -> Refusal {
     Refusal::unprocessable(format!("{message} (`{name}`)"))
 }
 
-/// The ids of the repositories that were asked for, by name or id; none where it is to be all of them.
+/// The ids of the requested repositories, by name or id; `None` means all of them.
 fn narrowed_repositories(call: &Call, fields: &Fields) -> Result<Option<Vec<u64>>, Refusal> {
     let state = call.state();
     let mut ids = Vec::new();

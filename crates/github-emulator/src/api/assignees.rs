@@ -81,10 +81,10 @@ pub(super) fn sent(fields: &Fields) -> Result<Option<Vec<String>>, Refusal> {
     Ok(Some(fields.text("assignee")?.into_iter().filter(|login| !login.is_empty()).collect()))
 }
 
-/// The accounts of these names, where each can be assigned.
+/// The accounts of these names, if each can be assigned.
 ///
 /// # Errors
-/// 422 where one cannot.
+/// 422 if one cannot.
 pub(super) fn assign(state: &State, call: &Call, logins: &[String]) -> Result<Vec<Login>, Refusal> {
     let repo = call.repository(state, Role::Read)?;
     let mut found = Vec::new();

@@ -22,10 +22,10 @@ use super::{
 };
 use crate::names::Timestamp;
 
-/// How many commits of a history are listed.
+/// The most commits of a history that are listed.
 const HISTORY_MAX: usize = 10_000;
 
-/// What GitHub has below a commit, and this forge not.
+/// Paths that GitHub has below a commit, and this forge does not.
 const NOT_HERE: [&str; 2] = ["/branches-where-head", "/comments"];
 
 /// The media types of a commit, and those of texts, which what hangs on it has.
@@ -110,7 +110,7 @@ fn commits(call: &Call) -> Answer {
     Ok(paged(call, ids, |id| git.find_commit(*id).map_or(Value::Null, |commit| wire::commit(view, &commit))))
 }
 
-/// Which commits of a history are asked for.
+/// The requested commits of a history.
 struct Wanted<'c> {
     path: Option<&'c str>,
     author: Option<&'c str>,
@@ -213,7 +213,7 @@ fn commit(call: &Call) -> Answer {
     Ok(Reply::ok(shown))
 }
 
-/// The commit as its id, its difference or an email, where it is asked for as one of these.
+/// The commit as its id, its difference or an email, if one of these is requested.
 fn as_text(call: &Call, git: &git2::Repository, commit: &Commit<'_>) -> Result<Option<Reply>, Refusal> {
     let difference = || patch_between(git, commit.parent_ids().next(), commit.id());
     Ok(match call.media {

@@ -1,4 +1,4 @@
-//! Check runs, which only Apps write: an account of type Bot stands for one.
+//! Check runs, which only Apps write: an account of type Bot acts as one.
 
 use serde_json::{Value, json};
 
@@ -102,7 +102,7 @@ fn update(call: &Call) -> Answer {
     show(call)
 }
 
-/// Asks the App of a check run for another one. The check run stays as it is; its suite waits.
+/// Asks a check run's App for another run. The check run stays as it is; its suite waits.
 fn rerequest(call: &Call) -> Answer {
     only_apps(call)?;
     let (id, app) = (call.number("id")?, own_app(call)?);
@@ -121,7 +121,7 @@ fn rerequest(call: &Call) -> Answer {
     Ok(Reply::created(json!({})))
 }
 
-/// The App that the caller is: one that the forge was started with, or the one that an account of type Bot stands for.
+/// The caller's App: one that the forge was started with, or the one that an account of type Bot acts as.
 fn own_app(call: &Call) -> Result<CheckApp, Refusal> {
     let login = call.actor()?;
     let slug = login.slug().to_owned();

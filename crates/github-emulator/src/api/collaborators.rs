@@ -42,7 +42,7 @@ fn check(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Write)?;
     let account = state.accounts.get(call.part("login")).ok_or_else(Refusal::not_found)?;
-    // Reading what everyone can read makes nobody a collaborator.
+    // Access that everyone has does not make an account a collaborator.
     if repo.granted(account) >= Role::Read { Ok(Reply::empty()) } else { Err(Refusal::not_found()) }
 }
 
@@ -68,7 +68,7 @@ fn remove(call: &Call) -> Answer {
 fn permission(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    // An installation's token is asked for `metadata: read` instead, and so is the account that stands for an App.
+    // An installation's token needs `metadata: read` instead, and so does an account that acts as an App.
     let caller = state.accounts.get(call.actor()?.as_str());
     if call.role(&state, repo) < Role::Write && caller.is_none_or(|caller| caller.kind == AccountKind::User) {
         let message = "Must have push access to view collaborator permission.";

@@ -46,7 +46,7 @@ fn list_all(call: &Call) -> Answer {
         _ => found.sort_by_key(|(_, comment)| comment.id),
     }
     let direction = call.choice("IssueComment", "direction", &["desc", "asc"])?;
-    // Without `sort`, GitHub passes over the direction.
+    // Without `sort`, GitHub ignores the direction.
     if call.query("sort").is_some() && direction == "desc" {
         found.reverse();
     }
@@ -126,7 +126,7 @@ fn shown_update(call: &Call, comment: &Comment) -> Timestamp {
     updated(&call.forge.temper, &id, (comment.created_at, comment.updated_at), call.now)
 }
 
-/// Who wrote a comment may change it; anyone else's needs `write`.
+/// A comment's author may change it; other accounts need `write`.
 fn own_or(call: &Call, repo: &Repository, id: u64) -> Result<Role, Refusal> {
     let (_, comment) = find(repo, id)?;
     Ok(if comment.author.is(call.actor()?) { Role::Read } else { Role::Write })

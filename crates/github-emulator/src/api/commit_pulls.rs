@@ -16,10 +16,10 @@ use super::{
     pulls::sides,
 };
 
-/// The merged pull request that brought a commit of the default branch, or the open ones that have the commit.
+/// The merged pull request of a commit on the default branch, or the open ones that have the commit.
 /// <https://docs.github.com/rest/commits/commits#list-pull-requests-associated-with-a-commit>
 ///
-/// Of one that was merged by a rebase only the last commit of the branch is known to be its own.
+/// After a merge by rebase, only the last commit of the branch is known to be the pull request's.
 pub(super) fn list(call: &Call) -> Answer {
     let git = call.read_git()?;
     let absent = || Refusal::unprocessable(format!("No commit found for SHA: {}", call.part("sha")));

@@ -50,7 +50,7 @@ const WRITTEN: &[&str] = &[
 ];
 /// All but the content, which goes.
 const REMOVED: &[&str] = WRITTEN.split_at(1).1;
-/// The largest file whose content stands in JSON, in bytes. <https://docs.github.com/rest/repos/contents>
+/// The largest file whose content JSON includes, in bytes. <https://docs.github.com/rest/repos/contents>
 const INLINE_MAX: usize = 1 << 20;
 
 /// Modes of a tree's entries.
@@ -110,7 +110,7 @@ fn link(call: &Call, git: &Repository, path: &str, target: &Blob<'_>, reference:
     Ok(Reply::ok(shown))
 }
 
-/// The file that a link at `path` leads to, where that is one in the same tree.
+/// The file that a link at `path` leads to, if it is in the same tree.
 fn linked_file<'g>(git: &'g Repository, tree: &Tree<'_>, path: &str, target: &[u8]) -> Option<Blob<'g>> {
     let target = std::str::from_utf8(target).ok().filter(|target| !target.starts_with('/'))?;
     let mut parts: Vec<&str> = path.split('/').collect();
@@ -214,7 +214,7 @@ fn remove(call: &Call) -> Answer {
     Ok(Reply::ok(json!({"content": null, "commit": commit})))
 }
 
-/// What a write to a file did.
+/// The result of a write to a file.
 struct Change {
     existed: bool,
     commit: Oid,
@@ -267,7 +267,7 @@ fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> R
     Ok(Change { existed: entry.is_some(), commit, branch })
 }
 
-/// Refuses where the file is not the one the caller saw.
+/// Refuses if the file is not the one that the caller saw.
 fn unchanged(fields: &Fields, path: &str, entry: Option<&git2::TreeEntry<'_>>) -> Result<(), Refusal> {
     match (fields.text("sha")?, entry) {
         (None, Some(_)) => Err(Refusal::unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")),

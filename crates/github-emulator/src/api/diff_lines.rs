@@ -1,6 +1,6 @@
-//! The lines of a diff that a comment can stand on.
+//! The lines of a diff that a comment can be attached to.
 
-/// Which side of a diff a line is on.
+/// The side of a diff that a line is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// The old file.
@@ -12,9 +12,9 @@ pub(super) enum Side {
 /// One line of a file's hunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiffLine {
-    /// Its number in the old file; none where it was added.
+    /// Its number in the old file; `None` if it was added.
     old: Option<u64>,
-    /// Its number in the new file; none where it was removed.
+    /// Its number in the new file; `None` if it was removed.
     new: Option<u64>,
     /// The hunk from its head down to this line.
     pub(super) hunk: String,

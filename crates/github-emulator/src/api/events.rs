@@ -1,4 +1,4 @@
-//! What happened: the events of an issue or repository, and the timeline, which has comments and reviews too.
+//! The events of an issue or repository, and the timeline, which also has comments and reviews.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ fn with_issue(view: View<'_>, issue: &Issue, event: &Event) -> Value {
     shown
 }
 
-/// The events of an issue that a read sees: those of some issues arrive late, where that is the mood.
+/// The events of an issue that a read sees: those of some issues arrive late under that mood.
 fn arrived<'s>(call: &Call, issue: &'s Issue) -> impl Iterator<Item = &'s Event> {
     let named = format!("{}/{}#{}", call.part("owner"), call.part("repo"), issue.number).to_ascii_lowercase();
     let lags = call.forge.temper.always_hits(Mood::EventLag, &named).is_some();

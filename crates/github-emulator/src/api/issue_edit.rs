@@ -31,7 +31,7 @@ pub(super) const ROUTES: &[Route] = &[
     delete("/repos/{owner}/{repo}/issues/{number}/lock", unlock),
 ];
 
-/// What an update changes of the issue's own text and state.
+/// An update's changes to the issue's own text and state.
 #[derive(Debug, Default)]
 pub(super) struct Edit {
     title: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Edit {
     state: Option<Turn>,
 }
 
-/// Where its state turns.
+/// The change of its state.
 #[derive(Debug)]
 enum Turn {
     Open,

@@ -59,7 +59,7 @@ fn list(call: &Call) -> Answer {
         "closed" => Some(IssueState::Closed),
         _ => Some(IssueState::Open),
     };
-    // There are no milestones: no issue has one, and none has this number.
+    // There are no milestones: no issue has one, and every number is unknown.
     let without_milestone = match call.query("milestone") {
         None | Some("none") => true,
         Some("*") => false,

@@ -30,7 +30,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/pulls/{number}/merge", is_merged),
 ];
 
-/// How it is merged.
+/// The merge method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Method {
     Merge,
@@ -38,7 +38,7 @@ enum Method {
     Rebase,
 }
 
-/// What a merge needs to know of the pull request.
+/// The facts about a pull request that a merge needs.
 struct Plan {
     number: u64,
     title: String,
@@ -161,7 +161,7 @@ fn make(call: &Call, git: &Git, plan: &Plan, base: Oid, fields: &Fields) -> Resu
     Ok(git.commit(None, &who, &who, &message, &tree, &parents)?)
 }
 
-/// Deletes the merged branch, where the repository is set so and nothing else protects it.
+/// Deletes the merged branch, if the repository is configured so and nothing else protects it.
 fn delete_head(call: &Call, git: &Access, plan: &Plan) -> Result<(), Refusal> {
     let reference = format!("refs/heads/{}", plan.head_ref);
     let keeps = {
@@ -178,7 +178,7 @@ fn delete_head(call: &Call, git: &Access, plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Notes the merge, and closes what the pull request's text says it fixes, where it went to the default branch.
+/// Notes the merge, and closes the issues that the pull request's text fixes, if it went to the default branch.
 fn note(call: &Call, plan: &Plan, sha: Oid) -> Result<(), Refusal> {
     let (actor, id) = (call.actor()?, || call.forge.next_id());
     let mut state = call.state();

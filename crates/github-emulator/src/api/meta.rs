@@ -19,7 +19,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/users/{login}", account),
 ];
 
-/// What the API's root names, by the part of the name before `_url`.
+/// The addresses in the API's root, by the part of the name before `_url`.
 const ADDRESSES: [(&str, &str); 30] = [
     ("authorizations", "/authorizations"),
     ("code_search", "/search/code?q={query}{&page,per_page,sort,order}"),
@@ -53,7 +53,8 @@ const ADDRESSES: [(&str, &str); 30] = [
     ("user_search", "/search/users?q={query}{&page,per_page,sort,order}"),
 ];
 
-/// Where things are, as GitHub says it: clients read it to see that there is an API, and that a token is good.
+/// The API's addresses, as GitHub lists them: clients read them to check that there is an API, and that a token is
+/// valid.
 fn root(call: &Call) -> Answer {
     let at = |path: &str| json!(format!("{}/api/v3{path}", call.forge.server()));
     let mut shown: Map<String, Value> =
@@ -86,7 +87,7 @@ fn meta(_: &Call) -> Answer {
 
 fn user(call: &Call) -> Answer {
     let login = call.actor()?;
-    // An installation is no user, and its token is no user's; nor is a job's.
+    // An installation is not a user, and neither its token nor a job's is a user's.
     if call.grant.is_some() || call.token == TokenKind::Job {
         return Err(Refusal::integration());
     }

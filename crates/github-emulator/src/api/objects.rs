@@ -221,7 +221,7 @@ fn create_commit(call: &Call) -> Answer {
     let committer = fields.raw("committer").map(|who| signature(call, Some(who))).transpose()?;
     let committer = committer.unwrap_or_else(|| author.clone());
     let parents: Vec<_> = parents.iter().collect();
-    // What an App makes in nobody else's name is signed.
+    // The forge signs commits that an App makes in its own name.
     let names_nobody = !fields.has("author") && !fields.has("committer");
     let id = match call.grant.is_some() && names_nobody {
         true => commit_for_app(&git, &author, &message, &tree, &parents)?,
@@ -269,7 +269,7 @@ fn tag_reply(call: &Call, git: &Repository, id: Oid) -> Result<Value, Refusal> {
     }))
 }
 
-/// Who commits: what was sent, or the account itself.
+/// The committer: the one that was sent, or the account itself.
 pub(super) fn signature(call: &Call, sent: Option<&Value>) -> Result<Signature<'static>, Refusal> {
     let login = call.actor()?;
     let noreply = {

@@ -1,4 +1,5 @@
-//! What branches require: their protection, which admins set and see, and the rules of rulesets, which everyone sees.
+//! The requirements of branches: their protection, which admins set and see, and the rules of rulesets, which everyone
+//! sees.
 
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ const PROTECTED: &[&str] = &[
     "lock_branch",
     "allow_fork_syncing",
 ];
-/// What is taken where it says no, and refused by name where it says yes.
+/// Settings that are accepted if `false`, and refused by name if `true`.
 const NEVER: [&str; 5] =
     ["allow_force_pushes", "allow_deletions", "block_creations", "lock_branch", "allow_fork_syncing"];
 const NEVER_OF_REVIEWS: [&str; 3] =
@@ -97,7 +98,7 @@ fn signatures(call: &Call) -> Answer {
     Ok(Reply::ok(wire::signatures(call.view(&state)?, call.part("branch"))))
 }
 
-/// Refuses to show protection to who is no admin, and to show what there is not.
+/// Refuses to show protection to a caller who is not an admin, and protection that does not exist.
 fn readable(call: &Call) -> Result<(), Refusal> {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
@@ -170,7 +171,7 @@ fn branch_is_there(call: &Call, need: Role) -> Result<(), Refusal> {
     found.map(|_| ()).map_err(|_| Refusal::new(http::StatusCode::NOT_FOUND, "Branch not found"))
 }
 
-/// What rulesets require of a branch, which need not be there.
+/// The requirements of rulesets for a branch, which need not exist.
 fn rules(call: &Call) -> Answer {
     let state = call.state();
     let ruleset = call.repository(&state, Role::Read)?.rulesets.get(call.part("branch"));

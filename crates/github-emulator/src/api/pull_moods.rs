@@ -1,4 +1,4 @@
-//! What moods do to issues and pull requests: what is too new to be seen, and what was submitted too quickly.
+//! The effects of moods on issues and pull requests: those too new to be seen, and those submitted too quickly.
 
 use chrono::TimeDelta;
 

@@ -266,7 +266,7 @@ fn update(call: &Call) -> Answer {
             refuse_second(call.repository(&state, need)?, pull)?;
         }
         let issue = pull_mut(call, &mut state, need)?;
-        // A pull request that is open again stands where its branch is now.
+        // A reopened pull request has its branch's current tip.
         if let (true, Some(tip), Some(pull)) = (reopens, tip, issue.pull.as_mut()) {
             pull.head_sha = tip.to_string();
         }

@@ -1,4 +1,4 @@
-//! What moods do to refs: words for who lost a race, refusals without a reason, and what is too new to be seen.
+//! The effects of moods on refs: wordings for a lost race, refusals without a reason, and refs too new to be seen.
 
 use chrono::TimeDelta;
 use git2::Oid;
@@ -8,7 +8,7 @@ use super::super::{call::Call, moods::Mood, refusal::Refusal};
 /// How long a commit or ref is new.
 const LAG: TimeDelta = TimeDelta::seconds(1);
 
-/// What GitHub says of a ref that it did not move, whatever the reason.
+/// GitHub's messages about a ref that it did not move, for any reason.
 const WORDINGS: [&str; 2] = ["Reference cannot be updated", "Reference update failed"];
 
 /// The name of a ref among all repositories.
@@ -16,7 +16,7 @@ fn named(call: &Call, name: &str) -> String {
     format!("{}/{} {name}", call.part("owner"), call.part("repo")).to_ascii_lowercase()
 }
 
-/// Who lost a race for a ref; `reason` is the wording that says why.
+/// The refusal of a caller that lost a race for a ref; `reason` is the wording that says why.
 pub(super) fn lost(call: &Call, name: &str, reason: &'static str) -> Refusal {
     let draw = call.forge.temper.draw(Mood::RefRaces, &named(call, name));
     let [first, second] = WORDINGS;

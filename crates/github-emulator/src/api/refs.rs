@@ -1,5 +1,5 @@
-//! Refs: the compare-and-set that leases are made of. Creating one fails where it exists; moving one without force fails
-//! where the move is no fast-forward; both are exact under concurrency, pushes included.
+//! Refs: the compare-and-set that leases are made of. Creating one fails if it exists; moving one without force fails
+//! unless it is a fast-forward; both are exact under concurrency, pushes included.
 
 use git2::{ErrorCode, ObjectType, Oid, Repository};
 use serde_json::Value;
@@ -110,7 +110,7 @@ fn remove(call: &Call) -> Answer {
     Ok(Reply::empty())
 }
 
-/// What a ref points to; none where there is no such ref, or no ref can have such a name.
+/// The target of a ref; `None` if there is no such ref, or the name is not valid for a ref.
 pub(super) fn find(git: &Repository, name: &str) -> Result<Option<Oid>, Refusal> {
     match git.refname_to_id(name) {
         Ok(target) => Ok(Some(target)),
@@ -119,7 +119,7 @@ pub(super) fn find(git: &Repository, name: &str) -> Result<Option<Oid>, Refusal>
     }
 }
 
-/// Whether nothing was ever pushed. Git's own answer is no wherever the first branch is not called `master`.
+/// Whether nothing was ever pushed. Git itself says no if the first branch is not called `master`.
 pub(super) fn is_unborn(git: &Repository) -> Result<bool, Refusal> {
     Ok(git.references_glob("refs/heads/*")?.next().is_none())
 }

@@ -1,4 +1,4 @@
-//! How issues stand to each other: which one waits for which, and which is part of which. Both within one repository.
+//! The relations of issues: dependencies and sub-issues, both within one repository.
 
 use super::super::{
     call::{Answer, Call, Reply},
@@ -111,7 +111,7 @@ fn listed(call: &Call, numbers: impl FnOnce(&Repository, &Issue) -> Vec<u64>) ->
     Ok(paged(call, found, |issue| wire::issue(view, issue)))
 }
 
-/// Changes how the issue in the path stands to the one with this id, and answers that other one.
+/// Changes the relation of the issue in the path to the one with this id, and answers that other one.
 fn change(
     call: &Call,
     id: u64,

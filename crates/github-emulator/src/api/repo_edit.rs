@@ -17,7 +17,7 @@ use super::{
 };
 use crate::names::RepoName;
 
-/// What a repository of GitHub can have and this forge has not: to ask for none is to get what is there.
+/// Features of GitHub's repositories that this forge does not have: turning them off changes nothing.
 pub(super) const NEVER: [&str; 6] = [
     "has_discussions",
     "is_template",
@@ -94,7 +94,7 @@ fn update(call: &Call) -> Answer {
     Ok(Reply::ok(wire::full_repository(view, Role::Admin)))
 }
 
-/// The new name, where it is another than before; 422 where another repository has it.
+/// The new name, if it differs from the old one; 422 if another repository has it.
 fn new_name(
     call: &Call,
     state: &super::super::state::State,
@@ -111,7 +111,7 @@ fn new_name(
     }
 }
 
-/// Sets what is no matter of git or of names: of a new repository and of a known one.
+/// Applies settings of a new or existing repository that concern neither git nor names.
 pub(super) fn settle(fields: &Fields, repo: &mut Repository) -> Result<(), Refusal> {
     for name in NEVER {
         if fields.flag(name)? == Some(true) {
@@ -220,7 +220,7 @@ fn of_account(call: &Call) -> Answer {
     })
 }
 
-/// The repositories that the caller has a role of its own in, or that belong to somebody, in the order that is asked for.
+/// The repositories in which the caller has its own role, or that belong to an account, in the requested order.
 fn listed(call: &Call, show: impl Fn(View<'_>, Role) -> Value, wanted: impl Fn(&Repository) -> bool) -> Answer {
     let state = call.state();
     let is_own = call.part("login").is_empty();

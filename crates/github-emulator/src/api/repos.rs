@@ -47,7 +47,7 @@ fn show(call: &Call) -> Answer {
 
 fn create(call: &Call) -> Answer {
     let actor = call.actor()?;
-    // An installation is no account that could own one.
+    // An installation is not an account that could own one.
     if call.grant.is_some() {
         return Err(Refusal::integration());
     }

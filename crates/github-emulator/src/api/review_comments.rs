@@ -89,7 +89,7 @@ fn listed(call: &Call, state: &State, mut all: Vec<(u64, &Pull, &ReviewComment)>
         _ => all.sort_by_key(|(_, _, comment)| comment.id),
     }
     let direction = call.choice("PullRequestReviewComment", "direction", &["desc", "asc"])?;
-    // Without `sort`, GitHub passes over the direction.
+    // Without `sort`, GitHub ignores the direction.
     if call.query("sort").is_some() && direction == "desc" {
         all.reverse();
     }

@@ -1,4 +1,4 @@
-//! Where a review's comment stands: read from a request, and looked up in the diff.
+//! The place of a review's comment: read from a request, and looked up in the diff.
 
 use git2::Oid;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::{
     pulls::sides,
 };
 
-/// Where a comment stands and what it says.
+/// The place and the text of a comment.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) body: String,
@@ -31,7 +31,7 @@ impl Place {
     /// Reads a comment's text and place, and looks the place up in the files that the pull request changes.
     ///
     /// # Errors
-    /// 422 where the text is missing or too long, or the diff has no such place.
+    /// 422 if the text is missing or too long, or the diff has no such place.
     pub(super) fn read(sent: &Value, files: &[FileChange]) -> Result<Self, Refusal> {
         let body = body_of(sent)?;
         let path = sent["path"].as_str().ok_or_else(|| missing("path"))?.to_owned();
@@ -54,7 +54,7 @@ impl Place {
             (None, None) => return Err(missing("line")),
         };
         let line = index.and_then(|index| found.get(index)?.as_ref()).ok_or_else(|| invalid(why))?;
-        // A position has no side: the line is on the new file's where it is there.
+        // A position has no side: the line is on the new file's side if it is there.
         let side = if asked.0.is_none() && line.on(Side::Right).is_none() { Side::Left } else { side };
         let start = match sent["start_line"].as_u64() {
             None => None,
@@ -80,10 +80,10 @@ pub(super) fn body_of(sent: &Value) -> Result<String, Refusal> {
     Ok(body.to_owned())
 }
 
-/// The files that the pull request in the path changes, as they are at `commit`, or at its head; and that commit.
+/// The files that the pull request in the path changes, as of `commit`, or of its head; and that commit.
 ///
 /// # Errors
-/// 422 where the commit is none of the pull request's.
+/// 422 if the commit is not one of the pull request's.
 pub(super) fn files_at(call: &Call, commit: Option<&str>) -> Result<(Vec<FileChange>, String), Refusal> {
     let git = call.read_git()?;
     let (base, head) = sides(call)?;

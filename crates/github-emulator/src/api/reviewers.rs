@@ -1,4 +1,4 @@
-//! Who is asked for a review of a pull request.
+//! The requested reviewers of a pull request.
 
 use super::{
     super::{

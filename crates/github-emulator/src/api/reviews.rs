@@ -71,7 +71,7 @@ fn comments(call: &Call) -> Answer {
     Ok(paged(call, of_review.collect(), |comment| wire::legacy_review_comment(view, issue.number, comment)))
 }
 
-/// The review of this id, where the caller may see it.
+/// The review of this id, if the caller may see it.
 fn seen<'s>(call: &Call, pull: &'s Pull, id: u64) -> Result<&'s Review, Refusal> {
     let mut seen = pull.reviews.iter().filter(|review| review.is_shown(call.caller.as_ref()));
     seen.find(|review| review.id == id).ok_or_else(Refusal::not_found)
@@ -113,7 +113,7 @@ fn create(call: &Call) -> Answer {
     reviewed(call, id)
 }
 
-/// What the review says, by its `event`; pending without one.
+/// The review's verdict, by its `event`; pending without one.
 fn verdict(fields: &Fields) -> Result<ReviewState, Refusal> {
     match fields.text("event")?.as_deref() {
         None | Some("PENDING") => Ok(ReviewState::Pending),

@@ -19,14 +19,14 @@ pub(super) const ROUTES: &[Route] = &[
     get("/search/labels", labels).query(&["q", "repository_id", "sort", "order"]),
 ];
 
-/// How many results a search gives. <https://docs.github.com/rest/search/search>
+/// The most results of a search. <https://docs.github.com/rest/search/search>
 const RESULTS_MAX: usize = 1_000;
 /// GitHub's name of the resource in the refusals of searches.
 const RESOURCE: &str = "Search";
 
 fn issues(call: &Call) -> Answer {
     let wanted = Wanted::read(text(call)?);
-    // Nobody reacts with a search in mind: those orders are refused.
+    // Orders by reactions are refused.
     let sort = call.choice(RESOURCE, "sort", &["", "created", "updated", "comments"])?;
     let order = call.choice(RESOURCE, "order", &["desc", "asc"])?;
     let state = call.state();
@@ -80,7 +80,7 @@ fn labels(call: &Call) -> Answer {
     Ok(Reply::ok(shown).with_link(link))
 }
 
-/// What is searched for.
+/// The search text.
 fn text(call: &Call) -> Result<&str, Refusal> {
     call.query("q").ok_or_else(|| Refusal::missing(RESOURCE, "q"))
 }
@@ -95,7 +95,7 @@ fn visible<'s>(call: &'s Call, state: &'s State) -> impl Iterator<Item = &'s Rep
     state.repositories.all().filter(move |repo| call.role(state, repo) >= Role::Read && permitted(repo))
 }
 
-/// A page of what was found, and where the others are. Each fits as well as the next one.
+/// A page of the results, with links to the others. All have the same score.
 fn results<T>(call: &Call, found: Vec<T>, show: impl Fn(T) -> Value) -> Result<(Value, Option<String>), Refusal> {
     let (page, total) = (Page::of(call), found.len());
     if page.start() >= RESULTS_MAX {

@@ -1,6 +1,6 @@
-//! The commands at the start of a push: which refs move from where to where.
+//! The commands at the start of a push: the refs to move, with their old and new commits.
 
-/// One command of a push, with full names and ids; an id of zeros stands for no ref.
+/// One command of a push, with full names and ids; an id of zeros means no ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Command {
     pub(in super::super) old: String,
@@ -8,7 +8,7 @@ pub(in super::super) struct Command {
     pub(in super::super) reference: String,
 }
 
-/// Reads the commands and the capabilities up to the flush packet that ends them; none where they make no sense.
+/// Reads the commands and the capabilities up to the flush packet that ends them; `None` if they are malformed.
 pub(in super::super) fn parse_commands(mut bytes: &[u8]) -> Option<(Vec<Command>, String)> {
     let (mut commands, mut capabilities) = (Vec::new(), None);
     loop {

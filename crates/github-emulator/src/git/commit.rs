@@ -2,7 +2,7 @@
 
 use git2::{Oid, Repository};
 
-/// The commit of this name, a branch, a tag or an id; none where there is none.
+/// The commit of this name, a branch, a tag or an id; `None` if there is none.
 pub(in super::super) fn commit_named(git: &Repository, name: &str) -> Option<Oid> {
     let candidates = [format!("refs/heads/{name}"), format!("refs/tags/{name}"), name.to_owned()];
     // An id of the caller's is looked up as an object; git's own expressions (`@{…}`, `^`) are not for callers.

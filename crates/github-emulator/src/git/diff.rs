@@ -1,4 +1,4 @@
-//! What differs between commits: changed files with their patches, the commits between, merge bases.
+//! Differences between commits: changed files with their patches, the commits between, merge bases.
 
 use git2::{Commit, Delta, DiffOptions, Email, EmailCreateOptions, Oid, Patch, Repository};
 
@@ -17,7 +17,7 @@ pub(in super::super) struct FileChange {
     pub(in super::super) blob: Oid,
     pub(in super::super) additions: usize,
     pub(in super::super) deletions: usize,
-    /// The hunks, without a file header; none for a binary or very large file.
+    /// The hunks, without a file header; `None` for a binary or very large file.
     pub(in super::super) patch: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(in super::super) fn changes(repo: &Repository, base: Oid, head: Oid) -> Resu
     changes_between(repo, merge_base(repo, base, head)?, head)
 }
 
-/// The files that differ between two commits; all of `new` where there is no `old`.
+/// The files that differ between two commits; all of `new` if `old` is `None`.
 pub(in super::super) fn changes_between(
     repo: &Repository,
     old: Option<Oid>,
@@ -81,7 +81,7 @@ fn file_change(diff: &git2::Diff<'_>, index: usize) -> Result<FileChange, git2::
     Ok(change)
 }
 
-/// What `head` changed since it left `base` as one patch text, as `git diff` shows it.
+/// The changes of `head` since it left `base` as one patch text, as `git diff` shows them.
 pub(in super::super) fn patch_text(repo: &Repository, base: Oid, head: Oid) -> Result<Vec<u8>, git2::Error> {
     patch_between(repo, merge_base(repo, base, head)?, head)
 }
@@ -100,7 +100,7 @@ pub(in super::super) fn email_of(commit: &Commit<'_>) -> Result<Vec<u8>, git2::E
     Ok(Email::from_commit(commit, &mut EmailCreateOptions::new())?.as_slice().to_vec())
 }
 
-/// The difference of two commits as one patch text; all of `head` where there is no `old`.
+/// The difference of two commits as one patch text; all of `head` if `old` is `None`.
 pub(in super::super) fn patch_between(repo: &Repository, old: Option<Oid>, head: Oid) -> Result<Vec<u8>, git2::Error> {
     let old = old.map(|old| repo.find_commit(old)?.tree()).transpose()?;
     let new = repo.find_commit(head)?.tree()?;

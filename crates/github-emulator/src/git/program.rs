@@ -1,4 +1,4 @@
-//! Git's own programs as child processes: what they inherit, how they start, and where their input and messages go.
+//! Git's own programs as child processes: their environment, their start, their input and messages.
 
 use std::{path::Path, process::Stdio};
 
@@ -7,13 +7,13 @@ use tokio::{
     process::{Child, Command},
 };
 
-/// What git may inherit: where programs and temporary files are, the language and the time zone.
+/// The variables that git inherits: the paths of programs and temporary files, the language and the time zone.
 const INHERITED: [&str; 6] = ["PATH", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-/// How much of a child's messages is logged.
+/// The most bytes of a child's messages that are logged.
 const MESSAGES_MAX: u64 = 16 << 10;
 
-/// `git` in a process group of its own, with piped streams and without the settings of the system and the user. The
-/// caller owns its deadline: dropping the child kills it.
+/// `git` in its own process group, with piped streams and without the settings of the system and the user. The caller
+/// enforces a deadline: dropping the child kills it.
 pub(in super::super) fn program(home: &Path) -> Command {
     #[expect(clippy::disallowed_methods, reason = "this crate depends on no other crate of the workspace")]
     let mut command = Command::new("git");

@@ -4,7 +4,7 @@ use git2::{Oid, Repository, Sort};
 
 use super::{FileChange, changes_between};
 
-/// How many commits the event of a push lists. <https://docs.github.com/webhooks/webhook-events-and-payloads#push>
+/// The most commits in the event of a push. <https://docs.github.com/webhooks/webhook-events-and-payloads#push>
 const COMMITS_MAX: usize = 2_048;
 
 /// One ref that moved.

@@ -1,4 +1,4 @@
-//! Where the repositories are and who may change their refs now.
+//! The repositories on disk, and the locks on their refs.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,7 +14,7 @@ use tokio::sync::OwnedMutexGuard;
 /// The lock of one repository's refs.
 pub(in super::super) type RefLock = Arc<tokio::sync::Mutex<()>>;
 
-/// A repository that nobody else changes the refs of while this is held.
+/// A repository whose refs only the holder of this value changes.
 pub(in super::super) struct Access {
     repo: git2::Repository,
     _held: OwnedMutexGuard<()>,
@@ -56,8 +56,8 @@ impl Store {
         self.root.join("spool")
     }
 
-    /// Makes the folders, without what a killed process left in them: the locks of its refs, pushes on their way, and
-    /// repositories that are not among the `known`. Nobody else may use the folder.
+    /// Makes the folders, without the remains of a killed process: the locks of its refs, pushes in progress, and
+    /// repositories that are not among the `known`. Nothing else may use the folder.
     pub(in super::super) fn sweep(&self, known: &BTreeSet<u64>) -> io::Result<()> {
         if self.spool().exists() {
             fs::remove_dir_all(self.spool())?;
@@ -76,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes a repository, once nobody changes its refs.
+    /// Deletes a repository, once its refs are not being changed.
     pub(in super::super) fn delete(&self, id: u64) -> io::Result<()> {
         let _held = self.lock_of(id).blocking_lock_owned();
         fs::remove_dir_all(self.path(id))
@@ -101,7 +101,7 @@ impl Store {
         git2::Repository::open_bare(self.path(id))
     }
 
-    /// Opens a repository to change its refs; waits for whoever does. Only where blocking is allowed.
+    /// Opens a repository to change its refs; waits for other writers, so it must run on a thread that may block.
     pub(in super::super) fn lock(&self, id: u64) -> Result<Access, git2::Error> {
         let held = self.lock_of(id).blocking_lock_owned();
         Ok(Access { repo: self.open(id)?, _held: held })

@@ -1,9 +1,9 @@
 //! `/api/graphql`: one request, from the body to the answer.
 //!
 //! # Flow
-//! A query is read from one state under its lock. A mutation's fields run in order, each as the endpoints of the REST API
-//! that it stands for, with their rights, events and webhooks; then the answer is selected from the state after it. A
-//! field that is refused is `null` with an entry in `errors`, and the next one runs all the same, as on GitHub.
+//! A query is read from one state under its lock. A mutation's fields run in order, each through the REST endpoints
+//! that it corresponds to, with their rights, events and webhooks; then the answer is selected from the state after it.
+//! A refused field is `null` with an entry in `errors`, and the next one runs all the same, as on GitHub.
 
 use std::sync::OnceLock;
 
@@ -43,7 +43,7 @@ const QUERY_MAX: usize = 1 << 20;
 /// The most fragments of a query: what is made of one another is read one inside the other.
 const FRAGMENTS_MAX: usize = 200;
 
-/// How much of a query without a name stands for it.
+/// The length to which a query without a name is cut to name it.
 const NAME_MAX: usize = 200;
 
 /// The endpoint, beside the REST API.
@@ -57,7 +57,7 @@ fn schema() -> Result<&'static Schema, Refusal> {
     SCHEMA.get_or_init(|| Schema::read(texts())).as_ref().map_err(Refusal::internal)
 }
 
-/// What a GET answers: the names of all types, as a taste of the introspection.
+/// The answer to a GET: the names of all types, a part of the introspection.
 fn introspection(call: &Call) -> Answer {
     let query = "{ __schema { queryType { name } mutationType { name } types { kind name } } }";
     run(call, &json!({ "query": query }))
@@ -132,10 +132,10 @@ fn run(call: &Call, body: &Value) -> Answer {
     Ok(trouble.as_ref().and_then(Trouble::after).unwrap_or_else(|| whole(data.as_ref(), &run.problems())))
 }
 
-/// Takes what an operation costs of the secondary limits, where they are the mood.
+/// Charges an operation's cost to the secondary limits, if they are among the moods.
 ///
 /// # Errors
-/// 403 where one is reached.
+/// 403 if one is reached.
 fn pay(call: &Call, ty: OperationType) -> Result<(), Refusal> {
     let cost = match ty {
         OperationType::Mutation => Cost::mutation(),

@@ -1,5 +1,5 @@
-//! Runs an operation that fits the schema: selects what was asked for, and puts `null` and a problem where a field cannot
-//! be told. The rest of the answer stays.
+//! Runs a valid operation: selects the requested fields, and puts `null` and a problem in place of a field that fails.
+//! The rest of the answer stays.
 
 use std::{
     cell::{Cell, RefCell},
@@ -51,12 +51,12 @@ impl<'q> Run<'q> {
         Self { schema, fragments, variables, left: Cell::new(FIELDS_MAX), problems: RefCell::default() }
     }
 
-    /// What went wrong.
+    /// The problems that occurred.
     pub(super) fn problems(self) -> Vec<Problem> {
         self.problems.into_inner()
     }
 
-    /// Selects from the root of a query; none where a field that has to be there is not.
+    /// Selects from the root of a query; `None` if a required field is missing.
     pub(super) fn query<'s>(&self, at: &At<'s>, root: &dyn Object<'s>, set: &'q SelectionSet) -> Option<ConstValue> {
         self.selected(at, root, &[set], &mut Vec::new()).ok()
     }
@@ -90,7 +90,7 @@ impl<'q> Run<'q> {
     /// The arguments of a field.
     ///
     /// # Errors
-    /// A sentence where a variable holds what cannot be there.
+    /// A sentence if a variable has an invalid value.
     pub(super) fn args(&self, field: &Field, asked: &Asked) -> Result<Args, Problem> {
         let given = asked.arguments.iter();
         let given =
@@ -240,7 +240,7 @@ impl<'q> Run<'q> {
         }
     }
 
-    /// What `@skip` and `@include` say.
+    /// The result of `@skip` and `@include`.
     fn wanted(&self, directives: &[Positioned<Directive>]) -> bool {
         directives.iter().all(|directive| {
             let condition = directive.node.get_argument("if").and_then(|value| plain(&value.node, &self.variables));

@@ -67,7 +67,7 @@ enum __TypeKind { SCALAR OBJECT INTERFACE UNION ENUM INPUT_OBJECT LIST NON_NULL 
 enum __DirectiveLocation { FIELD FRAGMENT_SPREAD INLINE_FRAGMENT }
 ";
 
-/// `__schema` and `__type` of the root; none for another field.
+/// `__schema` and `__type` of the root; `None` for another field.
 pub(super) fn root<'s>(schema: &'static Schema, name: &str, args: &Args) -> Option<Out<'s>> {
     match name {
         "__schema" => Some(whole(schema)),
@@ -217,7 +217,7 @@ fn undeprecated<'s>() -> [(&'static str, Out<'s>); 3] {
     [("description", Out::Null), ("isDeprecated", Out::leaf(false)), ("deprecationReason", Out::Null)]
 }
 
-/// A default in GraphQL's own notation. The schema has no default that is a text, so a text is an enumeration's value.
+/// A default in GraphQL's own notation. The schema has no text defaults, so a text is an enumeration's value.
 fn literal(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),

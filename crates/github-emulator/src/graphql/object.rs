@@ -1,4 +1,4 @@
-//! What a resolver is given and what it gives: objects know the name of their type and resolve their fields one by one.
+//! The interface of resolvers: objects know the name of their type and resolve their fields one by one.
 
 use std::{borrow::Cow, rc::Rc};
 
@@ -14,7 +14,7 @@ use super::{
     problem::Problem,
 };
 
-/// What a field resolves to.
+/// The result of resolving a field.
 pub(super) type Resolved<'s> = Result<Out<'s>, Problem>;
 
 /// The value of a field, before the query selects from it.
@@ -27,12 +27,12 @@ pub(super) enum Out<'s> {
     /// type that contains it.
     Node(String),
     List(Vec<Self>),
-    /// Not for this caller to see: `null`, and this problem where it is.
+    /// Hidden from this caller: `null`, and this problem at its place.
     Refused(Problem),
 }
 
 impl<'s> Out<'s> {
-    /// A scalar or a value of an enumeration; `null` where there is none.
+    /// A scalar or a value of an enumeration; `null` if there is none.
     pub(super) fn leaf(value: impl Into<Value>) -> Self {
         match value.into() {
             Value::Null => Self::Null,
@@ -51,7 +51,7 @@ pub(super) trait Object<'s> {
     /// The name of its type.
     fn kind(&self) -> &str;
 
-    /// One field; [`unresolved`] where there is none of this name.
+    /// One field; [`unresolved`] if there is none of this name.
     fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s>;
 }
 
@@ -85,10 +85,10 @@ impl<'s> Object<'s> for Made<'s> {
     }
 }
 
-/// Finds the object of a global id; none where there is none for the caller to see.
+/// Finds the object of a global id; `None` if the caller sees none.
 pub(super) type Find = for<'s> fn(&At<'s>, &str) -> Option<Out<'s>>;
 
-/// Who asks, and the state that the answer is read from.
+/// The caller, and the state that the answer is read from.
 #[derive(Clone, Copy)]
 pub(super) struct At<'s> {
     pub(super) call: &'s Call,
@@ -97,7 +97,7 @@ pub(super) struct At<'s> {
 }
 
 impl<'s> At<'s> {
-    /// What the caller may do in this repository.
+    /// The caller's role in this repository.
     pub(super) fn role(&self, repo: &Repository) -> Role {
         self.call.role(self.state, repo)
     }
@@ -107,7 +107,7 @@ impl<'s> At<'s> {
         self.call.caller.as_ref().is_some_and(|caller| caller.is(login))
     }
 
-    /// The repository of this name, where the caller may see it.
+    /// The repository of this name, if the caller may see it.
     pub(super) fn repository(&self, owner: &str, name: &str) -> Option<&'s Repository> {
         let call = self.call.with_part("owner", owner).with_part("repo", name);
         call.repository(self.state, Role::Read).ok()
@@ -129,7 +129,7 @@ impl<'s> At<'s> {
 pub(super) struct Args(pub(super) Map<String, Value>);
 
 impl Args {
-    /// The argument; none where it is absent or `null`.
+    /// The argument; `None` if it is absent or `null`.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
@@ -139,7 +139,7 @@ impl Args {
         self.get(name).and_then(Value::as_str)
     }
 
-    /// The same where the schema makes sure that it is there.
+    /// The argument, which the schema guarantees.
     pub(super) fn needed(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
     }

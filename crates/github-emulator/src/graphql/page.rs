@@ -46,7 +46,7 @@ pub(super) fn edge<'s>(connection: &str, cursor: String, node: Out<'s>) -> Out<'
     made(kind, [("cursor", Out::leaf(cursor)), ("node", node)])
 }
 
-/// The cursor of an item: where it stood, and the number that is its own.
+/// The cursor of an item: its index, and its own number.
 pub(super) fn cursor(index: usize, key: u64) -> String {
     BASE64_STANDARD.encode(format!("cursor:{index}:{key}"))
 }
@@ -77,7 +77,7 @@ impl<'s> Connection<'s> {
         }
         let after = self.args.text("after").map(|text| self.place(text)).transpose()?;
         let before = self.args.text("before").map(|text| self.place(text)).transpose()?;
-        // A cursor whose item is gone stands between its neighbours.
+        // The cursor of a deleted item is between its neighbours.
         let start = after.map_or(0, |(index, there)| if there { index + 1 } else { index });
         let end = before.map_or(self.items.len(), |(index, _)| index).max(start);
         let end = first.map_or(end, |first| end.min(start + first));
@@ -85,7 +85,7 @@ impl<'s> Connection<'s> {
         Ok((start, end))
     }
 
-    /// Where the item of a cursor stands now, and whether it is still there.
+    /// The current index of a cursor's item, and whether the item still exists.
     fn place(&self, text: &str) -> Result<(usize, bool), Problem> {
         let read = || {
             let plain = String::from_utf8(BASE64_STANDARD.decode(text).ok()?).ok()?;

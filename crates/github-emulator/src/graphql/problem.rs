@@ -1,4 +1,4 @@
-//! What goes wrong, as GitHub's GraphQL tells it: a sentence, a type or a code, where in the query and where in the answer.
+//! Problems in GitHub's GraphQL format: a sentence, a type or a code, the place in the query and in the answer.
 
 use async_graphql_parser::Pos;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ pub(super) struct Problem {
     pub(super) message: String,
     /// GitHub's name of what went wrong with the data, such as `NOT_FOUND`.
     kind: Option<&'static str>,
-    /// What is wrong with the query itself.
+    /// The problem with the query itself.
     extensions: Option<Value>,
     locations: Vec<Pos>,
     path: Vec<Value>,
@@ -41,7 +41,7 @@ impl Problem {
         Self { message: message.into(), kind: None, extensions, locations: vec![at], path: Vec::new() }
     }
 
-    /// Says where in the query and in the answer it happened.
+    /// Adds the place in the query and in the answer.
     pub(super) fn at(mut self, location: Pos, path: &[Value]) -> Self {
         self.locations = vec![location];
         self.path = path.to_vec();
@@ -70,7 +70,7 @@ impl Problem {
 }
 
 impl From<Refusal> for Problem {
-    /// What an endpoint of the REST API refuses, a mutation refuses for the same reason.
+    /// A mutation passes on the refusal of its REST endpoint.
     fn from(refusal: Refusal) -> Self {
         let kind = match refusal.status.as_u16() {
             401 | 403 => "FORBIDDEN",

@@ -1,7 +1,7 @@
-//! The schema: what the types' own descriptions, in GraphQL's schema language, say together.
+//! The schema, assembled from the types' own descriptions in GraphQL's schema language.
 //!
 //! Three patterns of GitHub's schema are filled in here, so that no description repeats them: a field whose type is a
-//! connection takes `first`, `after`, `last` and `before`; a connection or an edge that nobody describes is that of its
+//! connection takes `first`, `after`, `last` and `before`; a connection or an edge without a description is that of its
 //! node; and the input and the payload of a mutation have a `clientMutationId`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub(super) struct Schema {
     types: BTreeMap<String, Kind>,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Debug)]
 pub(super) enum Kind {
     Scalar,
@@ -59,7 +59,7 @@ impl Schema {
     /// Reads these descriptions, in GraphQL's schema language.
     ///
     /// # Errors
-    /// A sentence where one cannot be read, or names a type that none describes.
+    /// A sentence if one cannot be parsed, or names a type without a description.
     pub(super) fn read<'d>(descriptions: impl Iterator<Item = &'d str>) -> Result<Self, String> {
         let mut types = BTreeMap::new();
         for builtin in ["Int", "Float", "String", "Boolean", "ID"] {

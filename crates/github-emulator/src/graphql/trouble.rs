@@ -10,12 +10,12 @@ use super::super::{
 };
 use crate::names::Login;
 
-/// What GitHub says of a query that took too long, but for the id of the request.
+/// GitHub's message about a query that took too long, without the id of the request.
 /// gitkraken/vscode-gitlens#3298 has it in full.
 const TIMEOUT: &str = "Something went wrong while executing your query. This may be the result of a timeout, or it could be a \
                        GitHub bug. Please include `";
 
-/// What happens to a query.
+/// The trouble of a query.
 #[derive(Debug, Clone)]
 pub(super) struct Trouble {
     kind: Kind,
@@ -33,7 +33,7 @@ enum Kind {
 }
 
 impl Trouble {
-    /// What happens to this operation, if anything.
+    /// The trouble of this operation, if any.
     pub(super) fn drawn(call: &Call, operation: &str, ty: OperationType) -> Option<Self> {
         let who = call.caller.as_ref().map_or("", Login::as_str);
         let draw = call.forge.temper.hits(Mood::Queries, &format!("{who} {operation}"))?;

@@ -30,7 +30,7 @@ pub(super) fn root(operation: &OperationDefinition) -> &'static str {
     }
 }
 
-/// Everything that is wrong with an operation; nothing where it can run.
+/// Everything that is wrong with an operation; empty if it can run.
 pub(super) fn validate(
     schema: &Schema,
     name: Option<&Name>,
@@ -295,7 +295,7 @@ fn boolean() -> Type {
     Type { base: BaseType::Named(Name::new("Boolean")), nullable: false }
 }
 
-/// Whether a variable of one type may stand where another is expected.
+/// Whether a variable of one type is valid at a place of another.
 fn goes_into(has: &Type, wanted: &Type, filled: bool) -> bool {
     if !wanted.nullable && has.nullable && !filled {
         return false;
@@ -303,7 +303,7 @@ fn goes_into(has: &Type, wanted: &Type, filled: bool) -> bool {
     match (&has.base, &wanted.base) {
         (BaseType::Named(has), BaseType::Named(wanted)) => has == wanted,
         (BaseType::List(has), BaseType::List(wanted)) => goes_into(has, wanted, false),
-        // One value stands for a list of one.
+        // One value is valid as a list of one.
         (BaseType::Named(_), BaseType::List(of)) => goes_into(has, of, true),
         (BaseType::List(_), BaseType::Named(_)) => false,
     }

@@ -10,7 +10,7 @@ use crate::names::Timestamp;
 /// A value for a type, with the defaults of inputs filled in.
 ///
 /// # Errors
-/// A sentence where the value cannot be of this type.
+/// A sentence if the value is not of this type.
 pub(super) fn coerce(schema: &Schema, ty: &Type, value: &Value) -> Result<Value, String> {
     if value.is_null() {
         return if ty.nullable { Ok(Value::Null) } else { Err("Expected value to not be null".to_owned()) };
@@ -19,7 +19,7 @@ pub(super) fn coerce(schema: &Schema, ty: &Type, value: &Value) -> Result<Value,
         (BaseType::List(of), Value::Array(list)) => {
             list.iter().map(|value| coerce(schema, of, value)).collect::<Result<_, _>>().map(Value::Array)
         }
-        // One value stands for a list of one.
+        // One value is valid as a list of one.
         (BaseType::List(of), value) => coerce(schema, of, value).map(|value| Value::Array(vec![value])),
         (BaseType::Named(name), value) => coerce_named(schema, name, value),
     }
@@ -51,7 +51,7 @@ fn coerce_named(schema: &Schema, name: &str, value: &Value) -> Result<Value, Str
 /// The values for these arguments or fields of an input.
 ///
 /// # Errors
-/// A sentence where one has no place, is missing or cannot be of its type.
+/// A sentence if one is unknown, is missing or is not of its type.
 pub(super) fn coerce_fields(
     schema: &Schema,
     fields: &[Input],
@@ -77,7 +77,7 @@ pub(super) fn coerce_fields(
     Ok(coerced)
 }
 
-/// A literal of the query as JSON, with the variables in it; none where it is a variable that was not given.
+/// A literal of the query as JSON, with the variables in it; `None` if it is a variable that was not given.
 pub(super) fn plain(literal: &Literal, variables: &Map<String, Value>) -> Option<Value> {
     Some(match literal {
         Literal::Variable(name) => variables.get(name.as_str())?.clone(),
@@ -96,7 +96,7 @@ pub(super) fn plain(literal: &Literal, variables: &Map<String, Value>) -> Option
     })
 }
 
-/// Whether a literal can be of a type, whatever its variables hold.
+/// Whether a literal fits a type, with any values of its variables.
 pub(super) fn fits(schema: &Schema, ty: &Type, literal: &Literal) -> bool {
     match (&ty.base, literal) {
         (_, Literal::Variable(_)) => true,

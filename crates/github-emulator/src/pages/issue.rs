@@ -12,7 +12,7 @@ use super::{
     text::{head, timeline},
 };
 
-/// An issue; a pull request, where the number is one's.
+/// An issue, or a pull request if the number is one's.
 pub(super) fn show(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;

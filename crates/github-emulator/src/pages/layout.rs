@@ -35,7 +35,7 @@ pub(super) fn whole(title: &str, trail: &[(String, String)], content: &str) -> R
     layout.render(context! { title, trail, content, style => include_str!("style.css") }).map_err(Refusal::internal)
 }
 
-/// What a template makes of the values it is given.
+/// Renders a template with these values.
 pub(super) fn render(name: &str, shown: &Value) -> Result<String, Refusal> {
     let templates = TEMPLATES.as_ref().map_err(Refusal::internal)?;
     templates

@@ -14,7 +14,7 @@ use super::{
     text::{head, timeline},
 };
 
-/// How many lines of diff a page shows.
+/// The most lines of diff on a page.
 const LINES_MAX: usize = 5_000;
 
 /// A pull request, or with `.diff` or `.patch` after the number its diff or its commits as text.

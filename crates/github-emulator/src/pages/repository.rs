@@ -14,7 +14,7 @@ use super::{
     text::line,
 };
 
-/// How many of each list a page shows.
+/// The most entries of each list on a page.
 const SHOWN_MAX: usize = 200;
 
 /// All repositories that the reader may see.

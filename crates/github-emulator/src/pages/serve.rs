@@ -40,7 +40,7 @@ pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
     route::pages(forge, ROUTES).layer(from_fn_with_state(Arc::clone(forge), guarded))
 }
 
-/// Signs in where there are credentials, and puts the headers around a page.
+/// Signs in if there are credentials, and puts the headers around a page.
 async fn guarded(State(forge): State<Arc<Forge>>, mut request: Request, next: Next) -> Response {
     let mut response = match sign_in(&forge, request.headers()) {
         Ok(login) => {

@@ -1,4 +1,4 @@
-//! What pages of several kinds show alike: labels, times, what happened.
+//! The parts that pages of several kinds share: labels, times, events.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub(super) fn when(at: Timestamp) -> String {
     at.format("%-d %b %Y, %H:%M UTC").to_string()
 }
 
-/// Where a repository's page is.
+/// The address of a repository's page.
 fn address(repo: &Repository) -> String {
     format!("/{}", repo.name)
 }
@@ -24,7 +24,7 @@ pub(super) fn labels(repo: &Repository, issue: &Issue) -> Value {
     issue.labels.iter().filter_map(label).collect()
 }
 
-/// Where an issue or pull request stands: a word for it, which is its style's name too.
+/// The state of an issue or pull request: a word for it, which is its style's name too.
 pub(super) fn standing(issue: &Issue) -> &'static str {
     let merged = issue.pull.as_ref().is_some_and(|pull| pull.merged.is_some());
     let draft = issue.pull.as_ref().is_some_and(|pull| pull.draft);
@@ -51,7 +51,7 @@ pub(super) fn line(repo: &Repository, issue: &Issue) -> Value {
     })
 }
 
-/// What an issue or pull request says at its top.
+/// The head of an issue's or pull request's page.
 pub(super) fn head(repo: &Repository, issue: &Issue) -> Value {
     json!({
         "number": issue.number,

@@ -1,4 +1,4 @@
-//! What a base branch requires, and what a pull request lacks of it.
+//! The requirements of a base branch, and a pull request that does not meet them.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn strict(names: &[&str]) -> Option<RequiredChecks> {
     Some(RequiredChecks { strict: true, ..RequiredChecks::named(names) })
 }
 
-/// How pull request 1 stands, by both APIs.
+/// The state of pull request 1, by both APIs.
 async fn state(fixture: &Fixture) -> String {
     let (_, pull) = fixture.answer("tw", &format!("GET {SITE}/pulls/1"), Value::Null).await;
     let query = "{ repository(owner: \"ada\", name: \"site\") { pullRequest(number: 1) { mergeStateStatus } } }";

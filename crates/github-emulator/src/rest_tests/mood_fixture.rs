@@ -1,8 +1,8 @@
-//! What the tests of moods and of kinds of tokens share.
+//! The fixture that the tests of moods and of kinds of tokens share.
 
 use crate::{Moods, Options, User, graphql::tests::fixture::Fixture};
 
-/// What the checks of pull request 1 say.
+/// The query for the checks of pull request 1.
 pub(super) const ROLLUP: &str = "{ repository(owner: \"ada\", name: \"site\") { pullRequest(number: 1) {
     statusCheckRollup { state contexts(first: 9) { nodes { ... on CheckRun { name } ... on StatusContext { context } } } }
 } } }";

@@ -42,7 +42,7 @@ impl Accounts {
         self.0.insert(key, account);
     }
 
-    /// Lets an account sign commits with one more key; false: there is no such account.
+    /// Lets an account sign commits with one more key; `false` if there is no such account.
     pub(in super::super) fn add_signing_key(&mut self, login: &str, key: Vec<u8>) -> bool {
         let Some(mut account) = self.get(login).cloned() else { return false };
         account.signing_keys.push(key);

@@ -7,7 +7,7 @@ use crate::{
     names::{Login, Timestamp},
 };
 
-/// The App whose check run it is.
+/// The App of a check run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct CheckApp {
     pub(in super::super) id: u64,
@@ -19,7 +19,7 @@ pub(in super::super) struct CheckApp {
 }
 
 impl CheckApp {
-    /// GitHub's own, whose check runs jobs are.
+    /// GitHub's own App, whose check runs are jobs.
     pub(in super::super) fn of_actions() -> Self {
         let (slug, name) = ("github-actions".to_owned(), "GitHub Actions".to_owned());
         Self { id: 15_368, owner: Login::of_bot(&slug), slug, name }
@@ -49,10 +49,10 @@ pub(in super::super) struct CheckRun {
     pub(in super::super) suite: u64,
     #[serde(default)]
     pub(in super::super) annotations: Vec<Annotation>,
-    /// Whether somebody asked for it again and its App has not answered yet.
+    /// Whether a rerun was requested and its App has not answered yet.
     #[serde(default)]
     pub(in super::super) rerequested: bool,
-    /// What a job of GitHub Actions has beyond a check run.
+    /// The additional data of a job of GitHub Actions.
     #[serde(default)]
     pub(in super::super) job: Option<Job>,
 }
@@ -93,17 +93,17 @@ impl CheckRun {
     }
 }
 
-/// What a job has beyond its check run, which has the same id.
+/// The data of a job beyond its check run, which has the same id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Job {
     /// The id of its workflow run.
     pub(in super::super) run: u64,
-    /// Which attempt of the run it belongs to, from 1.
+    /// The number of its attempt of the run, from 1.
     pub(in super::super) attempt: u64,
     pub(in super::super) created_at: Timestamp,
     pub(in super::super) labels: Vec<String>,
     pub(in super::super) steps: Vec<Step>,
-    /// What it printed; none: it has no log yet.
+    /// Its output; `None` if it has no log yet.
     pub(in super::super) log: Option<String>,
 }
 
@@ -123,18 +123,18 @@ pub(in super::super) struct WorkflowRun {
     pub(in super::super) suite: u64,
     pub(in super::super) sha: String,
     pub(in super::super) branch: Option<String>,
-    /// What set it off, as `push`.
+    /// The event that started it, as `push`.
     pub(in super::super) event: String,
     /// The workflow's name.
     pub(in super::super) workflow: String,
     pub(in super::super) workflow_id: u64,
     /// The workflow's file.
     pub(in super::super) path: String,
-    /// Which run of the workflow this is, from 1.
+    /// The number of this run of the workflow, from 1.
     pub(in super::super) number: u64,
     pub(in super::super) attempt: u64,
     pub(in super::super) actor: Login,
-    /// Who asked for the last attempt.
+    /// The account that asked for the last attempt.
     pub(in super::super) triggering_actor: Login,
     pub(in super::super) title: String,
     pub(in super::super) created_at: Timestamp,
@@ -151,8 +151,8 @@ pub(in super::super) struct CheckSuite<'s> {
     pub(in super::super) run: Option<&'s WorkflowRun>,
 }
 
-/// What several check runs say together: where they are and, at their end, how they ended. None at all are those of a run
-/// that waits for an approval.
+/// The combined status of several check runs and, at their end, their combined conclusion. No check runs at all mean a
+/// run that waits for an approval.
 pub(in super::super) fn together(runs: &[&CheckRun]) -> (&'static str, Option<&'static str>) {
     /// The one that comes first here is that of all.
     const CONCLUSIONS: [&str; 9] = [

@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::{Account, CheckRun, CommitStatus, Grant, Issue, State, WorkflowRun, records::Changes};
 
-/// What changed in the state: each changed record whole, and nothing of those that did not change.
+/// The changes of the state: each changed record whole, and nothing of the unchanged ones.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(in super::super) struct Delta<'s> {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     accounts: Changes<'s, String, Account>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tokens: Changes<'s, String, Grant>,
-    /// By id; none: the repository is gone.
+    /// By id; `None` if the repository is gone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     repositories: BTreeMap<u64, Option<RepositoryDelta<'s>>>,
 }
 
-/// What changed in one repository.
+/// The changes of one repository.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct RepositoryDelta<'s> {
     /// Everything but its records.
@@ -50,10 +50,10 @@ impl RepositoryDelta<'_> {
 }
 
 impl State {
-    /// What changed since this was last asked.
+    /// The changes since the last call.
     ///
     /// # Errors
-    /// Where a repository cannot be serialized.
+    /// If a repository cannot be serialized.
     pub(in super::super) fn take_changes(&mut self) -> serde_json::Result<Delta<'_>> {
         let (touched, all) = self.repositories.take_touched();
         let gone = touched.iter().filter(|id| !all.contains_key(id)).map(|id| (*id, None));
@@ -82,7 +82,7 @@ impl State {
     /// The whole state, as a change of an empty one.
     ///
     /// # Errors
-    /// Where a repository cannot be serialized.
+    /// If a repository cannot be serialized.
     pub(in super::super) fn as_changes(&self) -> serde_json::Result<Delta<'_>> {
         let mut repositories = BTreeMap::new();
         for repo in self.repositories.all() {
@@ -98,10 +98,10 @@ impl State {
         Ok(Delta { accounts: self.accounts.0.as_changes(), tokens: self.tokens.as_changes(), repositories })
     }
 
-    /// Repeats a change that was stored.
+    /// Applies a stored change.
     ///
     /// # Errors
-    /// Where a repository's head is not what this version writes.
+    /// If a repository's head does not have this version's format.
     pub(in super::super) fn replay(&mut self, delta: Delta<'_>) -> serde_json::Result<()> {
         self.accounts.0.replay(delta.accounts);
         self.tokens.replay(delta.tokens);

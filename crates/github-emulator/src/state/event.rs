@@ -1,4 +1,4 @@
-//! What happened to an issue or pull request, in order.
+//! The events of an issue or pull request, in order.
 
 use crate::{
     merge_queue::RemovalReason,
@@ -15,7 +15,7 @@ pub(in super::super) struct Event {
     pub(in super::super) kind: EventKind,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum EventKind {

@@ -1,4 +1,4 @@
-//! What a token of an App's installation may do: which permissions it has, in which repositories, until when.
+//! The rights of an App installation's token: its permissions, its repositories, its end.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::users::Role;
 use crate::names::{Login, Timestamp};
 
-/// How far a permission reaches.
+/// The access that a permission gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum Access {
@@ -64,7 +64,7 @@ impl Permission {
 pub(in super::super) struct Permissions(pub(in super::super) BTreeMap<Permission, Access>);
 
 impl Permissions {
-    /// What an App whose account has this role is granted.
+    /// The permissions of an App whose account has this role.
     pub(in super::super) fn of(role: Role) -> Self {
         use Permission::{
             Actions, Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses, Workflows,
@@ -89,7 +89,7 @@ impl Permissions {
     }
 }
 
-/// What a token may do.
+/// The rights of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Grant {
     /// The account it acts as.

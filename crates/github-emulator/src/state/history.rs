@@ -1,10 +1,10 @@
-//! What a text said before it was edited: who changed it and when.
+//! The former versions of an edited text, with the editors and times.
 
 use serde::{Deserialize, Serialize};
 
 use crate::names::{Login, Timestamp};
 
-/// A text as it stood from a point in time on.
+/// A version of a text, from a point in time on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Revision {
     pub(in super::super) id: u64,
@@ -13,8 +13,8 @@ pub(in super::super) struct Revision {
     pub(in super::super) text: String,
 }
 
-/// The revisions of a text, oldest first. A text that was never edited has none; the first edit keeps the original, too,
-/// as GitHub does.
+/// The revisions of a text, oldest first. An unedited text has none; the first edit keeps the original, too, as GitHub
+/// does.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(in super::super) struct History(Vec<Revision>);
@@ -35,7 +35,7 @@ impl History {
         &self.0
     }
 
-    /// The last edit; none where the text is as it was written.
+    /// The last edit; `None` if the text is unedited.
     pub(in super::super) fn last_edit(&self) -> Option<&Revision> {
         self.0.get(1..).and_then(<[Revision]>::last)
     }
@@ -49,7 +49,7 @@ pub(in super::super) struct Original<'t> {
     pub(in super::super) text: &'t str,
 }
 
-/// What a text was changed to.
+/// The new version of a text.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Edited<'t> {
     pub(in super::super) editor: &'t Login,

@@ -1,5 +1,5 @@
-//! What the forge remembers: accounts, repositories, issues, pull requests. Plain data with the few rules that keep it
-//! whole; git's own data is in `git`, and `wire` shows it as JSON.
+//! The state of the forge: accounts, repositories, issues, pull requests. Plain data with the few rules that keep it
+//! consistent; git's own data is in `git`, and `wire` shows it as JSON.
 
 mod account;
 mod check;

@@ -1,4 +1,4 @@
-//! What a pull request has beyond an issue.
+//! The data of a pull request beyond an issue.
 
 use super::{Edited, History, Original};
 use crate::names::{Login, Timestamp};
@@ -22,7 +22,7 @@ pub(in super::super) struct Pull {
     pub(in super::super) reviewers: Vec<Login>,
 }
 
-/// How it was merged.
+/// The merge of a pull request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Merged {
     pub(in super::super) at: Timestamp,
@@ -30,7 +30,7 @@ pub(in super::super) struct Merged {
     pub(in super::super) sha: String,
 }
 
-/// What a review says.
+/// The verdict of a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum ReviewState {
@@ -78,7 +78,7 @@ pub(in super::super) struct Review {
     pub(in super::super) state: ReviewState,
     pub(in super::super) commit: String,
     pub(in super::super) at: Timestamp,
-    /// The id under which its submission is told; its own where it was never pending.
+    /// The id under which its submission is reported; its own if it was never pending.
     pub(in super::super) submission: u64,
 }
 
@@ -93,9 +93,9 @@ pub(in super::super) struct ReviewComment {
     pub(in super::super) line: Option<u64>,
     /// `LEFT` for the old file, `RIGHT` for the new one.
     pub(in super::super) side: String,
-    /// The first line and its side, where the comment is on several.
+    /// The first line and its side, if the comment is on several.
     pub(in super::super) start: Option<(u64, String)>,
-    /// Where the line is in the file's diff, from 1.
+    /// The line's position in the file's diff, from 1.
     pub(in super::super) position: Option<u64>,
     pub(in super::super) commit: String,
     pub(in super::super) hunk: String,
@@ -107,7 +107,7 @@ pub(in super::super) struct ReviewComment {
     /// Why it is hidden, in GraphQL's words; none: it is not.
     #[serde(default)]
     pub(in super::super) minimized: Option<String>,
-    /// Who resolved the thread that this comment begins; none: it is open, or the comment is a reply.
+    /// The account that resolved the thread that this comment begins; `None` if it is open, or the comment is a reply.
     #[serde(default)]
     pub(in super::super) resolved_by: Option<Login>,
 }

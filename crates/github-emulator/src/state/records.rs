@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// What changed, by key: the new value, or none where the record is gone.
+/// Changes by key: the new value, or `None` if the record is gone.
 pub(in super::super) type Changes<'s, K, V> = BTreeMap<K, Option<Cow<'s, V>>>;
 
 /// Records in order of their keys. Taking one to change it marks it as changed.
@@ -85,7 +85,7 @@ impl<K: Ord + Clone, V: Clone> Records<K, V> {
         self.all.last_key_value().map(|(key, _)| key)
     }
 
-    /// What changed since this was last asked.
+    /// The changes since the last call.
     pub(in super::super) fn take_changes(&mut self) -> Changes<'_, K, V> {
         let changed = std::mem::take(&mut self.changed);
         changed.into_iter().map(|key| (key.clone(), self.all.get(&key).map(Cow::Borrowed))).collect()

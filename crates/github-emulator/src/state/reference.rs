@@ -1,6 +1,6 @@
 //! References to issues in text: mentions (`#12`) and closing keywords (`Fixes #12`).
 
-/// The words that close an issue when what they stand in is merged.
+/// The keywords that close an issue when their text is merged.
 const KEYWORDS: [&str; 9] = ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
 /// The numbers of the issues that `text` mentions, each once.
@@ -18,7 +18,7 @@ pub(in super::super) fn closes(text: &str) -> Vec<u64> {
     closing.map(|(_, number)| number).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }
 
-/// Each `#number` that stands on its own, with the text before it.
+/// Each separate `#number`, with the text before it.
 fn found(text: &str) -> impl Iterator<Item = (&str, u64)> {
     text.match_indices('#').filter_map(move |(at, _)| {
         let (before, after) = (&text[..at], &text[at + 1..]);

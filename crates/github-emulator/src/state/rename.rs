@@ -1,4 +1,4 @@
-//! Another name for an account, everywhere: GitHub shows whatever an account did under the name that it has now.
+//! Renames an account, everywhere: GitHub shows all of an account's actions under its current name.
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -31,7 +31,7 @@ impl Name<'_> {
 }
 
 impl State {
-    /// Gives an account another name; it keeps its id, its role and all that it did. False: there is no such account.
+    /// Renames an account; it keeps its id, its role and its actions. `false` if there is no such account.
     pub(in super::super) fn rename_account(&mut self, from: &Login, to: &Login) -> serde_json::Result<bool> {
         let Some(mut account) = self.accounts.get(from.as_str()).cloned() else { return Ok(false) };
         account.login = to.clone();

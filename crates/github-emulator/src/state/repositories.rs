@@ -88,7 +88,7 @@ impl Repositories {
         self.forget(id);
     }
 
-    /// What was touched since this was last asked, and all repositories.
+    /// The repositories touched since the last call, and all repositories.
     pub(super) fn take_touched(&mut self) -> (BTreeSet<u64>, &mut BTreeMap<u64, Repository>) {
         (std::mem::take(&mut self.touched), &mut self.all)
     }

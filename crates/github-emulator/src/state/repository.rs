@@ -15,7 +15,7 @@ use super::{
 };
 use crate::names::{Login, RepoName, Timestamp};
 
-/// Who can see a repository.
+/// The visibility of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum Visibility {
@@ -47,7 +47,7 @@ pub(in super::super) struct CommitStatus {
     pub(in super::super) at: Timestamp,
 }
 
-/// How pull requests may be merged.
+/// The allowed merge methods of pull requests.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the fields of GitHub's repository, by its names")]
 pub(in super::super) struct Merging {
@@ -69,12 +69,12 @@ impl Default for Merging {
     }
 }
 
-/// A repository. Its records are stored each by itself, and are no part of its serialized form.
+/// A repository. Its records are each stored separately, and are not part of its serialized form.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in super::super) struct Repository {
     pub(in super::super) id: u64,
     pub(in super::super) name: RepoName,
-    /// What it was called before, oldest first.
+    /// Its former names, oldest first.
     pub(in super::super) former_names: Vec<RepoName>,
     pub(in super::super) archived: bool,
     pub(in super::super) has_issues: bool,
@@ -88,12 +88,12 @@ pub(in super::super) struct Repository {
     pub(in super::super) created_at: Timestamp,
     pub(in super::super) pushed_at: Timestamp,
     pub(in super::super) collaborators: BTreeMap<String, Role>,
-    /// Branches that nobody below `maintain` may push to.
+    /// Branches that accounts below `maintain` may not push to.
     pub(in super::super) protected: Vec<String>,
-    /// What the protection of a branch requires, by branch.
+    /// The requirements of branch protection, by branch.
     #[serde(default)]
     pub(in super::super) rules: BTreeMap<String, BranchRules>,
-    /// What rulesets require, by branch.
+    /// The requirements of rulesets, by branch.
     #[serde(default)]
     pub(in super::super) rulesets: BTreeMap<String, Ruleset>,
     /// The workflows that run for pull requests, each with the names of its jobs, as a test says.
@@ -149,7 +149,7 @@ impl Repository {
         }
     }
 
-    /// What this account, or nobody, may do here.
+    /// The role of this account, or of an anonymous caller, here.
     pub(in super::super) fn role(&self, account: Option<&Account>) -> Role {
         let floor = match self.visibility {
             Visibility::Public => Role::Read,
@@ -159,7 +159,7 @@ impl Repository {
         self.granted(account).max(floor)
     }
 
-    /// What this account may do here beyond what everyone may.
+    /// The role of this account here, beyond that of everyone.
     pub(in super::super) fn granted(&self, account: &Account) -> Role {
         if account.login.as_str().eq_ignore_ascii_case(self.name.owner()) {
             return Role::Admin;
@@ -221,7 +221,7 @@ impl Repository {
         self.issues.last_key().map_or(1, |last| last + 1)
     }
 
-    /// Whether a branch is protected, whatever it requires.
+    /// Whether a branch is protected, with any requirements.
     pub(in super::super) fn is_protected(&self, branch: &str) -> bool {
         self.rules.contains_key(branch) || self.protected.iter().any(|known| known == branch)
     }

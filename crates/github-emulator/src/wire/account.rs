@@ -21,7 +21,7 @@ const ADDRESSES: [(&str, &str); 10] = [
     ("url", ""),
 ];
 
-/// The account of this name as a `simple-user`; `null` where there is none.
+/// The account of this name as a `simple-user`; `null` if there is none.
 pub(in super::super) fn simple_account(server: &str, accounts: &Accounts, login: &str) -> Value {
     let Some(account) = accounts.get(login) else { return Value::Null };
     let login = account.login.as_str();

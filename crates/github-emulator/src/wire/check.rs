@@ -29,7 +29,7 @@ pub(in super::super) fn status(view: View<'_>, status: &CommitStatus) -> Value {
     })
 }
 
-/// A commit status among those of its commit, where nobody is named.
+/// A commit status in the list of its commit, without its creator.
 pub(in super::super) fn simple_status(view: View<'_>, of_commit: &CommitStatus) -> Value {
     let mut shown = status(view, of_commit);
     if let Value::Object(fields) = &mut shown {
@@ -92,7 +92,7 @@ pub(in super::super) fn pulls_at(view: View<'_>, sha: &str) -> Value {
     about.collect()
 }
 
-/// What a check run says about lines of a file.
+/// An annotation of a check run.
 pub(in super::super) fn annotation(view: View<'_>, run: &CheckRun, annotation: &Annotation) -> Value {
     json!({
         "path": annotation.path,

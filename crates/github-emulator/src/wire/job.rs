@@ -77,7 +77,7 @@ pub(in super::super) fn workflow(view: View<'_>, first: &WorkflowRun) -> Value {
     })
 }
 
-/// A run of a workflow, whose newest jobs these are.
+/// A run of a workflow, with these as its newest jobs.
 pub(in super::super) fn workflow_run(
     view: View<'_>,
     run: &WorkflowRun,

@@ -1,5 +1,5 @@
-//! How the state looks over the wire: GitHub's own field names, every field its OpenAPI description requires. Each resource
-//! is a function from a [`View`] and the resource to JSON.
+//! The state as JSON: GitHub's own field names, every field that its OpenAPI description requires. Each resource is a
+//! function from a [`View`] and the resource to JSON.
 
 mod account;
 mod check;

@@ -1,4 +1,4 @@
-//! What branches require, over the wire: as protection and as rules.
+//! The requirements of branches as JSON: as protection and as rules.
 
 use serde_json::{Value, json};
 

@@ -11,25 +11,25 @@ use super::{
     View, node_id, time,
 };
 
-/// What only git can tell about a pull request.
+/// The facts about a pull request that only git knows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in super::super) struct Measured {
     pub(in super::super) additions: usize,
     pub(in super::super) deletions: usize,
     pub(in super::super) files: usize,
     pub(in super::super) commits: usize,
-    /// None where it is merged or closed.
+    /// `None` if it is merged or closed.
     pub(in super::super) mergeable: Option<bool>,
     /// Whether the head lacks commits of the base.
     pub(in super::super) behind: bool,
     /// Whether all commits of the head have verified signatures.
     pub(in super::super) verified: bool,
-    /// The commit of the test merge, where it merges.
+    /// The commit of the test merge, if it merges.
     pub(in super::super) test_merge: Option<git2::Oid>,
 }
 
 impl Measured {
-    /// How head and base fit.
+    /// The relation of head and base.
     pub(in super::super) fn fit(&self) -> Fit {
         Fit { mergeable: self.mergeable, behind: self.behind, verified: self.verified }
     }
@@ -49,7 +49,7 @@ impl Measured {
     }
 }
 
-/// A pull request as it stands in a list; `null` for an issue that is none.
+/// A pull request in a list; `null` for an issue that is not one.
 pub(in super::super) fn pull(view: View<'_>, issue: &Issue) -> Value {
     let Some(pull) = &issue.pull else { return Value::Null };
     let mut shown = super::issue(view, issue);
@@ -168,7 +168,7 @@ pub(in super::super) fn review_comment(view: View<'_>, number: u64, comment: &Re
         extend(fields, json!({"start_line": line, "original_start_line": line, "start_side": side}));
         if let Some(position) = comment.position {
             let pull = view.repo.issues.get(&number).and_then(|issue| issue.pull.as_ref());
-            // What was said of an older head has no place in the diff of the new one.
+            // A comment on an older head has no place in the diff of the new one.
             let current = pull.is_some_and(|pull| pull.head_sha == comment.commit).then_some(position);
             extend(fields, json!({"position": current, "original_position": position}));
         }
@@ -179,7 +179,7 @@ pub(in super::super) fn review_comment(view: View<'_>, number: u64, comment: &Re
     shown
 }
 
-/// The same in the list of a review, where it has its place in the diff instead of which lines it is about.
+/// The same in the list of a review, with its position in the diff instead of its lines.
 pub(in super::super) fn legacy_review_comment(view: View<'_>, number: u64, comment: &ReviewComment) -> Value {
     let mut shown = review_comment(view, number, comment);
     let place = json!({"position": comment.position, "original_position": comment.position});

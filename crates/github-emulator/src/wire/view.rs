@@ -35,7 +35,7 @@ impl View<'_> {
         simple_account(self.server, self.accounts, login.as_str())
     }
 
-    /// How an account stands to this repository.
+    /// The association of an account with this repository.
     pub(in super::super) fn association(&self, login: &Login) -> &'static str {
         if login.as_str().eq_ignore_ascii_case(self.repo.name.owner()) {
             return "OWNER";

@@ -87,7 +87,7 @@ impl NativeAgent {
         Self { programs, helps, ..self }
     }
 
-    /// Sets the needs of its programs that a sandbox does not meet, for its reports.
+    /// Lets it report needs of its programs that a sandbox does not meet.
     #[must_use]
     pub(crate) fn needing(self, needs: Needs) -> Self {
         Self { needs, ..self }

@@ -47,7 +47,7 @@ pub struct Comparison {
 }
 
 impl Replayed {
-    /// The replies in `lines`, without those of a resumed run's unfinished end.
+    /// The replies in `lines`, without those that ended a run which was resumed later.
     pub fn new(lines: &[Line]) -> Self {
         let mut replies: VecDeque<ModelReply> = VecDeque::new();
         let mut ends = false;

@@ -19,7 +19,7 @@ use super::super::{
 };
 use crate::names::{Login, RepoName};
 
-/// What a mutation does.
+/// The implementation of a mutation.
 pub(super) type Mutation = fn(&Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem>;
 
 /// A field of a payload, looked up in the state after the mutation.
@@ -29,13 +29,13 @@ pub(super) enum Shown {
     Node(String),
     /// The same as an edge of the connection of this name.
     Edge(&'static str, String),
-    /// Who did it.
+    /// The account that acted.
     Actor,
     /// A field of the object of this global id.
     Field(&'static str, String),
 }
 
-/// What a mutation answers.
+/// The answer of a mutation.
 #[derive(Debug)]
 pub(in super::super) struct Payload {
     pub(super) name: &'static str,
@@ -80,7 +80,7 @@ fn parts(id: &str) -> Option<(String, u64)> {
     Some((kind.to_owned(), number.parse().ok()?))
 }
 
-/// What a global id names, and where it is.
+/// The object of a global id, and its repository.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) kind: &'static str,
@@ -104,10 +104,10 @@ pub(super) struct Doing<'c> {
 }
 
 impl Doing<'_> {
-    /// What the id in this field names, which has to be of one of these kinds.
+    /// The object of the id in this field, which must be of one of these kinds.
     ///
     /// # Errors
-    /// `NOT_FOUND` where there is nothing of the kind for the caller to see.
+    /// `NOT_FOUND` if the caller sees no object of these kinds.
     pub(super) fn target(&self, field: &str, kinds: &[&'static str]) -> Result<Target, Problem> {
         let id = self.input.needed(field);
         let found = parts(id).and_then(|(kind, number)| locate(self.call, &self.call.state(), &kind, number));
@@ -115,7 +115,7 @@ impl Doing<'_> {
         found.ok_or_else(|| Problem::no_node(id))
     }
 
-    /// The logins of the accounts that the ids in this field name; none where the field is absent.
+    /// The logins of the accounts whose ids are in this field; `None` if the field is absent.
     pub(super) fn logins(&self, field: &str) -> Result<Option<Vec<String>>, Problem> {
         let state = self.call.state();
         let login = |id: &str| {
@@ -126,7 +126,7 @@ impl Doing<'_> {
         self.input.texts(field).map(|ids| ids.into_iter().map(login).collect()).transpose()
     }
 
-    /// The names of the labels that the ids in this field name; none where the field is absent.
+    /// The names of the labels whose ids are in this field; `None` if the field is absent.
     pub(super) fn labels(&self, field: &str, repo: &RepoName) -> Result<Option<Vec<String>>, Problem> {
         let state = self.call.state();
         let known = state.repositories.get(repo.owner(), repo.name());
@@ -141,7 +141,7 @@ impl Doing<'_> {
     /// Calls an endpoint of the REST API, named as `GET /repos/{owner}/{repo}`, below the target's repository.
     ///
     /// # Errors
-    /// What the endpoint refuses.
+    /// The endpoint's refusal.
     pub(super) fn rest(&self, endpoint: &str, target: &Target, body: &Value) -> Result<Value, Problem> {
         self.rest_at(endpoint, target, &[], body)
     }
@@ -171,11 +171,11 @@ impl Doing<'_> {
         call
     }
 
-    /// Changes the issue or pull request of the target, where the caller's role reaches, or where `own` says that it is
-    /// the caller's to change.
+    /// Changes the issue or pull request of the target, if the caller's role suffices, or if `own` says that it is the
+    /// caller's to change.
     ///
     /// # Errors
-    /// `FORBIDDEN` where neither is so.
+    /// `FORBIDDEN` if neither holds.
     pub(super) fn change<T>(
         &self,
         target: &Target,

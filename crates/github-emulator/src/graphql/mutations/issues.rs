@@ -129,13 +129,13 @@ fn unlock(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     Ok(vec![("actor", Shown::Actor), ("unlockedRecord", Shown::Node(subject.node()))])
 }
 
-/// These fields of the input as the REST API has them, where they were sent.
+/// These fields of the input as the REST API names them, if they were sent.
 pub(super) fn texts(doing: &Doing<'_>, names: &[&str]) -> Map<String, Value> {
     let sent = names.iter().filter_map(|name| Some((name, doing.input.text(name)?)));
     sent.map(|(name, text)| ((*name).to_owned(), json!(text))).collect()
 }
 
-/// The labels and assignees of the input as the REST API has them, where they were sent.
+/// The labels and assignees of the input as the REST API names them, if they were sent.
 pub(super) fn marks(doing: &Doing<'_>, target: &Target) -> Result<Map<String, Value>, Problem> {
     let labels = doing.labels("labelIds", &target.repo)?.map(|names| ("labels".to_owned(), json!(names)));
     let people = doing.logins("assigneeIds")?.map(|logins| ("assignees".to_owned(), json!(logins)));

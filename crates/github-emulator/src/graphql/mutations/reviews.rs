@@ -101,7 +101,7 @@ fn unresolve(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     set_resolved(doing, false)
 }
 
-/// Who may write, and who opened the pull request, may resolve its threads.
+/// The author of the pull request, and accounts that may write, may resolve its threads.
 fn set_resolved(doing: &Doing<'_>, resolved: bool) -> Result<Vec<(&'static str, Shown)>, Problem> {
     let thread = doing.target("threadId", &["PullRequestReviewThread"])?;
     let own = |issue: &Issue, actor: &Login| issue.author.is(actor);

@@ -31,7 +31,7 @@ pub(in super::super) fn descriptions() -> impl Iterator<Item = &'static str> {
 /// Runs the mutation of this name.
 ///
 /// # Errors
-/// What it refuses.
+/// The mutation's refusal.
 pub(in super::super) fn run(call: &Call, name: &str, input: &Args) -> Result<Payload, Problem> {
     let mut all = TOPICS.into_iter().flat_map(|(_, mutations)| mutations);
     let found = all.find(|(known, _)| *known == name);

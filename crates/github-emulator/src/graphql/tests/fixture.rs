@@ -67,7 +67,7 @@ impl Fixture {
         request.send().await.unwrap()
     }
 
-    /// What a query answers, with its errors.
+    /// The answer to a query, with its errors.
     pub(crate) async fn ask_with(&self, token: &str, query: &str, variables: Value) -> Value {
         let answer = self.post(token, &json!({"query": query, "variables": variables})).await;
         serde_json::from_str(&answer.text().await.unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! What is refused, and in whose words.
+//! Refusals, and their wording.
 
 use serde_json::{Value, json};
 

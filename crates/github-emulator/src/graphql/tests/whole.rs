@@ -65,7 +65,7 @@ async fn every_field_of_every_type_resolves() {
     nodes.push("repository".to_owned());
     let mut shown = BTreeSet::new();
     for id in nodes {
-        // What a type refers to is looked at in the query of its own kind too, as the first of its query.
+        // References of a type are read in a query of their own kind too, as its first field.
         let query = match id.as_str() {
             "repository" => {
                 format!(
@@ -92,7 +92,7 @@ async fn every_field_of_every_type_resolves() {
     let missing: Vec<_> = objects.map(|(name, _)| name.as_str()).filter(|name| !shown.contains(*name)).collect();
     // Payloads are the mutations' to show, and every edge is made in one place.
     let rest = missing.into_iter().filter(|name| !name.ends_with("Payload") && !name.ends_with("Edge"));
-    // What the forge does not have is `null` or an empty list: these can be selected, and never come.
+    // Features that the forge lacks are `null` or an empty list: they can be selected, and never have a value.
     let never = [
         "AutoMergeRequest",
         "BranchProtectionRule",

@@ -63,14 +63,14 @@ type Bot implements Actor & Node & UniformResourceLocatable {
 }
 ";
 
-/// An account; as a person's where the schema has no room for a bot's.
+/// An account; as a person's if the schema has no place for a bot's.
 #[derive(Clone, Copy)]
 pub(super) struct AccountNode<'s> {
     account: &'s Account,
     kind: AccountKind,
 }
 
-/// Whoever did something; `null` where the account is gone.
+/// The account that acted; `null` if it is gone.
 pub(super) fn actor<'s>(at: &At<'s>, login: &Login) -> Out<'s> {
     at.state.accounts.get(login.as_str()).map_or(Out::Null, |account| of(account))
 }
@@ -80,7 +80,7 @@ pub(super) fn of(account: &Account) -> Out<'_> {
     Out::object(AccountNode { account, kind: account.kind })
 }
 
-/// An account as a `User`, where the schema has it so.
+/// An account as a `User`, if the schema has it so.
 pub(super) fn user<'s>(at: &At<'s>, login: &Login) -> Out<'s> {
     let account = at.state.accounts.get(login.as_str());
     account.map_or(Out::Null, |account| Out::object(AccountNode { account, kind: AccountKind::User }))
@@ -117,7 +117,7 @@ fn repositories<'s>(at: &At<'s>, account: &Account, args: &Args) -> Vec<&'s Repo
     match order.text("field") {
         Some("CREATED_AT") => found.sort_by_key(|repo| repo.id),
         Some("PUSHED_AT" | "UPDATED_AT") => found.sort_by_key(|repo| (repo.pushed_at, repo.id)),
-        // Nobody stars anything: by name, as without an order.
+        // There are no stars: by name, as without an order.
         Some(_) | None => found.sort_by_key(|repo| repo.name.name().to_lowercase()),
     }
     if order.text("direction") == Some("DESC") {
@@ -133,7 +133,7 @@ impl<'s> Object<'s> for AccountNode<'s> {
 
     fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
         let (account, server) = (self.account, at.call.forge.server());
-        // A bot's own name has a suffix that GraphQL leaves out, except where the schema has it as a user.
+        // A bot's own name has a suffix that GraphQL leaves out, unless the schema has it as a user.
         let login = match self.kind {
             AccountKind::Bot => account.login.slug(),
             AccountKind::User => account.login.as_str(),

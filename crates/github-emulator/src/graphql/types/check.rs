@@ -85,8 +85,8 @@ struct Rollup<'s> {
     statuses: Vec<&'s CommitStatus>,
 }
 
-/// What the checks of a commit say together; `null` where it has none. By the mood `hidden-checks`, all of it is refused for
-/// some commits, drawn, and for the others each check run.
+/// The combined state of a commit's checks; `null` if it has none. By the mood `hidden-checks`, all of it is refused
+/// for some commits, drawn, and for the others each check run.
 pub(super) fn rollup<'s>(at: &At<'s>, repo: &'s Repository, sha: &str) -> Out<'s> {
     let (mut runs, mut statuses) = (repo.latest_checks(sha), repo.latest_statuses(sha));
     runs.reverse();
@@ -101,7 +101,7 @@ pub(super) fn rollup<'s>(at: &At<'s>, repo: &'s Repository, sha: &str) -> Out<'s
     Out::object(Rollup { repo, sha: sha.to_owned(), runs, statuses })
 }
 
-/// A check run's state in one word: how it ended, or where it is.
+/// A check run's state in one word: its conclusion, or its status.
 fn state_of(run: &CheckRun) -> String {
     run.conclusion.as_ref().unwrap_or(&run.status).to_uppercase()
 }
@@ -161,8 +161,8 @@ fn counts<'s>(kind: &'static str, states: impl Iterator<Item = String>) -> Out<'
     Out::List(found.into_iter().map(count).collect())
 }
 
-/// A check run, where the caller's token can have the permission to see it. GitHub refuses it alone, and not what says how
-/// many there are and how they are together: <https://github.com/kirodotdev/KiroCrew/pull/4830>.
+/// A check run, if the caller's token can have the permission to see it. GitHub refuses only the check run, and not the
+/// counts and the combined state: <https://github.com/kirodotdev/KiroCrew/pull/4830>.
 pub(super) fn run_of<'s>(at: &At<'s>, repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
     match hidden(at, repo) {
         Some(problem) => Out::Refused(problem),
@@ -170,12 +170,12 @@ pub(super) fn run_of<'s>(at: &At<'s>, repo: &'s Repository, run: &'s CheckRun) -
     }
 }
 
-/// The check suites of a commit, where the caller's token can have the permission to see them.
+/// The check suites of a commit, if the caller's token can have the permission to see them.
 pub(super) fn suites_of<'s>(at: &At<'s>, args: &Args, repo: &'s Repository, sha: &str) -> Out<'s> {
     hidden(at, repo).map_or_else(|| suites(at, args, repo, sha), Out::Refused)
 }
 
-/// Why the caller sees no check runs, if that is so.
+/// Why check runs are hidden from the caller, if they are.
 fn hidden(at: &At<'_>, repo: &Repository) -> Option<Problem> {
     let call = at.call;
     let by_mood = call.forge.temper.is(Mood::HiddenChecks) && at.role(repo) < Role::Admin;

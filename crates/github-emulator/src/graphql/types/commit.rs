@@ -54,7 +54,7 @@ struct CommitNode<'s> {
     tree: Oid,
 }
 
-/// Who made a commit.
+/// The author or committer of a commit.
 struct Person {
     name: String,
     email: String,
@@ -80,7 +80,7 @@ impl Person {
         Some(at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
     }
 
-    /// The account whose address this is: `LOGIN@…`, with or without an id before it.
+    /// The account of this address: `LOGIN@…`, with or without an id before it.
     fn account<'s>(&self, at: &At<'s>) -> Option<&'s Account> {
         let name = self.email.split('@').next().unwrap_or_default();
         at.state.accounts.get(name.rsplit('+').next().unwrap_or_default())
@@ -105,7 +105,7 @@ impl Person {
 /// The commit of this id.
 ///
 /// # Errors
-/// What git says where there is none.
+/// Git's error if there is none.
 pub(super) fn commit<'s>(at: &At<'s>, repo: &'s Repository, oid: Oid) -> Resolved<'s> {
     let git = at.call.forge.git.open(repo.id)?;
     let found = git.find_commit(oid)?;
@@ -120,12 +120,12 @@ pub(super) fn commit<'s>(at: &At<'s>, repo: &'s Repository, oid: Oid) -> Resolve
     }))
 }
 
-/// The same; `null` where there is none.
+/// The commit of this id; `null` if there is none.
 pub(super) fn commit_of<'s>(at: &At<'s>, repo: &'s Repository, sha: &str) -> Out<'s> {
     Oid::from_str(sha).ok().and_then(|oid| commit(at, repo, oid).ok()).unwrap_or(Out::Null)
 }
 
-/// The ref of this whole name; `null` where there is none.
+/// The ref of this whole name; `null` if there is none.
 pub(super) fn reference<'s>(at: &At<'s>, repo: &'s Repository, name: &str) -> Out<'s> {
     let git = at.call.forge.git.open(repo.id).ok();
     let target = git.and_then(|git| git.find_reference(name).ok()?.peel_to_commit().ok().map(|commit| commit.id()));

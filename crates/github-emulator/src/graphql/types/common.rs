@@ -1,4 +1,4 @@
-//! What all types share: scalars, the interfaces of what has an id or an address, pages.
+//! The parts that all types share: scalars, the interfaces of objects with an id or an address, pages.
 
 pub(super) const DESCRIPTION: &str = r"
 scalar BigInt

@@ -1,4 +1,4 @@
-//! What issues and pull requests have in common: comments, labels, assignees, and whether they are open.
+//! The common parts of issues and pull requests: comments, labels, assignees, and whether they are open.
 
 use super::{
     super::{
@@ -30,7 +30,7 @@ type Project { name: String! }
 type Milestone { description: String dueOn: DateTime number: Int! title: String! url: URI! }
 ";
 
-/// A field that issues and pull requests share; none for another one.
+/// A field that issues and pull requests share; `None` for another one.
 pub(super) fn field<'s>(
     at: &At<'s>,
     repo: &'s Repository,

@@ -1,4 +1,4 @@
-//! Global ids: the object that one names, where the caller may see it.
+//! Global ids: the objects that they name, if the caller may see them.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -21,7 +21,7 @@ use super::{
     timeline,
 };
 
-/// The object of a global id; none where there is none for the caller to see.
+/// The object of a global id; `None` if the caller sees none.
 pub(in super::super) fn find<'s>(at: &At<'s>, id: &str) -> Option<Out<'s>> {
     let plain = String::from_utf8(BASE64_STANDARD.decode(id).ok()?).ok()?;
     let (kind, own) = plain.split_once(':')?;

@@ -79,7 +79,7 @@ input IssueFilters {
 }
 ";
 
-/// An issue that is no pull request.
+/// An issue that is not a pull request.
 #[derive(Clone, Copy)]
 pub(super) struct IssueNode<'s> {
     pub(super) repo: &'s Repository,

@@ -197,7 +197,7 @@ impl<'s> PullNode<'s> {
         says(ReviewState::Approved).then_some("APPROVED")
     }
 
-    /// What only a pull request has; none for another field.
+    /// A field that only a pull request has; `None` for another field.
     fn own(&self, at: &At<'s>, name: &str, args: &Args) -> Option<Resolved<'s>> {
         let (Of { repo, issue, pull }, merged) = (self.0, self.0.pull.merged.as_ref());
         Some(Ok(match name {
@@ -279,7 +279,7 @@ impl<'s> Object<'s> for PullNode<'s> {
             "deletions" => Out::leaf(self.measured(at)?.deletions),
             "files" => return self.files(at, args),
             "latestOpinionatedReviews" => self.reviews(args, self.latest(at, opinion)),
-            // Who is asked again is left out until the next review.
+            // A reviewer who was asked again is left out until the next review.
             "latestReviews" => {
                 let asked = |review: &Review| pull.reviewers.iter().any(|login| login.is(&review.author));
                 self.reviews(args, self.latest(at, |review| review.state != ReviewState::Pending && !asked(review)))

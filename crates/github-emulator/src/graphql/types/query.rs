@@ -72,7 +72,7 @@ impl<'s> Object<'s> for Query {
     }
 }
 
-/// Each request costs one, whatever it asks for.
+/// Each request costs one.
 fn limit<'s>(at: &At<'s>) -> Out<'s> {
     let payer = at.call.caller.as_ref().map(|login| Payer::account(login, at.call.token, GRAPHQL).of_graphql());
     let reading = at.call.forge.meter.read(payer.as_ref(), at.call.now);

@@ -94,7 +94,7 @@ enum RepositoryVisibility { INTERNAL PRIVATE PUBLIC }
 pub(super) struct RepositoryNode<'s>(pub(super) &'s Repository);
 
 impl<'s> RepositoryNode<'s> {
-    /// What stands under a number: an issue, or a pull request.
+    /// The issue or pull request of a number.
     fn numbered(self, number: i64) -> Option<Out<'s>> {
         let issue = self.0.issues.get(&u64::try_from(number).ok()?)?;
         Some(match Of::issue(self.0, issue) {
@@ -103,7 +103,7 @@ impl<'s> RepositoryNode<'s> {
         })
     }
 
-    /// The same where it is of this kind.
+    /// The issue or pull request of a number, if it is of this kind.
     fn only(self, args: &Args, kind: &str, named: &str) -> Resolved<'s> {
         let number = args.int("number").unwrap_or_default();
         let found = self.numbered(number).filter(|out| match out {
@@ -121,7 +121,7 @@ impl<'s> RepositoryNode<'s> {
         match found.map(|object| (object.kind(), object.id())) {
             None => Ok(Out::Null),
             Some((Some(git2::ObjectType::Commit), oid)) => commit(at, self.0, oid),
-            // Trees, blobs and tags are not in the schema: neither is a made-up `null`.
+            // The schema has no trees, blobs and tags, and a made-up `null` would be wrong.
             Some((kind, _)) => {
                 let kind = kind.map_or("object", |kind| kind.str());
                 Err(Problem::new("NOT_IMPLEMENTED", format!("the embedded forge's GraphQL has no {kind}")))
@@ -136,7 +136,7 @@ impl<'s> RepositoryNode<'s> {
         people("UserConnection", at, args, found.map(|account| &account.login))
     }
 
-    /// What is the same for every repository here.
+    /// Fields with the same value for every repository here.
     fn constant(name: &str) -> Option<Out<'s>> {
         Some(match name {
             "archivedAt" | "parent" => Out::Null,
@@ -203,7 +203,7 @@ impl<'s> Object<'s> for RepositoryNode<'s> {
                 reference(at, repo, &whole)
             }
             "resourcePath" => Out::leaf(format!("/{}", repo.name)),
-            // There is no SSH: the address that the REST API gives, too.
+            // There is no SSH: it is the address that the REST API gives, too.
             "sshUrl" => Out::leaf(at.page(repo, ".git")),
             "url" => Out::leaf(at.page(repo, "")),
             "viewerCanAdminister" => Out::leaf(at.role(repo) >= Role::Admin),

@@ -97,7 +97,7 @@ pub(super) struct Of<'s> {
 }
 
 impl<'s> Of<'s> {
-    /// The pull request's half of an issue; none for an issue that is none.
+    /// The pull request's part of an issue; `None` for an issue that is not one.
     pub(super) fn issue(repo: &'s Repository, issue: &'s Issue) -> Option<Self> {
         issue.pull.as_ref().map(|pull| Self { repo, issue, pull })
     }

@@ -1,4 +1,4 @@
-//! What stands around a check run: its suite, its App and, of a job, the run of its workflow, its steps; and annotations.
+//! The context of a check run: its suite, its App and, for a job, its workflow run and its steps; and annotations.
 
 use super::super::{
     super::{

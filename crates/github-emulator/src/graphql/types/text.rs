@@ -1,4 +1,4 @@
-//! What people write, on issues, pull requests and in comments: the text, who wrote it, and its edit history.
+//! Texts by people, on issues, pull requests and in comments: the text, its author, and its edit history.
 
 use super::{
     super::{
@@ -49,7 +49,7 @@ type UserContentEdit implements Node {
 }
 ";
 
-/// What the resolvers of all texts share.
+/// The parts that the resolvers of all texts share.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'s> {
     pub(super) repo: &'s Repository,
@@ -59,11 +59,11 @@ pub(super) struct Text<'s> {
     pub(super) body: &'s str,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
-    /// None: this forge lets nobody change it.
+    /// `None` if this forge has no way to change it.
     pub(super) history: Option<&'s History>,
     pub(super) minimized: Option<&'s str>,
     pub(super) reactions: &'s [Reaction],
-    /// What a stranger needs to change it.
+    /// The role that another account needs to change it.
     pub(super) change: Role,
 }
 
@@ -84,7 +84,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    /// A field that all texts have; none for another one.
+    /// A field that all texts have; `None` for another one.
     pub(super) fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Option<Resolved<'s>> {
         let view = View { server: at.call.forge.server(), accounts: &at.state.accounts, repo: self.repo };
         let edit = self.history.and_then(History::last_edit);

@@ -1,4 +1,4 @@
-//! Review threads: a comment on the diff with its replies, open until somebody resolves it.
+//! Review threads: a comment on the diff with its replies, open until it is resolved.
 
 use super::{
     super::{
@@ -70,7 +70,7 @@ impl<'s> Object<'s> for ThreadNode<'s> {
     fn field(&self, at: &At<'s>, name: &str, args: &Args) -> Resolved<'s> {
         let Self { of, first } = *self;
         let resolved = first.resolved_by.is_some();
-        // As on GitHub: who may write, and who opened the pull request.
+        // As on GitHub: the author of the pull request, and accounts that may write.
         let may = at.call.caller.is_some() && (at.role(of.repo) >= Role::Write || at.is_viewer(&of.issue.author));
         Ok(match name {
             "comments" => {

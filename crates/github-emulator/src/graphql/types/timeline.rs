@@ -1,4 +1,4 @@
-//! What happened to a pull request, as far as GraphQL is asked for it: the merge queue. The REST API has the whole timeline.
+//! The events of a pull request that GraphQL serves: the merge queue. The REST API has the whole timeline.
 
 use super::{
     super::{
@@ -32,10 +32,10 @@ type RemovedFromMergeQueueEvent implements Node {
 }
 ";
 
-/// A page of what happened, of the kinds that are asked for.
+/// A page of the events of the requested kinds.
 ///
 /// # Errors
-/// Where none are asked for: that asks for all, and most of them are not here.
+/// If none are requested: that means all, and most of them are not here.
 pub(super) fn items<'s>(args: &Args, of: Of<'s>) -> Resolved<'s> {
     let Some(wanted) = args.texts("itemTypes") else {
         let message = "the embedded forge has no `timelineItems` without `itemTypes`: it has some kinds only";
@@ -47,7 +47,7 @@ pub(super) fn items<'s>(args: &Args, of: Of<'s>) -> Resolved<'s> {
     Ok(connection("PullRequestTimelineItemsConnection", args, nodes))
 }
 
-/// One event of a pull request; none where GraphQL has it not.
+/// One event of a pull request; `None` if GraphQL does not have it.
 pub(super) fn entry<'s>(of: Of<'s>, event: &'s Event) -> Option<Out<'s>> {
     kind(event).map(|(kind, _)| Out::object(ItemNode { of, event, kind }))
 }

@@ -51,8 +51,8 @@ impl Fetch {
     }
 }
 
-/// The lines from `from` on that fit into `cap` bytes, at least one of them. Each part begins with a line that names
-/// the text's source, taken from the first line of the page.
+/// The lines from `from` on that fit into `cap` bytes, at least one of them. Each part begins with the page's first
+/// line, which says whose text it is.
 fn shown(text: &str, from: usize, cap: usize) -> String {
     let (source, page) = text.split_once('\n').unwrap_or((text, ""));
     let all = page.lines().count();

@@ -145,7 +145,7 @@ pub(in crate::native) struct Done {
     /// Whether nothing has to change.
     #[serde(default)]
     nothing_to_do: bool,
-    /// `success` as a model without tool calls gives it, inverted: whether it failed.
+    /// Whether a model without tool calls reported a failure, by `success`.
     #[serde(default)]
     failed: bool,
 }
