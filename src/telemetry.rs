@@ -5,7 +5,7 @@ use std::io::Write;
 
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -14,14 +14,14 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts the logs once, on what `writer` gives; `filter` is in the form of `RUST_LOG`, and only warnings are shown
-/// without it.
+/// Starts the logs once, on the writer that `writer` returns; `filter` has the form of `RUST_LOG`, and without it only
+/// warnings are shown.
 pub fn start_logs<W>(format: LogFormat, filter: Option<&str>, writer: impl Fn() -> W + Send + Sync + 'static)
 where
     W: Write + 'static,
 {
     let filter = EnvFilter::builder().parse_lossy(filter.unwrap_or("hob=warn,github_emulator=warn,off"));
-    // An event that cannot be written is lost: to say so, there is only the same standard error.
+    // An event that cannot be written is lost: its failure could only be reported to the same standard error.
     let logs = fmt().with_env_filter(filter).with_writer(writer).with_target(false).log_internal_errors(false);
     // A second start, as in a test, has no effect and is not an error.
     match format {

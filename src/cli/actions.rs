@@ -1,8 +1,8 @@
 //! GitHub Actions: annotations, and groups of lines in a job's log.
 //!
-//! A line of a job that begins with `::` is a command to the runner, so text from issues and agents must never become one:
-//! what stands in a command is escaped, and within a group, where lines of progress are, commands are stopped until a token
-//! that nobody else knows (GitHub's "Workflow commands for GitHub Actions").
+//! A line of a job that begins with `::` is a command to the runner, so text from issues and agents must never become
+//! one: the text in a command is escaped, and within a group, where lines of progress are, commands are stopped until a
+//! secret token (GitHub's "Workflow commands for GitHub Actions").
 
 use hob_domain::{clip, terminal};
 
@@ -13,12 +13,12 @@ const SHOWN: usize = 10;
 /// Bytes of an annotation's text.
 const TEXT_MAX: usize = 2_000;
 
-/// How bad what an annotation tells is.
+/// The severity of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     /// Something failed.
     Error,
-    /// Somebody should look.
+    /// A person should look.
     Warning,
 }
 

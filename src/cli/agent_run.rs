@@ -26,22 +26,22 @@ use crate::cli::{
 /// Bytes of a task.
 const TASK_MAX: usize = 1 << 20;
 
-/// What came of a run, for programs.
+/// The result of a run, for programs.
 #[derive(Debug, Serialize)]
 struct Ended<'a> {
     /// `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_over` or `failed`.
     outcome: &'static str,
-    /// What the agent said.
+    /// The agent's final text.
     text: String,
-    /// What the change does; none: there is none, or the agent gave it no title.
+    /// The title of the change; `None` if there is no change, or the agent gave it no title.
     title: Option<&'a str>,
     agent: &'a str,
     session: &'a RunId,
     usd: f64,
     spend: Spend,
-    /// Turns of a native agent; none: another one tells none.
+    /// Turns of a native agent; `None` for others, which do not report them.
     turns: Option<u32>,
-    /// Of the tokens sent, those that the service had cached.
+    /// The cached ones of the tokens sent.
     cached_tokens: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `hob agents`: the agents that are set up, and the profiles with where each comes from and why one does not count.
+//! `hob agents`: the configured agents, and the profiles with the origin of each and why one does not count.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ struct Agent {
     backend: BackendKind,
     model: Option<String>,
     is_default: bool,
-    /// What it lacks to work here, in a sentence.
+    /// Its unmet needs here, in a sentence.
     lacks: Option<String>,
 }
 
@@ -40,7 +40,7 @@ struct Agent {
 pub(super) struct Clone {
     objects: PathBuf,
     commit: Sha,
-    /// What names it.
+    /// The ref that names it.
     reference: String,
 }
 
@@ -70,7 +70,8 @@ pub(super) async fn agents(setup: &Setup, shared: &Shared, args: &AgentsArgs) ->
     Ok(layout::paragraph(&of_repository)?)
 }
 
-/// The profiles that count here, with the operator's from `folder` where one is named, and the clone that some of them are from.
+/// The profiles that count here, with the operator's from `folder` if one is named, and the clone that some of them are
+/// from.
 pub(super) async fn catalog_here(
     setup: &Setup,
     shared: &Shared,
@@ -106,7 +107,8 @@ fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
     Ok(names.into_iter().filter_map(agent).collect())
 }
 
-/// The base branch of the clone, as of its last fetch; none: this is no clone, or one of another repository than was named.
+/// The base branch of the clone, as of its last fetch; `None` if this is not a clone, or one of another repository than
+/// the named one.
 async fn clone_here(setup: &Setup, shared: &Shared) -> anyhow::Result<Option<Clone>> {
     if let Some(named) = setup.at_most_one(shared)?
         && origin().await.is_none_or(|found| !found.repo.to_string().eq_ignore_ascii_case(&named.to_string()))
@@ -127,7 +129,7 @@ async fn clone_here(setup: &Setup, shared: &Shared) -> anyhow::Result<Option<Clo
     Ok(None)
 }
 
-/// What git says in the current folder; none: it fails.
+/// Git's output in the current folder; `None` if it fails.
 async fn git(args: &[&str]) -> Option<String> {
     let finished = Program::of_hob("git", &child_environment()).args(args).run(&CancellationToken::new()).await.ok()?;
     let text = finished.stdout.text().trim().to_owned();
@@ -218,7 +220,7 @@ pub(super) fn notes(catalog: &Catalog) -> Vec<String> {
     notes
 }
 
-/// What a profile is for, after the model that it names.
+/// The purpose of a profile, after the model that it names.
 fn about(profile: &Profile, entry: &CatalogEntry, settings: &Settings) -> String {
     let description = &profile.description;
     match &profile.model {

@@ -30,24 +30,24 @@ use crate::cli::{
     words::plain,
 };
 
-/// How often it is looked whether somebody wants the run to stop.
+/// How often the run checks whether it was asked to stop.
 const LOOKS: Duration = Duration::from_millis(200);
 
-/// A task that stands on no forge.
+/// A task without a forge.
 pub(super) struct Task<'a> {
     /// Its text; the first line is the title.
     pub(super) text: &'a str,
     /// The commands that have to succeed.
     pub(super) checks: &'a [String],
-    /// What belongs to it, for a model that sees.
+    /// Its images, for a model with vision.
     pub(super) images: Vec<Image>,
-    /// Where the agent works.
+    /// The folder that the agent works in.
     pub(super) folder: PathBuf,
     /// The time it has, and the setting that this comes from.
     pub(super) time: (Duration, &'static str),
 }
 
-/// What an agent is asked to do about a task, within the limits of the settings.
+/// The agent's request for a task, within the limits of the settings.
 pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<RunRequest> {
     let (head, body) = task.text.trim().split_once('\n').unwrap_or((task.text.trim(), ""));
     let head = head.trim_start_matches('#').trim();
@@ -181,7 +181,7 @@ async fn show(
         if shared.json && written.is_ok() {
             written = tell(&mut stream, &news);
             if written.is_err() {
-                // Nobody can read what follows.
+                // The rest of the output cannot be read by anyone.
                 cancel.cancel();
             }
         }

@@ -30,7 +30,7 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
     Ok(output::line(action.shown().trim_end_matches('\n'))?)
 }
 
-/// What was approved, in the form of `docs/json.md`.
+/// The approval, in the form of `docs/json.md`.
 fn as_json(issue: IssueNumber, approved: &Approved) -> serde_json::Value {
     match approved {
         Approved::Action(action) => serde_json::json!({ "issue": issue, "approved": action }),

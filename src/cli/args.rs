@@ -16,7 +16,7 @@ use crate::cli::{
     status_args::StatusArgs,
 };
 
-/// What the help of each command ends with, in place of the global options.
+/// The end of each command's help, in place of the global options.
 const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -v: see `hob --help`";
 
 /// Work on GitHub issues labelled `code`: claim them, run an agent and the checks, open pull requests.
@@ -68,7 +68,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// How much progress is shown.
+    /// The amount of progress to show.
     pub(super) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,

@@ -36,7 +36,7 @@ impl From<bool> for AutoApprove {
     }
 }
 
-/// How this process approves actions: without asking, on the terminal, or not at all.
+/// The way in which this process approves actions: without asking, on the terminal, or not at all.
 pub(super) fn approval(auto: AutoApprove, time: Duration, screen: &Screen) -> Approval {
     if auto == AutoApprove::Yes {
         return Approval::Given;
@@ -202,7 +202,7 @@ impl Keyboard {
     fn start(mut read: ReadLine) -> std::io::Result<Self> {
         let (want, wanted) = std::sync::mpsc::channel();
         let (sender, typed) = mpsc::channel(1);
-        // A blocking read cannot be cancelled, so a thread of its own waits for it until the process ends.
+        // A blocking read cannot be cancelled, so a separate thread waits for it until the process ends.
         let reads = move || {
             while wanted.recv().is_ok() {
                 let Some(line) = read() else { break };

@@ -25,7 +25,7 @@ pub(super) struct CountersFile {
 }
 
 impl CountersFile {
-    /// Writes the file for the first time. None: no file is wanted.
+    /// Writes the file for the first time. `None` if no file is wanted.
     pub(super) fn open(path: Option<PathBuf>) -> anyhow::Result<Option<Self>> {
         let Some(path) = path else { return Ok(None) };
         write(&path).map_err(|error| {
@@ -61,7 +61,7 @@ fn write(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(counters().as_bytes())?;
-    // A collector runs as somebody else, and nothing in it is secret.
+    // A collector runs as another user, and nothing in it is secret.
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
     file.persist(path)?;
     Ok(())

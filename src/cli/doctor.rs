@@ -19,7 +19,7 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-/// The width of what stands before a finding: its mark, and what it is about.
+/// The width of the columns before a finding: its mark, and its subject.
 const BEFORE_FINDING: usize = 18;
 
 pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs, screen: Screen) -> anyhow::Result<()> {
@@ -56,7 +56,7 @@ pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs, scree
     if bad > 0 { Err(fatal(Exit::Unhealthy, format!("{} found", count(bad, "problem")))) } else { Ok(()) }
 }
 
-/// What the run would look at, what the token may do, which shows only when it is tried, and what the model answers.
+/// The checks of a run, the token's permissions, which only show when they are tried, and the model's answer.
 async fn examine(worker: &Worker, runs_in: RunsIn, args: DoctorArgs) -> Result<Vec<Finding>, WorkError> {
     let mut findings = preflight::examine(worker).await?;
     if findings.iter().any(|finding| finding.health == Health::Bad) {

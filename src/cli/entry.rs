@@ -27,7 +27,7 @@ use crate::{
     telemetry::{LogFormat, start_logs},
 };
 
-/// How long work on the disk that has begun may take at the end.
+/// The time limit at the end for disk work that has begun.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
 /// Runs the command of this process.
@@ -83,7 +83,7 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
     let (exit, sentence) = (code_of(error), output::sentence(error));
     output::note(format!("{} {}", styled(BAD, "hob:"), hob_domain::terminal(&sentence)));
     if as_json {
-        // Where standard output is the trouble, the exit code says so.
+        // If standard output itself fails, the exit code says so.
         json::error(exit, &sentence).ok();
     }
     // No token is needed here, and the files of tokens were read before.
@@ -101,7 +101,7 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
 
 async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let shared = cli.shared;
-    // What says something of the program alone works with any settings.
+    // Commands about the program alone work with any settings.
     match &cli.command {
         Command::Version => return release::version(&shared),
         Command::Completions(args) => return release::completions(args),

@@ -1,4 +1,5 @@
-//! `hob eval routing`: how good Hob's own judgement is, on a file whose answers are known. Nothing is asked of a forge or a model.
+//! `hob eval routing`: the quality of Hob's own routing, on a file with known answers. It asks neither a forge nor a
+//! model.
 
 use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
@@ -31,10 +32,10 @@ struct Line {
     body: Option<String>,
     #[serde(default)]
     labels: Option<Vec<String>>,
-    /// It has to be there, even if it is null: a misspelt key is no answer.
+    /// It must be present, even if it is null: a misspelt key is not an answer.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     profile: Option<ProfileName>,
-    /// Who works already: the line is a message about an issue.
+    /// The current agent or profile: then the line is a message about an issue.
     #[serde(default)]
     present: Option<ProfileName>,
 }
@@ -46,7 +47,7 @@ pub(super) struct BadLine {
     pub(super) why: String,
 }
 
-/// What the router said of one line.
+/// The router's answer for one line.
 #[derive(Debug, Serialize)]
 struct Case {
     line: usize,
@@ -132,7 +133,7 @@ fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 fn read(bytes: &[u8], names: &BTreeSet<&ProfileName>) -> Result<Line, String> {
-    // Its place is within the line, whose number in the file is told.
+    // Its column is within the line, whose number in the file is reported.
     let why = |error: serde_json::Error| error.to_string().replace(" at line 1 column", ", column");
     let line: Line = serde_json::from_slice(bytes).map_err(why)?;
     match line.profile.iter().chain(&line.present).find(|profile| !names.contains(profile)) {

@@ -1,5 +1,5 @@
-//! `hob eval review`: how good a reviewer is, on changes whose defect is known. It asks the model of the settings, or the one that is
-//! named, once a change.
+//! `hob eval review`: the quality of a reviewer, on changes with known defects. It asks the model of the settings, or
+//! the one that is named, once a change.
 
 use std::{path::Path, time::Duration};
 
@@ -33,7 +33,7 @@ const TIME: Duration = Duration::from_secs(600);
 /// Bytes of an issue that are passed on.
 const TEXT_MAX: usize = 64 * 1024;
 
-/// What the reviewer said of one change.
+/// The reviewer's answer for one change.
 #[derive(Debug, Serialize)]
 struct Case {
     id: String,
@@ -56,7 +56,7 @@ struct Report {
     cases: Vec<Case>,
 }
 
-/// What all looks need.
+/// The parts that all reviews need.
 struct Reviewer {
     profile: Profile,
     agent: NarrowedAgent,
@@ -117,7 +117,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
         return Err(fatal(Exit::Usage, catalog.damaged(&name).and_then(CatalogEntry::fault).unwrap_or_else(missing)));
     };
     let mut profile = profile.clone();
-    // Whoever runs Hob names it here, as in a profile of their own.
+    // The operator names it here, as in a profile of their own.
     let source = if model.is_some() { ProfileSource::Settings } else { origin.source };
     profile.model = model.or(profile.model);
     let registry = Registry::new(AgentParts::of(settings, &setup.state_dir, &setup.files))?;
@@ -152,7 +152,7 @@ async fn look(
         report
     };
     let (report, ()) = tokio::join!(run, async { while lines.recv().await.is_some() {} });
-    // What is wrong with the settings is wrong for each of them.
+    // A problem with the settings is the same for each of them.
     let report = report?;
     let found = match report.outcome {
         Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => {

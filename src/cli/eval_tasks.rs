@@ -44,11 +44,11 @@ const TESTS_TIME: Duration = Duration::from_secs(1_800);
 /// The agent of `--recorded`.
 const NATIVE: &str = "native";
 
-/// What all trials need.
+/// The parts that all trials need.
 struct Evaluation {
     setup: Setup,
     agent: String,
-    /// The agent; none: each task's recording makes one of its own.
+    /// The agent; `None` if each task's recording makes its own.
     backend: Option<Arc<dyn AgentBackend>>,
     executor: Executor,
     verifier: Verifier,
@@ -66,7 +66,7 @@ struct Ended {
     output: String,
 }
 
-/// What an evaluation says, for programs.
+/// The report of an evaluation, for programs.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     agent: &'a str,
@@ -213,7 +213,7 @@ impl Evaluation {
         })
     }
 
-    /// Tries all tasks, so many at once; those that did not come to an end.
+    /// Tries all tasks, with limited concurrency; returns those that did not come to an end.
     async fn all(
         &self,
         tasks: &[Task],
@@ -343,7 +343,7 @@ impl Evaluation {
     }
 }
 
-/// The agent, whose model plays a recording where there is one.
+/// The agent, whose model plays a recording if there is one.
 fn backend(setup: &Setup, name: &str, recording: Option<&Path>) -> anyhow::Result<Arc<dyn AgentBackend>> {
     let mut parts =
         AgentParts { record: setup.record.clone(), ..AgentParts::of(&setup.settings, &setup.state_dir, &setup.files) };
@@ -358,7 +358,7 @@ fn backend(setup: &Setup, name: &str, recording: Option<&Path>) -> anyhow::Resul
     Registry::new(parts).and_then(|registry| registry.get(name)).map_err(unhealthy)
 }
 
-/// Why a run says nothing of the agent: its model, its program or this machine failed, or somebody stopped it.
+/// Why a run says nothing of the agent: its model, its program or this machine failed, or it was stopped.
 fn no_answer(outcome: &Outcome) -> Option<&str> {
     let Outcome::Failed { reason, failure } = outcome else { return None };
     match failure {
@@ -373,7 +373,7 @@ fn no_answer(outcome: &Outcome) -> Option<&str> {
     }
 }
 
-/// What the agent said, or what the tests lack.
+/// The agent's text, or what the tests lack.
 fn why(said: &str, verdict: &Verdict) -> String {
     match (verdict.reward, verdict.exit) {
         (Some(_), _) => said.to_owned(),

@@ -13,7 +13,7 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-/// The width of what stands before a text.
+/// The width of the column before a text.
 const BEFORE_TEXT: usize = 10;
 
 pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
@@ -63,7 +63,7 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     Ok(())
 }
 
-/// What would be done now, and the question of an issue that waits for its answer.
+/// The next action, or the question of an issue that waits for its answer.
 pub(super) fn next_step(issue: &Explained) -> String {
     match &issue.blocked {
         Some(blocked) if issue.place.is_none() => format!("{}: {}", issue.why, blocked.question.trim()),

@@ -14,7 +14,7 @@ use crate::cli::{
     words::because,
 };
 
-/// The width of what stands before a sentence: time, commit and state.
+/// The width of the columns before a sentence: time, commit and state.
 const BEFORE_SENTENCE: usize = 47;
 
 pub(super) async fn history(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {

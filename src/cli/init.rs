@@ -23,7 +23,7 @@ const WORKFLOW: &str = include_str!("../../examples/workflow.yml");
 const SCHEDULE: &str = include_str!("../../examples/schedule.yml");
 /// Their settings, which have one line.
 const SETTINGS: &str = "    with: { settings: 'model.default = \"anthropic/claude-sonnet-5-5\"' }\n";
-/// What their comments say to whoever reads them in Hob's repository alone.
+/// Lines of their comments that only concern readers in Hob's own repository.
 const COPY_THIS: [&str; 2] = [
     " Copy this file to .github/workflows/hob.yml, and schedule.yml to hob-schedule.yml beside it.",
     " Copy this file to .github/workflows/hob-schedule.yml.",
@@ -132,7 +132,7 @@ fn word(offered: Offered) -> &'static str {
     }
 }
 
-/// What `--dry-run` prints: the files, and what would be done.
+/// Prints the result of `--dry-run`: the files, and the steps.
 fn would(found: &Survey) -> anyhow::Result<()> {
     there(found)?;
     for label in &found.labels {

@@ -26,13 +26,13 @@ use crate::cli::{
 /// Bytes of one file.
 const FILE_MAX: usize = 2 << 20;
 
-/// What is investigated: anew, or again.
+/// The case of a run: a new one, or a resumed one.
 struct Begun {
     session: RunId,
     run: RunId,
     agent: String,
     case: Case,
-    /// The profile that the case began with, and where it was found.
+    /// The profile that the case began with, and its origin.
     by: OfCase,
 }
 
@@ -214,7 +214,7 @@ fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<Given>> {
     Ok(given)
 }
 
-/// A file's text; none: it is no text, which is a warning. Of a long one the beginning and the end count.
+/// A file's text; `None`, with a warning, if it is not text. Of a long one the beginning and the end count.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let bytes = std::fs::read(path)
         .map_err(|error| fatal(Exit::NotFound, format!("cannot read `{}`: {error}", path.display())))?;

@@ -1,4 +1,4 @@
-//! What `hob investigate` shows: each iteration, and the result, within the width of the terminal.
+//! The output of `hob investigate`: each iteration, and the result, within the width of the terminal.
 
 use hob_domain::{
     RunReport, Spend, count,
@@ -22,7 +22,7 @@ const HANG: usize = 4;
 #[derive(Debug, Serialize)]
 pub(super) struct Ended<'a> {
     status: CaseStatus,
-    /// None: there is no conclusion.
+    /// `None` if there is no conclusion.
     confidence: Option<Confidence>,
     progress: CaseProgress,
     spend: Spend,
@@ -32,7 +32,7 @@ pub(super) struct Ended<'a> {
 }
 
 impl<'a> Ended<'a> {
-    /// The result that stands in `record` after the run.
+    /// The result in `record` after the run.
     pub(super) fn new(record: &'a Investigation, run: &RunReport) -> Self {
         Self {
             status: record.status(),
@@ -50,7 +50,7 @@ fn now() -> hob_domain::Timestamp {
     std::time::SystemTime::now().into()
 }
 
-/// The lines of one iteration; the last says how far the case is, where that is news.
+/// The lines of one iteration; the last says how far the case is, if that has changed.
 pub(super) fn lines(iteration: &Iteration, progress: Option<&CaseProgress>) -> String {
     shown(iteration, progress, width_of(std::io::stderr()))
 }
@@ -84,7 +84,7 @@ pub(super) fn print(record: &Investigation, run: &RunReport) -> Result<(), Unwri
     Ok(())
 }
 
-/// Prints where the case stands.
+/// Prints the state of the case.
 pub(super) fn print_case(record: &Investigation) -> Result<(), Unwritable> {
     let width = width_of(std::io::stdout());
     for line in result(record) {
@@ -93,7 +93,7 @@ pub(super) fn print_case(record: &Investigation) -> Result<(), Unwritable> {
     Ok(())
 }
 
-/// What it took.
+/// The cost and the counts.
 pub(super) fn figures(record: &Investigation) -> String {
     let metrics = &record.metrics;
     format!(

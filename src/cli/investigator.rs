@@ -1,4 +1,4 @@
-//! Who investigates without a forge: an agent of the settings, by a profile where one is named.
+//! The investigator without a forge: an agent of the settings, by a profile if one is named.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,20 +20,20 @@ use crate::cli::{
     setup::Setup,
 };
 
-/// Who investigates.
+/// The agent that investigates, with its profile.
 pub(super) struct Investigator {
     /// The agent's name in the settings.
     pub(super) name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
-    /// How far a run may go by the profile.
+    /// The profile's limits on a run.
     pub(super) limits: ProfileLimits,
-    /// What the agent is told beside the case.
+    /// The agent's instructions beside the case.
     pub(super) brief: String,
-    /// What the case begins with; none: there is no profile.
+    /// The case's template; `None` if there is no profile.
     pub(super) template: Option<CaseTemplate>,
 }
 
-/// What a case that goes on says of its profile.
+/// The profile that a resumed case names.
 #[derive(Debug, Default)]
 pub(super) struct OfCase {
     /// The profile that it began with.

@@ -24,7 +24,7 @@ pub(super) fn result(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(event(json!({ "event": "result", "result": serde_json::to_value(value)? }))?)
 }
 
-/// Writes why a command failed. It is the last object, after the result where there is one.
+/// Writes why a command failed. It is the last object, after the result if there is one.
 pub(super) fn error(exit: Exit, sentence: &str) -> Result<(), Unwritable> {
     event(json!({ "event": "error", "exit": exit as u8, "message": sentence }))
 }

@@ -1,5 +1,5 @@
-//! Layout: text and tables within the width of a terminal, broken between words and never inside one. Where the output is
-//! no terminal nothing is broken, so that a row stays a line.
+//! Layout: text and tables within the width of a terminal, broken only between words. If the output is not a terminal,
+//! nothing is broken, so that a row stays a line.
 
 use std::os::fd::AsFd;
 
@@ -10,15 +10,15 @@ use crate::cli::output::{self, BOLD, Unwritable, styled};
 
 /// Columns below which a cell that is broken cannot be read.
 const CELL_MIN: usize = 16;
-/// What stands between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
-/// The width of a terminal; none: it is no terminal.
+/// The width of a terminal; `None` if it is not one.
 pub(super) fn width_of(stream: impl AsFd) -> Option<usize> {
     rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// The text within a width, where there is one; the lines after a first one begin with `hang` blanks.
+/// The text within a width, if there is one; the lines after the first begin with `hang` blanks.
 pub(super) fn wrapped(text: &str, width: Option<usize>, hang: usize) -> String {
     let Some(width) = width else { return text.to_owned() };
     let indent = " ".repeat(hang);
@@ -45,7 +45,7 @@ fn options(width: usize) -> Options<'static> {
 /// A table. The columns at its end may be broken into several lines.
 pub(super) struct Table {
     heads: Vec<&'static str>,
-    /// How many columns stand before those that may be broken.
+    /// The number of columns before those that may be broken.
     fixed: usize,
     rows: Vec<Vec<String>>,
 }
@@ -66,7 +66,7 @@ impl Table {
         self.lines(width_of(std::io::stdout())).into_iter().try_for_each(output::line)
     }
 
-    /// Its lines within a width; where the columns do not fit beside each other they stand below each other.
+    /// Its lines within a width; if the columns do not fit beside each other, they are put below each other.
     fn lines(&self, width: Option<usize>) -> Vec<String> {
         let Some(widths) = self.widths(width) else {
             return self.rows.iter().enumerate().flat_map(|(at, row)| self.stacked(at, row, width)).collect();

@@ -13,7 +13,7 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-/// Characters from which on a sentence that several issues share stands once, below the table.
+/// The length from which a sentence that several issues share is printed once, below the table.
 const SHARED_MIN: usize = 40;
 
 pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {

@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use crate::cli::output::Naming;
 
-/// What happens on each issue that is worked on.
+/// The current activity of each issue in progress.
 #[derive(Debug, Default)]
 pub(super) struct Live(BTreeMap<(RepoName, IssueNumber), (String, Instant)>);
 
 impl Live {
-    /// Takes in an event, whose text is `text`.
+    /// Applies an event, whose text is `text`.
     pub(super) fn see(&mut self, repo: &RepoName, event: &WorkEvent, text: &str, now: Instant) {
         let (issue, under_way) = match event {
             WorkEvent::Moved { issue, state: State::Assigned | State::InProgress, .. }
@@ -53,7 +53,7 @@ impl Live {
     }
 }
 
-/// Whole seconds, and minutes where there are some.
+/// Whole seconds, with minutes if there are any.
 fn time(time: Duration) -> String {
     let seconds = time.as_secs();
     if seconds < 60 { format!("{seconds} s") } else { format!("{} min {} s", seconds / 60, seconds % 60) }

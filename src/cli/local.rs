@@ -6,11 +6,11 @@ use hob_worker::worker_id;
 
 use crate::cli::exit::{Exit, fatal};
 
-/// Stand where sessions of issues have their repository.
+/// The name in place of a repository in sessions of investigations.
 pub(super) const INVESTIGATIONS: &str = "local/investigation";
 pub(super) const TASKS: &str = "local/task";
 
-/// A name that nobody else has: one that is taken would be somebody else's session.
+/// A unique name: a used one would be another session's.
 pub(super) fn fresh(begin: &str) -> RunId {
     RunId(worker_id(&worker_id(begin).0).0)
 }

@@ -78,7 +78,7 @@ fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The text of an event; none if it is not shown.
+/// The text of an event; `None` if it is not shown.
 fn text_of(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
     let plain = anstyle::Style::new();
     Some(match event {

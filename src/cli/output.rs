@@ -1,7 +1,7 @@
-//! What commands write: results on standard output, everything else on standard error. A standard output that takes no
-//! more is an error of the command; a standard error that does is nobody's.
+//! The output of commands: results on standard output, everything else on standard error. A failing standard output is
+//! an error of the command; a failing standard error is ignored.
 //!
-//! Both streams are the process's, and so is the gate before them: no line holds a secret that Hob knows.
+//! Both streams are the process's, and so is the gate before them: no line contains a secret that Hob knows.
 
 use std::{
     backtrace::{Backtrace, BacktraceStatus},
@@ -59,10 +59,10 @@ impl Unwritable {
     }
 }
 
-/// What no line holds. It is the process's, as the streams are: a panic has no other way to it.
+/// The secrets that no line may contain. It is global, as the streams are, because a panic has no other access to it.
 static WITHHELD: OnceLock<KnownSecrets> = OnceLock::new();
 
-/// From now on nothing that is written holds these secrets, the message of a panic included.
+/// From now on no output contains these secrets, the message of a panic included.
 pub(super) fn withhold(secrets: &KnownSecrets) {
     // A second start, as in a test, has no effect and is not an error.
     if WITHHELD.set(secrets.clone()).is_ok() {
@@ -75,7 +75,7 @@ pub(super) fn redacted(text: &str) -> String {
     WITHHELD.get().map_or_else(|| text.to_owned(), |secrets| secrets.redaction().text(text).into_owned())
 }
 
-/// What is said of a panic: as the standard library says it.
+/// The message of a panic, as the standard library words it.
 fn told(panic: &PanicHookInfo<'_>) -> String {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
@@ -89,7 +89,7 @@ fn told(panic: &PanicHookInfo<'_>) -> String {
 /// Writes a line of the result to standard output.
 ///
 /// # Errors
-/// [`Unwritable`]: the disk is full, or nobody reads.
+/// [`Unwritable`]: the disk is full, or the reader is gone.
 pub(super) fn line(text: impl Display) -> Result<(), Unwritable> {
     let mut stdout = anstream::stdout().lock();
     writeln!(stdout, "{}", redacted(&text.to_string()))?;
@@ -98,7 +98,7 @@ pub(super) fn line(text: impl Display) -> Result<(), Unwritable> {
 
 /// Writes a line for people to standard error.
 pub(super) fn note(text: impl Display) {
-    // Whoever closed standard error does not want to know.
+    // A person who closed standard error does not want to know.
     writeln!(anstream::stderr().lock(), "{}", redacted(&text.to_string())).ok();
 }
 
@@ -107,13 +107,13 @@ pub(super) fn warn(text: &str) {
     note(format!("{} {}", styled(WARN, "warning:"), terminal(text)));
 }
 
-/// What is left of a rate limit, on one line.
+/// The rest of a rate limit, on one line.
 pub(super) fn rate(rate: &Rate) -> String {
     let at = rate.reset.format("%H:%M:%S UTC");
     terminal(&format!("rate limit `{}`: {} of {} calls left until {at}", rate.resource, rate.remaining, rate.limit))
 }
 
-/// Which repository the lines below are about, where there are several.
+/// Names the repository of the lines below, if there are several.
 pub(super) fn heading(repo: &RepoName, naming: Naming) -> Result<(), Unwritable> {
     match naming {
         Naming::One => Ok(()),
@@ -142,10 +142,10 @@ mod tests {
     use super::*;
     use crate::cli::screen::Screen;
 
-    /// Set where this test runs as the process that panics.
+    /// Set if this test runs as the process that panics.
     const PANICS: &str = "HOB_TEST_PANICS";
 
-    /// Attack corpus G79: in a process of its own, because the hook and the secrets are the process's.
+    /// Attack corpus G79: in a separate process, because the hook and the secrets are global.
     #[tokio::test]
     async fn a_panic_and_what_is_printed_hold_no_secret() {
         #[derive(Debug)]

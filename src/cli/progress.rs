@@ -1,5 +1,5 @@
-//! Progress on standard error, one line a stage, each with the time since the start. No line can begin with text from an
-//! issue or an agent, so GitHub Actions takes none for a workflow command.
+//! Progress on standard error, one line a stage, each with the time since the start. No line can begin with text from
+//! an issue or an agent, so GitHub Actions never takes one for a workflow command.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,9 +23,9 @@ use crate::cli::{
 
 /// Events kept for a step summary, more than it can show.
 pub(super) const SUMMARY: usize = 10_000;
-/// How often the status is drawn anew.
+/// How often the status is redrawn.
 const TICK: Duration = Duration::from_secs(1);
-/// The width of what stands before an issue's text: time, issue and state.
+/// The width of the columns before an issue's text: time, issue and state.
 const BEFORE_TEXT: usize = 27;
 
 /// An event, the seconds since the start, and the repository it is about.
@@ -38,7 +38,7 @@ pub(super) struct Timed {
 /// The events so far.
 pub(super) type Log = Arc<Mutex<Vec<Timed>>>;
 
-/// How progress is shown.
+/// The form of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Show {
     /// Lines for people on standard error.
@@ -50,7 +50,7 @@ pub(super) enum Show {
 }
 
 impl Show {
-    /// How much people see.
+    /// The amount of lines for people; `None` if there are none.
     fn lines(self) -> Option<Verbosity> {
         match self {
             Self::Lines(verbosity) | Self::Both(verbosity) => Some(verbosity),
@@ -59,14 +59,14 @@ impl Show {
     }
 }
 
-/// How much people see.
+/// The amount of progress for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verbosity {
-    /// What failed.
+    /// Failures only.
     Quiet,
     /// Each stage.
     Stages,
-    /// What happens within a stage too.
+    /// Activities within a stage too.
     Everything,
 }
 
@@ -77,10 +77,10 @@ pub(super) enum Addresses {
     End,
 }
 
-/// How lines are grouped in the log of a job of GitHub Actions.
+/// The grouping of lines in the log of a GitHub Actions job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grouping {
-    /// Not: this is no such job.
+    /// None: this is not such a job.
     Off,
     /// A group for each issue: they come one after the other.
     PerIssue,
@@ -89,7 +89,7 @@ pub(super) enum Grouping {
 }
 
 impl Grouping {
-    /// The grouping of a process that works on so many issues at a time.
+    /// The grouping of a process that works on `jobs` issues at a time.
     pub(super) fn of(in_actions: bool, jobs: usize) -> Self {
         match (in_actions, jobs) {
             (false, _) => Self::Off,
@@ -99,18 +99,18 @@ impl Grouping {
     }
 }
 
-/// What a sink shows, and what it keeps.
+/// The settings of a sink: what it shows, and what it keeps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View {
     pub(super) show: Show,
     pub(super) naming: Naming,
     pub(super) addresses: Addresses,
     pub(super) grouping: Grouping,
-    /// How many events that change an issue's standing are kept.
+    /// The number of events to keep that change an issue's state.
     pub(super) keeps: usize,
 }
 
-/// What is left of a sink when its run has ended.
+/// The remains of a sink when its run has ended.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     pub(super) log: Log,
@@ -140,7 +140,7 @@ impl std::fmt::Debug for Timed {
     }
 }
 
-/// A sink that shows each event at once. When nobody can read them, it stops the run by `cancel`.
+/// A sink that shows each event at once. When its output can no longer be written, it stops the run by `cancel`.
 pub(super) fn sink(view: View, screen: &Screen, cancel: &CancellationToken) -> (EventSink, Watch) {
     let (watch, started) = (Watch::default(), Instant::now());
     let lines = Arc::new(Mutex::new(Lines::new(view)));
@@ -205,7 +205,7 @@ async fn tick(lines: Weak<Mutex<Lines>>, naming: Naming, screen: Screen) {
 struct Lines {
     view: View,
     live: Live,
-    /// Issues whose pull request was told; that they are in review now says nothing more.
+    /// Issues whose pull request was reported; their state in review adds nothing.
     published: BTreeSet<(RepoName, IssueNumber)>,
     /// The last poll of each repository.
     polled: BTreeMap<RepoName, String>,

@@ -24,11 +24,12 @@ const SCHEDULE: &str = "schedule";
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     issues: &'a [ReadyIssue],
-    /// How many more there are than `--limit` lets through.
+    /// The number of issues beyond `--limit`.
     more: usize,
-    /// The longest that an attempt takes in any of their repositories, by the settings; none: no issue is listed.
+    /// The longest time in minutes that an attempt takes in any of their repositories, by the settings; `None` if no
+    /// issue is listed.
     attempt_minutes: Option<u64>,
-    /// What is wrong with the schedule that starts Hob, where something else started this.
+    /// The problem with the schedule that starts Hob, if something else started this run.
     schedule: Option<String>,
 }
 
@@ -74,7 +75,7 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
     failed.map_or(Ok(()), Err)
 }
 
-/// The issues of one repository, and the minutes of its longest attempt, where there are some.
+/// The issues of one repository, and the minutes of its longest attempt, if there are any.
 async fn found(worker: &Worker, args: &ReadyArgs) -> Result<(Vec<ReadyIssue>, Option<u64>), WorkError> {
     let mut issues = ready(worker).await?;
     issues.retain(|one| args.shard.is_none_or(|shard| shard.has(one.issue)));

@@ -16,7 +16,7 @@ pub(super) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// The folder, made where it is not there.
+    /// The folder, made if it does not exist.
     pub(super) fn folder(self) -> anyhow::Result<Option<PathBuf>> {
         let Some(folder) = self.record else { return Ok(None) };
         let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());

@@ -1,4 +1,4 @@
-//! What a release is packed with: `hob version`, `hob completions`, `hob man`.
+//! The parts of a release beside the program: `hob version`, `hob completions`, `hob man`.
 
 use std::{fs, io::Write};
 

@@ -14,7 +14,7 @@ pub(super) struct Origin {
     pub(super) repo: RepoName,
 }
 
-/// The repository that `origin` points to; none if there is no such remote or it is not on a forge.
+/// The repository that `origin` points to; `None` if there is no such remote or it is not on a forge.
 pub(super) async fn origin() -> Option<Origin> {
     let git = Program::of_hob("git", &child_environment()).args(["config", "--get", "remote.origin.url"]);
     let finished = git.run(&CancellationToken::new()).await.ok()?;

@@ -1,4 +1,4 @@
-//! `hob routing`: who was chosen to work on each issue, where people chose otherwise, and how often the router was right.
+//! `hob routing`: the choice for each issue, the choices that people changed, and how often the router was right.
 
 use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, count, routing_overview, terminal};
 use hob_forge::Access;

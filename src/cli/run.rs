@@ -85,7 +85,7 @@ fn naming(repositories: &Repositories) -> output::Naming {
     }
 }
 
-/// What a run did, in a line.
+/// The counts of a run, in a line.
 fn counts(done: &RunSummary) -> String {
     let calls = done.calls;
     format!(
@@ -126,7 +126,7 @@ pub(super) fn on_signal(cancel: CancellationToken, screen: Screen, stopping: &'s
         tracing::warn!("cannot handle signals: the first one ends the process immediately");
         return;
     };
-    // Whoever started Hob under `nohup` wants it to outlive the terminal.
+    // A person who started Hob under `nohup` wants it to outlive the terminal.
     let mut hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
     let signals = [Some(Signal::INT), Some(Signal::TERM), hangup.as_ref().map(|_| Signal::HUP)];
     if let Err(error) = exit_at_second(&signals.into_iter().flatten().collect::<Vec<_>>(), SECOND_SIGNAL) {
@@ -149,10 +149,10 @@ pub(super) fn on_signal(cancel: CancellationToken, screen: Screen, stopping: &'s
     });
 }
 
-/// Whether this process was started with SIGHUP ignored; `false` where the system does not tell.
+/// Whether this process was started with SIGHUP ignored; `false` if the system does not tell.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // The first bit stands for signal 1.
+    // The first bit is signal 1.
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

@@ -17,7 +17,7 @@ const HELD_MAX: usize = 1_000;
 /// Puts the cursor to the begin of its line and empties it.
 const EMPTY_LINE: &str = "\r\u{1b}[K";
 
-/// Where lines of progress go. Clones share it.
+/// The destination of progress lines. Clones share it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Screen(Arc<Mutex<Held>>);
 
@@ -36,7 +36,7 @@ impl Screen {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether somebody sees a status.
+    /// Whether the status is visible.
     pub(super) fn is_live(&self) -> bool {
         std::io::stderr().is_terminal()
     }
@@ -111,8 +111,8 @@ impl Held {
     }
 }
 
-/// Log events are lines too, one each, whatever the text of an error holds: a job's log takes some for commands. An event
-/// comes here as a whole, so that no secret in it is in two pieces.
+/// Log events are lines too, one each, even if the text of an error has line breaks: a job's log takes some for
+/// commands. An event arrives here as a whole, so that no secret in it is split.
 impl Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);

@@ -28,7 +28,7 @@ struct Shown<'a> {
     case: Option<Case>,
 }
 
-/// How far its investigation is.
+/// The progress of its investigation.
 #[derive(Debug, Serialize)]
 struct Case {
     status: CaseStatus,
@@ -57,7 +57,7 @@ impl Case {
 }
 
 impl<'a> Shown<'a> {
-    /// A damaged record of an investigation is no reason not to show the rest; the next run says what it does about it.
+    /// A damaged record of an investigation must not hide the rest; the next run says what it does about it.
     fn new(store: &Sessions, record: &'a SessionRecord) -> Self {
         let case = store.investigation(&record.id).ok().flatten();
         Self { record, case: case.as_ref().map(Case::new) }
@@ -134,7 +134,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     if shared.json {
         return json::result(&Shown::new(&of(setup), &record));
     }
-    // A damaged record is no reason not to show the rest; the next run says what it does about it.
+    // A damaged record must not hide the rest; the next run says what it does about it.
     let case = of(setup).investigation(&record.id).ok().flatten();
     let metrics = &record.metrics;
     let limits = [
@@ -161,7 +161,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("tools", seconds(metrics.tools_ms)),
         ("chain", chain(&of(setup).list(), &record)),
         ("case", case.as_ref().map(investigated::figures).unwrap_or_default()),
-        // Of an investigation that is done the report would stand here, which is shown below as people read it.
+        // A finished investigation has its report here, which is shown below in the form for people.
         (
             "outcome",
             match &record.outcome {
@@ -201,7 +201,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
     Ok(())
 }
 
-/// The hand-overs of the issue that this machine has the sessions of, the oldest first: who, to whom, why, what it cost.
+/// The hand-offs of the issue whose sessions this machine has, oldest first: from whom, to whom, why, and the cost.
 fn chain(sessions: &[SessionRecord], shown: &SessionRecord) -> String {
     let of_issue = |record: &&SessionRecord| record.repo == shown.repo && record.issue == shown.issue;
     let mut links: Vec<(u64, String)> = Vec::new();

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use crate::cli::about_args::SettingsFile;
 
 const DOCUMENT: &str = include_str!("../../docs/settings.md");
-/// Where the table of the repository's file begins.
+/// The heading before the table of the repository's file.
 const REPOSITORY: &str = "\n## The repository's own settings";
-/// What the schema is written in: the newest that the editors' plug-ins for TOML read.
+/// The dialect of the schema: the newest that the editors' plug-ins for TOML read.
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
 /// A row: path, default, unit, meaning.
@@ -40,7 +40,7 @@ pub(super) fn schema(file: SettingsFile) -> anyhow::Result<Value> {
     Ok(properties)
 }
 
-/// The default of each setting, with one entry, `NAME` or `MODEL`, where names are people's own.
+/// The default of each setting, with one entry, `NAME` or `MODEL`, in place of names that people choose.
 fn defaults() -> anyhow::Result<Value> {
     let mut all: Value = toml::from_str(DEFAULTS)?;
     for (section, value) in [
@@ -98,7 +98,7 @@ fn object(rows: Vec<Row<'_>>, defaults: &Value) -> Value {
     root
 }
 
-/// An object takes no other keys than its own, where it has some.
+/// Lets an object take only its own keys, if it has any.
 fn close(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     if schema.contains_key("properties") && !schema.contains_key("additionalProperties") {
@@ -148,7 +148,7 @@ fn value(row: &Row<'_>, default: &Value) -> Value {
 mod tests {
     use super::*;
 
-    /// What is wrong with a value by a schema, as far as these schemas go.
+    /// The violations of a schema by a value, as far as these schemas go.
     fn wrong(value: &Value, schema: &Value, at: &str) -> Vec<String> {
         let kinds = match &schema["type"] {
             Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),

@@ -23,18 +23,18 @@ use crate::cli::{
     remote, sign_in,
 };
 
-/// What the process was started with.
+/// The process's settings and variables.
 pub(super) struct Setup {
     pub(super) settings: Settings,
     pub(super) standard: Standard,
     /// Tokens and keys that files gave.
     pub(super) files: SecretFiles,
     pub(super) state_dir: PathBuf,
-    /// Where replies are recorded.
+    /// The folder in which replies are recorded.
     pub(super) record: Option<PathBuf>,
-    /// Where notifications are posted to.
+    /// The webhook for notifications.
     webhook: Option<Webhook>,
-    /// What nothing that leaves this process may hold.
+    /// The secrets that must not leave this process.
     pub(super) secrets: KnownSecrets,
 }
 
@@ -113,8 +113,8 @@ impl Setup {
         Ok(named.pop())
     }
 
-    /// The repository that a flag or GITHUB_REPOSITORY names, for a command about one. What the settings name is what to work
-    /// on, and limits no list of what is on this machine.
+    /// The repository that a flag or GITHUB_REPOSITORY names, for a command about one. The repositories of the settings
+    /// are what to work on; they do not limit lists of what is on this machine.
     pub(super) fn at_most_one(&self, shared: &Shared) -> anyhow::Result<Option<RepoName>> {
         let mut named = self.named(shared)?;
         if named.len() > 1 {
@@ -184,7 +184,7 @@ impl Setup {
         Ok(WorkerPool::new(connection, settings, cancel, repositories, factory))
     }
 
-    /// What each repository's worker is made of.
+    /// The parts of each repository's worker.
     async fn factory(
         self,
         connection: &Arc<Connection>,
@@ -195,7 +195,7 @@ impl Setup {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents =
             AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir, &self.files) };
-        // Who only reads starts nothing in it.
+        // A command that only reads starts nothing in it.
         let sandbox = match access {
             Access::ReadOnly => sandbox_of_tier(&self.settings, Tier::Fence, &self.state_dir, launcher()),
             Access::ReadWrite | Access::LiveCheck => sandbox_of(&self.settings, &self.state_dir).await,
@@ -219,7 +219,7 @@ impl Setup {
     }
 }
 
-/// What agents and checks may reach; they are started by this program.
+/// The sandbox of agents and checks; this program starts them.
 pub(super) async fn sandbox_of(settings: &Settings, state_dir: &Path) -> Sandbox {
     sandbox(settings, state_dir, launcher()).await
 }

@@ -13,11 +13,11 @@ use crate::cli::{
     setup::Setup,
 };
 
-/// How long a run that is asked to stop is waited for, and how often it is looked whether it has.
+/// How long to wait for a run that was asked to stop, and how often to check.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOKS: Duration = Duration::from_millis(100);
 
-/// What came of it: for programs, and for people.
+/// The result: for programs, and for people.
 pub(super) type Answer = (Value, String);
 
 /// Ends its run in order. It can go on.
@@ -77,7 +77,7 @@ fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, Sess
     Ok((store, record))
 }
 
-/// Has its run stop, where there is one; false: it takes longer.
+/// Stops its run, if there is one; `false` if that takes longer.
 async fn stop(store: &Sessions, record: &SessionRecord) -> anyhow::Result<bool> {
     let runs = || store.record(&record.id).is_some_and(|record| record.state == SessionState::Running);
     if !runs() {

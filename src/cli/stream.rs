@@ -1,5 +1,5 @@
-//! What the events of a run have besides what they are about: when, in words, of which run and how far. `docs/json.md` describes
-//! it.
+//! The additional members of a run's events: the time, a sentence, the run, and its progress. `docs/json.md` describes
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::cli::{
     words::{because, lacked_labels, plain, polled},
 };
 
-/// How far an attempt is at its stages, in percent.
+/// The progress of an attempt at its stages, in percent.
 const CLAIMED: u8 = 5;
 const BEGUN: u8 = 10;
 const PREPARED: u8 = 15;
@@ -23,7 +23,7 @@ const CHECKED: u8 = 80;
 const PUBLISHED: u8 = 95;
 const ENDED: u8 = 100;
 
-/// How far the work on an issue is.
+/// The progress of the work on an issue.
 #[derive(Debug, Default, Clone)]
 struct Standing {
     run: Option<RunId>,
@@ -57,14 +57,14 @@ impl Stream {
         self.last.get(&issue).cloned()
     }
 
-    /// Adds the run and how far it is, where the event is of one.
+    /// Adds the run and its progress, if the event belongs to one.
     fn complete(&mut self, value: &mut Value, repo: &RepoName, event: &WorkEvent) {
         let Some(issue) = issue_of(event) else { return };
         let key = (repo.clone(), issue);
         if matches!(event, WorkEvent::Moved { state: State::Assigned, .. }) {
             self.under_way.insert(key.clone(), Standing::default());
         }
-        // Where there is none, nothing of it began here: a state that is repaired, an issue that cannot be claimed.
+        // Without a run, nothing of it began here: a state that is repaired, an issue that cannot be claimed.
         let Some(standing) = self.under_way.get_mut(&key) else { return };
         if let WorkEvent::AgentStarted { run_id, .. } = event {
             self.last.insert(issue, run_id.clone());
@@ -95,7 +95,7 @@ impl TaskStream {
         Self { run, percent: 0 }
     }
 
-    /// Writes an event for programs; `share` is how far the agent is, where it tells.
+    /// Writes an event for programs; `share` is the agent's progress, if it reports any.
     pub(super) fn write(&mut self, mut event: Value, message: &str, share: Option<u8>) -> Result<(), Unwritable> {
         self.percent = self.percent.max(share.unwrap_or_default());
         event["run_id"] = self.run.as_str().into();
@@ -130,7 +130,7 @@ fn issue_of(event: &WorkEvent) -> Option<IssueNumber> {
     }
 }
 
-/// How far an attempt is that comes to this, in percent.
+/// The progress in percent of an attempt that reaches this event.
 fn stage(event: &WorkEvent) -> Option<u8> {
     match event {
         WorkEvent::Moved { state: State::Assigned, .. } => Some(CLAIMED),

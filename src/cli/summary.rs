@@ -1,4 +1,4 @@
-//! What a run reports to GitHub Actions: the step summary under a job, and annotations. Both say what was done, what held
+//! A run's report to GitHub Actions: the step summary below a job, and annotations. Both say what was done, what held
 //! issues back, and what they wait for.
 
 use std::{
@@ -26,7 +26,7 @@ const SUMMARY_MAX: usize = 512 * 1024;
 /// Maximum bytes of a text in it.
 const TEXT_MAX: usize = 1_000;
 
-/// Where a run reports to.
+/// The destination of a run's report.
 pub(super) struct Report {
     path: Option<PathBuf>,
     in_actions: bool,
@@ -41,12 +41,12 @@ impl Report {
         Self { path, in_actions, trigger: labels.trigger.clone() }
     }
 
-    /// How lines of progress are grouped, where so many issues are worked on at a time.
+    /// The grouping of progress lines with `jobs` issues at a time.
     pub(super) fn grouping(&self, jobs: usize) -> Grouping {
         Grouping::of(self.in_actions, jobs)
     }
 
-    /// How many events are kept: a daemon without a report keeps none.
+    /// The number of events to keep: a daemon without a report keeps none.
     pub(super) fn keeps(&self) -> usize {
         if self.path.is_some() || self.in_actions { progress::SUMMARY } else { 0 }
     }
@@ -59,7 +59,7 @@ impl Report {
             actions::annotate(&told.annotations());
         }
         match &self.path {
-            // Where nothing was even polled, the failure that follows is all there is to tell.
+            // If nothing was even polled, the failure that follows tells everything.
             Some(path) if done.is_some() || !events.is_empty() => {
                 append(path, &told.summary(&events, &self.trigger, done))
             }
@@ -237,7 +237,7 @@ impl<'a> Told<'a> {
         summary
     }
 
-    /// What was done, in one sentence.
+    /// The work that was done, in one sentence.
     fn headline(&self, trigger: &str) -> String {
         let of = |is: fn(&WorkEvent) -> bool| self.ends.values().filter(|event| is(event)).count();
         let blocked = of(|event| matches!(event, WorkEvent::Moved { state: State::Blocked, .. }));
@@ -334,7 +334,7 @@ fn what(event: &WorkEvent) -> String {
     }
 }
 
-/// Untrusted text on one line, which may stand in a table.
+/// Untrusted text on one line, safe in a table.
 fn text(text: &str) -> String {
     inert_line(&clip(text, TEXT_MAX)).replace('|', "\\|")
 }
@@ -394,7 +394,7 @@ mod tests {
             timed(10.0, WorkEvent::Polled { issues: 7, ready: 1, waiting: waits }),
         ];
         let told = Told::of(&events);
-        // What keeps a number from being a link shows nothing.
+        // The character that keeps a number from becoming a link is invisible.
         let summary = told.summary(&events, "code", Some(&RunSummary::default())).replace('\u{200b}', "");
         insta::assert_snapshot!(summary, @r"
         ## Hob

@@ -1,4 +1,4 @@
-//! What the sessions of each agent came to and cost. A session of a profile has the profile's name.
+//! The results and costs of each agent's sessions. A session of a profile has the profile's name.
 
 use std::collections::BTreeMap;
 

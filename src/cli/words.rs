@@ -1,4 +1,4 @@
-//! What happens, in words: for the lines that people see and the messages that programs get.
+//! The wording of events: for the lines that people see and the messages that programs get.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) fn lacked_labels(labels: &[String]) -> String {
     format!("creates {} that the repository lacks", count(labels.len(), "label"))
 }
 
-/// How many issues a poll found, and what holds all of them back.
+/// The number of issues that a poll found, and what holds all of them back.
 pub(super) fn polled(issues: usize, ready: usize, waiting: &[Waiting]) -> String {
     let asked = waiting.iter().filter(|one| one.on == WaitsOn::Person).count();
     let asked = if asked > 0 { format!(", {asked} waiting for an answer") } else { String::new() };
@@ -38,7 +38,7 @@ pub(super) fn held_back(waiting: &[Waiting]) -> BTreeMap<&str, Vec<IssueNumber>>
     held
 }
 
-/// Why an issue is in a state, without the state's name, which stands before it.
+/// Why an issue is in a state, without the state's name, which precedes it.
 pub(super) fn because(state: State, why: &str) -> String {
     let named = format!("{state}: ");
     plain(why.strip_prefix(&named).unwrap_or(why))

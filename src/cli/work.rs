@@ -99,16 +99,16 @@ struct Worked<'a> {
     one: &'a WorkedOn,
     /// The attempt of this run; none: no agent began.
     run_id: Option<RunId>,
-    /// What the agent of its last run said at the end.
+    /// The final text of its last run's agent.
     summary: Option<String>,
-    /// How sure an investigation's result is.
+    /// The confidence of an investigation's result.
     confidence: Option<Confidence>,
     usd: f64,
-    /// What this run cost.
+    /// The cost of this run.
     spend: Spend,
 }
 
-/// What each session has cost.
+/// The cost of each session.
 fn bills(sessions: &Sessions) -> BTreeMap<RunId, Spend> {
     sessions.list().into_iter().map(|record| (record.id.clone(), record.bill())).collect()
 }

@@ -1,4 +1,4 @@
-//! Agents through their one trait, each in a folder of its own: real files, real programs, no network.
+//! Agents through their one trait, each in its own folder: real files, real programs, no network.
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 

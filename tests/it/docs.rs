@@ -1,5 +1,5 @@
-//! The documents say what the code says: settings and their defaults, exit codes, dependencies, the crate map, links,
-//! and that the workflows are pinned.
+//! The documents match the code: settings and their defaults, exit codes, dependencies, the crate map, links, and that
+//! the workflows are pinned.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,7 +40,7 @@ fn rows(markdown: &str) -> Vec<Vec<String>> {
     markdown.lines().filter_map(cells).collect()
 }
 
-/// What stands in the one pair of backticks of a cell, if that is all there is.
+/// The text in the one pair of backticks of a cell, if there is nothing else.
 fn code(cell: &str) -> Option<&str> {
     cell.strip_prefix('`')?.strip_suffix('`')
 }
@@ -73,7 +73,7 @@ fn leaves(prefix: &str, value: &Value, found: &mut BTreeMap<String, String>) {
 fn settings() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     leaves("", &toml::from_str(DEFAULTS).unwrap(), &mut found);
-    // Which models have a price is data; the keys of a price are added below.
+    // The models with prices are data; the keys of a price are added below.
     found.retain(|key, _| !key.starts_with("model.prices."));
     for (prefix, section) in [
         ("agents.NAME", serde_json::to_value(AgentSettings::default()).unwrap()),
@@ -92,7 +92,7 @@ fn settings() -> BTreeMap<String, String> {
         found.insert(format!("model.prices.MODEL.{key}"), default.to_owned());
     }
     for key in serde_json::to_value(RepositorySettings::default()).unwrap().as_object().unwrap().keys() {
-        // They stand in another file, so they have a table of their own there.
+        // They belong to another file, so they have their own table.
         found.insert(format!("{key} in `.github/hob.toml`"), String::new());
     }
     found
@@ -204,7 +204,7 @@ fn the_glossary_defines_each_word_once_and_in_order() {
     assert!(unordered.is_empty(), "docs/glossary.md is not in order: {unordered:?}");
 }
 
-/// How many things each of the five designs asks for.
+/// The number of items in each of the five designs.
 const ASKED: [(char, usize); 5] = [('A', 13), ('S', 8), ('P', 9), ('M', 10), ('G', 8)];
 
 #[test]
@@ -364,7 +364,7 @@ fn every_workflow_is_pinned_and_keeps_no_credentials() {
         // Another compiler than yesterday's is a change, too.
         assert!(!has("toolchain install stable"), "{}", path.display());
         let uses = |line: &&str| line.trim_start().trim_start_matches("- ").starts_with("uses:");
-        // What begins so is of the same repository and the same commit.
+        // A reference that begins so is of the same repository and the same commit.
         let is_own = |line: &str| line.contains("uses: $/.github/");
         for (at, line) in lines.iter().enumerate().filter(|(_, line)| uses(line) && !is_own(line)) {
             let (hash, version) = line.split_once('@').and_then(|(_, pin)| pin.split_once(" # ")).unwrap_or(("", ""));
@@ -378,7 +378,7 @@ fn every_workflow_is_pinned_and_keeps_no_credentials() {
     }
 }
 
-/// The jobs of a workflow, by name. What stands before all jobs holds for each.
+/// The jobs of a workflow, by name. Everything before all jobs applies to each.
 fn jobs(workflow: &str) -> (String, BTreeMap<String, String>) {
     let told: Vec<&str> = workflow.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
     let workflow = told.join("\n");
@@ -453,7 +453,7 @@ fn the_step_with_the_token_becomes_hob() {
     let script = text(".github/actions/hob/run.sh");
     let runs: Vec<&str> = script.lines().map(str::trim).filter(|line| line.contains("\"$HOB_FOLDER/hob\"")).collect();
     assert!(runs.len() == 2 && runs.iter().all(|line| line.starts_with("exec ")), "{runs:?}");
-    // What makes a box possible is over before it, and got nothing of the job's environment.
+    // The steps that make a box possible are over before it, and got nothing of the job's environment.
     let (before, _) = steps.split_once("GITHUB_TOKEN").unwrap();
     let start = "run: exec env -i PATH=\"$PATH\" HOB_COMMAND=\"$HOB_COMMAND\" bash \"$GITHUB_ACTION_PATH/box.sh\"";
     assert!(before.contains(start), "{before}");
@@ -477,8 +477,8 @@ fn the_workflow_that_is_proposed_names_this_version() {
     }
 }
 
-/// Facts A7 and A10: GitHub refuses a run whose caller grants less than a job declares, and cancels calls that wait in a group. So
-/// what each reusable workflow asks for is a part of its interface, and none has a group.
+/// Facts A7 and A10: GitHub refuses a run whose caller grants less than a job declares, and cancels calls that wait in
+/// a group. So the permissions of each reusable workflow are a part of its interface, and none has a group.
 #[test]
 fn what_a_caller_has_to_grant_stays_as_it_is() {
     let own = ["contents: write", "issues: write", "pull-requests: write"];

@@ -1,5 +1,5 @@
-//! What cargo cannot check of the crate map in `docs/architecture.md`: which of our crates a `Cargo.toml` may name, a header
-//! in every file, no file past the ceiling.
+//! The rules of the crate map in `docs/architecture.md` that cargo cannot check: which of our crates a `Cargo.toml` may
+//! name, a header in every file, no file past the ceiling.
 
 use std::{
     collections::BTreeSet,
@@ -28,7 +28,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-bench", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent"]),
 ];
 
-/// What tests and examples may use beyond the map.
+/// Dependencies that tests and examples may have beyond the map.
 const DEV: &[(&str, &str)] = &[("hob", "hob-bench"), ("hob", "hob-workspace"), ("hob-bench", "github-emulator")];
 
 fn root() -> &'static Path {
@@ -73,8 +73,8 @@ fn past_the_ceiling(root: &Path) -> Vec<PathBuf> {
     files(root).into_iter().filter(|file| production_lines(&file.1) > CEILING).map(|file| file.0).collect()
 }
 
-/// The texts of errors that keep a cause and do not say it. Where an error is shown without its chain, as on an issue and
-/// in progress, the cause would be lost.
+/// The texts of errors that keep a cause and do not say it. An error shown without its chain, as on an issue and in
+/// progress, would lose the cause.
 fn texts_without_their_cause(text: &str) -> Vec<String> {
     let production = text.split("#[cfg(test)]").next().unwrap();
     let shown = production.split("#[error(").skip(1).filter_map(|rest| rest.split_once(")]\n"));
@@ -88,7 +88,7 @@ fn texts_without_their_cause(text: &str) -> Vec<String> {
     silent.map(|(says, _)| says.to_owned()).collect()
 }
 
-/// What is wrong with the dependencies of one package, by its `Cargo.toml`.
+/// The violations in the dependencies of one package, by its `Cargo.toml`.
 fn wrong(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = toml::from_str(manifest).unwrap();
     let name = manifest["package"]["name"].as_str().unwrap();
@@ -142,7 +142,7 @@ fn no_file_passes_the_ceiling() {
 
 #[test]
 fn every_error_says_its_cause() {
-    // What the embedded forge fails with is shown by the command line alone, with its whole chain.
+    // Only the command line shows the embedded forge's failures, with their whole chain.
     let ours = files(root())
         .into_iter()
         .filter(|(path, _)| !path.components().any(|part| part.as_os_str() == "github-emulator"));

@@ -356,7 +356,7 @@ async fn what_is_not_there_is_answered_404_with_its_name() {
     assert_eq!(answer.status, 404);
     assert_eq!(answer.body["message"], "the embedded forge has no GET /repos/acme/site/milestones");
     assert_eq!(fixture.send("tw", Method::DELETE, "/user", Value::Null).await.status, 404);
-    // Nor is it a page, where a page's path would fit.
+    // Nor is it a page, although it would match a page's path.
     assert_eq!(fixture.get("/issues").await.body["message"], "the embedded forge has no GET /issues");
     for path in ["/api", "/api/", "/api/v4", "/api/v4/user", "/api/uploads/x"] {
         let asked = fixture.client.get(format!("{}{path}", fixture.forge.server_url())).send().await.unwrap();

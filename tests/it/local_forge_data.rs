@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::local_forge::Fixture;
 
-/// A forge in a process of its own.
+/// A forge in its own process.
 struct Process {
     child: Child,
     api: String,
@@ -37,7 +37,7 @@ impl Process {
         Self { child, api: ready["api_url"].as_str().unwrap().to_owned(), client: reqwest::Client::new() }
     }
 
-    /// The answer's body where it is a success; none where the connection broke.
+    /// The answer's body if it is a success; `None` if the connection broke.
     async fn send(&self, method: Method, path: &str, body: Value) -> Option<Value> {
         let request = self.client.request(method, format!("{}{path}", self.api)).header("authorization", "Bearer ta");
         let request = if body.is_null() { request } else { request.body(body.to_string()) };
@@ -54,7 +54,7 @@ impl Process {
     }
 }
 
-/// Opens issues and moves a ref of its own until the forge is gone; tells of each answered issue.
+/// Opens issues and moves its own ref until the forge is gone; reports each answered issue.
 async fn write_on(forge: &Process, writer: usize, head: &str, told: mpsc::UnboundedSender<u64>) {
     let at = format!("/repos/ada/site/git/refs/hob/w{writer}");
     for number in 0.. {

@@ -1,4 +1,4 @@
-//! The embedded forge makes no success up: what it does not do is refused by name, and what it takes is obeyed.
+//! The embedded forge never pretends success: it refuses unsupported requests by name, and obeys the others.
 
 use github_emulator::{BranchRules, RequiredChecks};
 use http::Method;

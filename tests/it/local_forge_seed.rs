@@ -59,7 +59,7 @@ async fn forge(data: Option<&Path>) -> Running {
     serve(Options { seed, data: data.map(Path::to_owned), ..Options::default() }).await.unwrap()
 }
 
-/// What tells whether the forge is as it was seeded.
+/// The titles, which tell whether the forge is as it was seeded.
 async fn titles(fixture: &Fixture) -> Vec<String> {
     let listed =
         fixture.send("ta", Method::GET, "/repos/ann/site/issues?state=all&direction=asc", Value::Null).await.body;
@@ -153,7 +153,7 @@ async fn a_snapshot_is_brought_back_over_http_with_its_git_data() {
     let kept = ["Broken", "Done", "Fix", "Kept"];
     assert_eq!(titles(&fixture).await, kept);
     assert_eq!(fixture.send("ta", Method::GET, file, Value::Null).await.status, 404);
-    // What follows is stored over the snapshot, which stays as it is.
+    // Later changes are stored over the snapshot, which stays as it is.
     assert_eq!(fixture.send("ta", Method::PUT, file, put).await.status, 201);
     fixture.post("ta", "/repos/ann/site/issues", json!({"title": "After"})).await;
     fixture.forge = serve(Options::default()).await.unwrap();

@@ -39,7 +39,7 @@ fn check(protocol: Protocol) {
     }
 }
 
-/// A path, one line a step: what was done, and what stood in the ledger after it.
+/// A path, one line a step: the action, and the ledger after it.
 fn told(path: Path<World, Act>) -> String {
     let steps = path.into_vec();
     let after = steps.iter().skip(1).map(|(world, _)| world.to_string());
@@ -47,7 +47,7 @@ fn told(path: Path<World, Act>) -> String {
     acts.zip(after).enumerate().map(|(n, (act, world))| format!("  {:2}. {act:?} -> {world}\n", n + 1)).collect()
 }
 
-/// What the faults of most variants take.
+/// The bounds that the faults of most variants need.
 const TROUBLE: Bounds = Bounds { trouble: 2, people: 0 };
 
 /// Searches a broken variant until `property` is found not to hold.

@@ -1,9 +1,9 @@
-//! A real model server, llama.cpp's, with a tiny model that knows nothing: what it streams, counts, holds to a grammar and
-//! refuses is read as it is meant. With a small real model: whatever it says, a run ends honestly and within its limits. What a model is worth is
-//! not tested here.
+//! A real model server, llama.cpp's, with a tiny model that knows nothing: its streams, counts, grammars and refusals
+//! are read correctly. With a small real model: a run ends honestly and within its limits, no matter what the model
+//! says. The quality of a model is not tested here.
 //!
-//! These tests run where `HOB_MODEL_SERVER_DIR` names the folder in which `scripts/model_server.py` installed it, as in CI.
-//! Elsewhere each says that it is skipped.
+//! These tests run if `HOB_MODEL_SERVER_DIR` names the folder in which `scripts/model_server.py` installed it, as in
+//! CI. Elsewhere each says that it is skipped.
 
 use std::{fs, io::Write, path::PathBuf, sync::Arc, time::Duration};
 
@@ -33,7 +33,7 @@ struct Server {
     _process: Child,
 }
 
-/// Where it is installed. A folder that is named has to have it.
+/// The folder of its installation. A folder that is named must have it.
 fn installed() -> Option<PathBuf> {
     let Some((_, folder)) = std::env::vars_os().find(|(name, _)| name == "HOB_MODEL_SERVER_DIR") else {
         let why = "skipped: no real model server; `python3 scripts/model_server.py install FOLDER`, then set \
@@ -48,7 +48,7 @@ fn installed() -> Option<PathBuf> {
 }
 
 impl Server {
-    /// None where it is not installed.
+    /// `None` if it is not installed.
     async fn start(context: u32) -> Option<Self> {
         Self::start_with(context, &[]).await
     }
@@ -105,7 +105,7 @@ fn user(text: &str) -> Message {
     Message::user(text)
 }
 
-/// A call whose arguments are as the tool's schema wants them.
+/// A call whose arguments match the tool's schema.
 fn is_well_formed(call: &ToolCall) -> bool {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
     !call.id.is_empty() && call.name == "read" && arguments["path"].is_string() && arguments["from"].is_number()

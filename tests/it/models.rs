@@ -28,7 +28,7 @@ mod images;
 mod openai;
 mod responses;
 
-/// What the server answers to one request.
+/// The server's answer to one request.
 pub(crate) enum Answer {
     Stream(String),
     Status(u16, &'static [(&'static str, &'static str)], &'static str),
@@ -97,7 +97,7 @@ impl Server {
         Models::new(settings, access)
     }
 
-    /// What it was sent.
+    /// The bodies of the requests.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.script.seen.lock().unwrap().iter().map(|seen| seen.body.clone()).collect()
     }

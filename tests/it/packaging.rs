@@ -1,4 +1,5 @@
-//! What runs Hob elsewhere: the images, the unit for systemd, the Compose file and the template for Kubernetes.
+//! The packages that run Hob elsewhere: the images, the unit for systemd, the Compose file and the template for
+//! Kubernetes.
 
 use std::{collections::BTreeMap, fs, io::Write, path::PathBuf};
 
@@ -43,7 +44,7 @@ fn the_unit_gives_secrets_as_files_and_hides_other_processes() {
     for variable in variables.split(' ').filter(|variable| variable.contains("TOKEN") || variable.contains("KEY")) {
         assert!(variable.split_once('=').unwrap().0.ends_with("_FILE"), "{variable}");
     }
-    // These keep bubblewrap from the `/proc` of its own, and just-in-time compilers from running.
+    // These keep bubblewrap from mounting its own `/proc`, and just-in-time compilers from running.
     for key in ["ProtectKernelTunables", "ProtectKernelLogs", "ProcSubset", "MemoryDenyWriteExecute", "EnvironmentFile"]
     {
         assert!(!unit.contains_key(key), "{key}");
@@ -62,7 +63,7 @@ fn the_unit_lets_bubblewrap_make_a_box_and_nothing_else() {
     assert!(!unit.contains_key("ProtectHostname") && !unit.contains_key("SystemCallFilter"), "{unit:?}");
 }
 
-/// What `systemd-analyze verify` says of the unit after `change`; none: it is not installed.
+/// The output of `systemd-analyze verify` for the unit after `change`; `None` if it is not installed.
 async fn verdict(change: impl Fn(&str) -> String) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hob.service");
@@ -84,7 +85,7 @@ async fn systemd_understands_the_unit() {
         return;
     };
     assert_eq!(says, "");
-    // It ends with 0 whatever it finds, so that what it says has to be read.
+    // It always exits with 0, so its output has to be read.
     let says = verdict(|unit| unit.replace("OOMPolicy=continue", "OOMPolicy=perhaps")).await.unwrap();
     assert!(says.contains("perhaps"), "{says}");
 }
@@ -177,11 +178,11 @@ fn the_image_of_a_release_compiles_nothing_and_says_whether_it_is_well() {
         assert!(!used, "{tool}");
     }
     assert!(release.lines().any(|line| line.starts_with("HEALTHCHECK ")));
-    // The two images differ in where the program comes from, and not in what it runs on.
+    // The two images differ in the source of the program, not in what it runs on.
     assert_eq!(bases("Dockerfile").last(), bases("Containerfile.release").last());
 }
 
-/// What `docs/trust.md` asks of whatever runs Hob.
+/// The demands of `docs/trust.md` on every way to run Hob.
 #[test]
 fn the_compose_file_gives_no_rights_and_secrets_as_files() {
     let compose = &YamlLoader::load_from_str(&text("packaging/compose.yaml")).unwrap()[0];
@@ -199,7 +200,7 @@ fn the_compose_file_gives_no_rights_and_secrets_as_files() {
     for limit in ["mem_limit", "pids_limit"] {
         assert!(!hob[limit].is_badvalue(), "{limit}");
     }
-    // What can be written beside the volume is memory, and has a size.
+    // Writable paths beside the volume are in memory, and have a size.
     let in_memory: Vec<_> = hob["tmpfs"].as_vec().unwrap().iter().map(|mount| mount.as_str().unwrap()).collect();
     assert!(in_memory.iter().any(|mount| mount.starts_with("/tmp:")), "{in_memory:?}");
     assert!(in_memory.iter().all(|mount| mount.contains("size=")), "{in_memory:?}");
@@ -233,7 +234,8 @@ fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
     }
 }
 
-/// Attack corpus K144: an earlier job on the same machine has left a program, with its digest, where the action keeps releases.
+/// Attack corpus K144: an earlier job on the same machine has left a program, with its digest, where the action keeps
+/// releases.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_action_takes_no_archive_that_an_earlier_job_left() {

@@ -1,4 +1,4 @@
-//! `hob rehearse` through the real binary, with nothing in its environment but where programs are.
+//! `hob rehearse` through the real binary, with only the paths of programs in its environment.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ fn states(account: &Value) -> Vec<&str> {
     account["states"].as_array().unwrap().iter().map(|state| state[1].as_str().unwrap()).collect()
 }
 
-/// The account stands behind the events: the last object on standard output.
+/// The account follows the events: the last object on standard output.
 fn account(finished: &Finished) -> Vec<Value> {
     let text = finished.stdout.text();
     let last = text.lines().last().unwrap_or_else(|| panic!("{}", finished.stderr.text()));
@@ -44,7 +44,7 @@ fn account(finished: &Finished) -> Vec<Value> {
 #[tokio::test]
 async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_over_and_a_refusal() {
     let home = tempfile::tempdir().unwrap();
-    // It brings its own agents, whatever the settings at hand say.
+    // It brings its own agents, regardless of the settings.
     let finished = hob(home.path(), &["rehearse", "--json", "--set", "agent.default=mine"]).await;
     assert!(finished.exit.is_success(), "{}", finished.stderr.text());
     let accounts = account(&finished);
@@ -156,7 +156,7 @@ async fn a_folder_that_takes_no_recording_is_told_before_any_work() {
     assert!(said.contains("cannot record into `file`") && said.lines().count() == 1, "{said}");
 }
 
-/// A repository of somebody's own, `mine`, with an issue beside it.
+/// A person's own repository, `mine`, with an issue beside it.
 async fn own_repository(home: &Path) -> PathBuf {
     let repo = home.join("mine");
     std::fs::create_dir_all(repo.join(".github")).unwrap();
@@ -202,7 +202,7 @@ async fn a_rehearsal_that_lacks_a_part_says_which() {
     }
 }
 
-/// What people have beside the ordinary: a clone without its history, other kinds of repositories, and folders within.
+/// Less ordinary repositories: a clone without its history, other kinds of repositories, and folders within.
 #[tokio::test]
 async fn a_rehearsal_takes_every_kind_of_repository_that_git_reads() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a child in a sandbox cannot do, tried by programs that want to. Each attempt is made in a fence and in a box; a
+//! The limits of a child in a sandbox, tried by hostile programs. Each attempt is made in a fence and in a box; a
 //! machine that lacks one of them fails here.
 
 use std::{
@@ -115,7 +115,7 @@ impl Prison {
     }
 }
 
-/// What a child is for.
+/// The purpose of a child.
 #[tokio::test]
 async fn a_child_works_in_its_folder_as_everywhere() {
     for tier in TIERS {
@@ -135,7 +135,7 @@ async fn a_child_works_in_its_folder_as_everywhere() {
     }
 }
 
-/// What the filter lets through, though it looks like what it refuses.
+/// Calls that the filter allows, though they look like refused ones.
 #[tokio::test]
 async fn what_programs_do_every_day_works() {
     for tier in TIERS {
@@ -215,7 +215,7 @@ async fn the_environment_of_no_process_outside_is_read() {
         let prison = Prison::new(tier);
         let holder = [("TOKEN".into(), CANARY.into()), ("PATH".into(), "/usr/bin:/bin".into())].into();
         let mut holder = Program::of_hob("cat", &holder).spawn().unwrap();
-        // What it has is there once it is the program that it is about to be.
+        // It has its environment only once it has executed its program.
         let (stdin, stdout) = (holder.stdin.as_mut().unwrap(), holder.stdout.as_mut().unwrap());
         stdin.write_all(b"x").await.unwrap();
         stdout.read_exact(&mut [0]).await.unwrap();
@@ -371,10 +371,10 @@ async fn with_the_network_of_the_machine_its_services_by_path_are_not_reached() 
 /// Attack corpus E63
 #[tokio::test]
 async fn a_child_has_three_descriptors() {
-    // As whoever starts Hob may leave one: the next program has it, too.
+    // Hob's parent may leave one open: the next program has it, too.
     let _left = rustix::io::dup(std::io::stdin()).unwrap();
     for tier in TIERS {
-        // No pipe, whose ends the shell would have for a moment.
+        // Not a pipe, whose ends the shell would have for a moment.
         let (_, said) = Prison::new(tier).sh("ls /proc/$$/fd; true").await;
         assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2"], "{tier}");
     }

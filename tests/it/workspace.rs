@@ -64,7 +64,7 @@ impl Yard {
         yard
     }
 
-    /// The same one, whose workspace knows these secrets.
+    /// The same one, with a workspace that knows these secrets.
     fn without(mut self, secrets: KnownSecrets) -> Self {
         self.workspace = self.workspace.without(secrets);
         self
@@ -96,7 +96,7 @@ impl Yard {
     }
 }
 
-/// What the people around Hob do: a shell of theirs, which must succeed.
+/// Runs a shell script of the people around Hob, which must succeed.
 async fn sh(folder: &Path, script: &str) -> String {
     let mut environment = child_environment();
     for role in ["AUTHOR", "COMMITTER"] {
@@ -246,7 +246,7 @@ async fn git_works_for_the_agent_and_what_it_does_there_stays_there() {
     assert_eq!(sh(&yard.issue(), "git --git-dir=git log --format=%s").await, "Fix it\nfirst\n");
 }
 
-/// Hob never opens the git directory that an agent can write. `CANARY` in the agent's script stands for a program that makes a
+/// Hob never opens the git directory that an agent can write. `CANARY` in the agent's script is a program that makes a
 /// file.
 async fn runs_nothing_of_hobs(hostile: &str) {
     let yard = Yard::new().await;
@@ -323,7 +323,8 @@ async fn a_git_file_that_points_elsewhere_is_not_followed() {
     assert!(yard.source().exists() && !checkout.folder().is_symlink());
 }
 
-/// What git checks out in another form than it keeps: an encoding, line ends that nobody normalised, an id that was filled in.
+/// Files that git checks out in another form than it stores: an encoding, line ends that were not normalised, an
+/// expanded id.
 #[tokio::test]
 async fn files_that_git_converts_are_committed_as_git_would_and_untouched_ones_stay_as_they_are() {
     let yard = Yard::new().await;
@@ -400,7 +401,7 @@ async fn nested_repositories_are_left_out_and_reserved_names_refused() {
         assert_eq!(checkout.left_out(), [left_out], "{script}");
         sh(checkout.folder(), "rm -rf nested deep").await;
     }
-    // What the repository tracks there stays in it.
+    // The files that the repository tracks there stay in it.
     sh(checkout.folder(), "git init -q src && cd src && git add . && git commit -qm x").await;
     assert_eq!((commit(&checkout).await.unwrap(), checkout.left_out()), (None, Vec::new()));
     sh(checkout.folder(), "rm -rf src/.git && git checkout -q src").await;
@@ -493,7 +494,7 @@ async fn a_submodule_of_the_repository_stays_as_it_is() {
     checkout.proof(&head).await.unwrap();
 }
 
-/// As `docs/operations.md` says: whatever filter the attributes name, no program of it runs, and the pointer is the file.
+/// As `docs/operations.md` says: no filter that the attributes name is run, and the pointer is the file.
 #[tokio::test]
 async fn a_file_in_git_lfs_is_its_pointer() {
     let yard = Yard::new().await;

@@ -27,13 +27,13 @@ mod attacks;
 /// `x-access-token:s3cret` in base64.
 const CREDENTIALS: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0";
 
-/// What the server does with the next requests.
+/// The server's treatment of the next requests.
 #[derive(Clone)]
 enum Mood {
     Serve,
     Answer(u16),
     Redirect(String),
-    /// The first request whose path ends so waits at the gate, and is served then.
+    /// The first request whose path ends with this waits at the gate, and is served then.
     Hold(&'static str, Arc<Mutex<Option<Arrival>>>),
 }
 
@@ -130,7 +130,7 @@ impl Yard {
         *self.served.mood.lock().unwrap() = mood;
     }
 
-    /// Has the next request whose path ends so wait; whoever awaits the answer is told that it is there.
+    /// Has the next request wait whose path ends with `end`; the receiver is notified when it arrives.
     fn hold(&self, end: &'static str) -> oneshot::Receiver<oneshot::Sender<()>> {
         let (arrival, arrived) = oneshot::channel();
         self.feel(Mood::Hold(end, Arc::new(Mutex::new(Some(arrival)))));

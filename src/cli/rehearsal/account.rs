@@ -29,7 +29,7 @@ struct Account {
     answer: Option<String>,
     /// The profile that the router chose, and why.
     routed: Option<String>,
-    /// Who handed over to whom, and why.
+    /// The hand-offs: from whom, to whom, and why.
     handed_over: Vec<String>,
     pull_request: Option<u64>,
     pull_request_address: Option<String>,
@@ -37,7 +37,7 @@ struct Account {
     diff: Option<String>,
 }
 
-/// What to run next, with a repository of one's own.
+/// The commands to run next, with one's own repository.
 const NEXT: [(&str, &str); 3] = [
     ("hob rehearse --repo PATH --issue FILE --agent NAME", "the same with a copy of your repository and your agent"),
     ("hob --repo OWNER/NAME doctor", "what is missing for a real run, and how to fix it; needs GITHUB_TOKEN"),
@@ -63,7 +63,7 @@ pub(in crate::cli) async fn tell(stage: &Stage, desk: &Desk) -> anyhow::Result<(
     }
 }
 
-/// What it came to, and what to do next.
+/// Prints the result, and what to do next.
 fn conclude(accounts: &[Account]) -> anyhow::Result<()> {
     let of = |is: fn(&Account) -> bool| accounts.iter().filter(|account| is(account)).count();
     let pulls = of(|account| account.pull_request.is_some());
@@ -161,7 +161,7 @@ async fn complete(stage: &Stage, account: &mut Account) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Which profile the router chose, and why.
+/// The profile that the router chose, and why.
 fn routed(route: &RouteChoice) -> Option<String> {
     let RouteChoice { percent, complexity, .. } = route;
     let name = route.profile.as_ref()?;

@@ -46,7 +46,7 @@ impl OwnRepository {
         }
         let scratch = tempfile::Builder::new().prefix("hob-rehearsal-").tempdir()?;
         let copy = scratch.path().join("copy.git");
-        // A HEAD on no branch is copied by its own name.
+        // A detached HEAD is copied as `HEAD`.
         let head = git(&top, &["symbolic-ref", "-q", "HEAD"]).await.unwrap_or_else(|_| "HEAD".to_owned());
         let program =
             Program::of_hob("sh", &child_environment()).args(["-c", COPY, "sh"]).arg(&top).arg(&copy).arg(head);
@@ -57,7 +57,7 @@ impl OwnRepository {
         Ok(Self { folder: copy, _copy: Some(scratch) })
     }
 
-    /// What is imported.
+    /// The folder to import.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -80,7 +80,7 @@ async fn is_plain(folder: &Path) -> anyhow::Result<bool> {
 /// Repositories of others are read, too, and nothing that such a one names is asked for what it lacks.
 const OF_OTHERS: [&str; 4] = ["-c", "safe.directory=*", "-c", "protocol.allow=never"];
 
-/// What git prints; or, in a line, what it says where it fails.
+/// Git's output; or, on one line, its error.
 async fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let program = Program::of_hob("git", &child_environment()).args(OF_OTHERS).arg("-C").arg(folder);
     let ended = program.args(arguments).run(&CancellationToken::new()).await.map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
-/// Somebody with a token.
+/// A person with a token.
 pub(in crate::cli) struct Person {
     client: reqwest::Client,
     /// The repository's address on the API.
@@ -12,7 +12,7 @@ pub(in crate::cli) struct Person {
 }
 
 impl Person {
-    /// Somebody who acts on the repository at `repo`, an address of the API.
+    /// A person who acts on the repository at `repo`, an address of the API.
     pub(super) fn new(client: &reqwest::Client, repo: &str, token: &'static str) -> Self {
         Self { client: client.clone(), repo: repo.to_owned(), token }
     }

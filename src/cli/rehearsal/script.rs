@@ -47,7 +47,8 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     Ok(stage)
 }
 
-/// The tier of the settings, where the machine has it. The agents of this rehearsal are Hob's own: it is played without one, too.
+/// The tier of the settings, if the machine has it. Only Hob's own agents run in this rehearsal, so it also works
+/// without one.
 async fn tier_of(settings: &Settings, folder: &Path, desk: &Desk) -> TierSetting {
     let sandbox = sandbox_of(settings, folder).await;
     let (tier, said) = match (sandbox.tier(), try_sandbox(&sandbox, &child_environment()).await) {

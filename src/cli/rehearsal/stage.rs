@@ -36,7 +36,7 @@ pub(in crate::cli) struct Stage {
     _state: TempDir,
 }
 
-/// How a rehearsal shows itself, and whom its agents ask.
+/// The display of a rehearsal, and the approver of its agents' actions.
 pub(in crate::cli) struct Desk {
     pub(in crate::cli) show: Show,
     /// Whether the forge stays, so that its addresses lead somewhere.
@@ -45,7 +45,7 @@ pub(in crate::cli) struct Desk {
     pub(in crate::cli) approval: Approval,
 }
 
-/// Where the stage's repository comes from.
+/// The source of the stage's repository.
 pub(super) enum Source<'a> {
     /// Files that Hob has with it.
     Files(&'a [SeedFile<'a>]),
@@ -104,14 +104,14 @@ impl Stage {
         };
         let worker = Arc::new(Worker::new(parts).await?);
         hob_agent::model::use_ring();
-        // The forge is on this machine: no certificates are needed, which a bare machine does not have.
+        // The forge is on this machine: it needs no certificates, which a bare machine does not have.
         let people = reqwest::Client::builder().no_proxy().tls_certs_only([]).build()?;
         let maintainer = Person::new(&people, &address, MAINTAINER);
         let outsider = Person::new(&people, &address, OUTSIDER);
         Ok(Self { forge, worker, maintainer, outsider, watch, _state: state })
     }
 
-    /// Where the repository's pages are.
+    /// The address of the repository's pages.
     pub(in crate::cli) fn web_address(&self) -> String {
         format!("{}/{}", self.forge.server_url(), self.worker.forge().repo())
     }

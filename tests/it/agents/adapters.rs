@@ -120,7 +120,7 @@ fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSet
 
 /// The program does the work, its tokens are counted, its end is understood, and nothing of it is left.
 async fn does_the_work(name: AdapterName) {
-    // A child in a session of its own, to see it end too.
+    // A child in its own session, to see it end too.
     let command = "echo hello > greeting.txt; setsid sleep 600 > /dev/null 2>&1 &";
     let script = Script::new([command]).edit("greeting.txt", "hello");
     let Some(real) = Real::new(name, script).await else { return };
@@ -134,7 +134,7 @@ async fn does_the_work(name: AdapterName) {
     real.assert_clean();
 }
 
-/// What comes of a quota that is used up.
+/// The failure of a used-up quota.
 async fn quota(name: AdapterName) -> Option<FailureClass> {
     let script = Script::new(["true"]).edit("greeting.txt", "hello");
     let script = script.fault(0, Fault::Quota(Duration::from_secs(3_600)), Times::Always);
@@ -163,7 +163,7 @@ macro_rules! real {
     };
 }
 
-// Where a service says that there is no quota and no money, waiting does not help: a person is needed. A rate limit passes.
+// If a service reports no quota and no money, waiting does not help: a person is needed. A rate limit passes.
 real!(Claude, claude_does_the_work, a_rate_limit_ends_claude_for_now, FailureClass::QuotaExhausted { .. });
 real!(Codex, codex_does_the_work, a_used_up_quota_of_codex_needs_a_person, FailureClass::Misconfigured);
 real!(Copilot, copilot_does_the_work, a_used_up_quota_of_copilot_needs_a_person, FailureClass::Misconfigured);
@@ -178,7 +178,7 @@ real!(
     FailureClass::Misconfigured
 );
 
-/// The one line that tells how much of this file ran: the lines above stand between those of other tests.
+/// One line tells how much of this file ran: the lines above appear between those of other tests.
 #[test]
 fn programs_that_are_not_installed_are_counted() {
     let missing: Vec<_> =
@@ -192,7 +192,7 @@ fn programs_that_are_not_installed_are_counted() {
 /// What opens the models' services in these tests.
 const KEY: &str = "key-of-a-test";
 
-/// A stand-in for `claude`: it says the version, and does what `script` says.
+/// A stand-in for `claude`: it prints the version, and runs `does`.
 fn stand_in(folder: &Path, version: &str, does: &str) -> PathBuf {
     let path = folder.join("claude");
     script(&path, &format!("if [ \"$1\" = --version ]; then echo '{version} (Claude Code)'; exit; fi\n{does}"));

@@ -1,4 +1,4 @@
-//! What agents reach through Hob: models without their keys, listed hosts, and nothing else.
+//! What agents reach through Hob: models without their keys, and listed hosts only.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use hob_domain::FailureClass;
 use super::*;
 use crate::harness::script;
 
-/// What opens the models' services in these tests.
+/// The key of the models' services in these tests.
 const KEY: &str = "key-of-a-test";
 
 /// An agent of the backend `command` whose program is `text`, for Python, with a key and the model that `server` plays.

@@ -1,4 +1,4 @@
-//! Commands that fail: what counts, and where it ends a run.
+//! Failed commands: which ones count, and when they end a run.
 
 use hob_config::{AgentSettings, FailedCommands};
 use hob_domain::FailureClass;
@@ -25,7 +25,7 @@ fn limited(in_row: u32, total: u32) -> AgentSettings {
     }
 }
 
-/// Requirement S2: after each command, so many errors in a row or in all end the run.
+/// Requirement S2: after each command, a number of errors in a row or in all ends the run.
 #[tokio::test]
 async fn commands_that_fail_end_a_run_in_a_row_and_in_all() {
     let bench = Bench::new(&[]);
@@ -50,8 +50,8 @@ async fn commands_that_fail_end_a_run_in_a_row_and_in_all() {
     assert_eq!(bench.read("ran"), "1\n2\n3\n");
 }
 
-/// Requirement S2: for work on code, where red tests are ordinary, nothing of the kind is limited by itself; what is refused, and what
-/// goes on in the background, is no command that failed.
+/// Requirement S2: work on code, where red tests are ordinary, has no such limit by default; refused and background
+/// commands do not count as failed.
 #[tokio::test]
 async fn red_tests_and_what_did_not_run_are_no_failed_commands() {
     let bench = Bench::new(&[]);

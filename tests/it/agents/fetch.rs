@@ -132,7 +132,7 @@ async fn no_other_host_is_reached_however_the_address_is_written() {
     assert!(others.lock().unwrap().is_empty());
 }
 
-/// A page that is made to break whoever reads it breaks nothing.
+/// A page that is made to break its reader breaks nothing.
 #[tokio::test]
 async fn a_page_of_deep_tables_ends_no_run() {
     let (host, _asked) = site().await;

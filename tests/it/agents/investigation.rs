@@ -16,7 +16,7 @@ use super::{
     *,
 };
 
-/// A case, the folder that the agent looks into, and where its sessions are.
+/// A case, the folder that the agent looks into, and the folder of its sessions.
 pub(super) struct Desk {
     pub(super) bench: Bench,
     folder: tempfile::TempDir,
@@ -108,7 +108,7 @@ pub(super) fn to(state: &str) -> Value {
     act("transition_state", &[], json!({ "to": state }))
 }
 
-/// What the model says in each turn of the whole case; a run that resumes goes on in the same list.
+/// The model's replies in each turn of the whole case; a resumed run continues in the same list.
 fn replies() -> Value {
     let show = |id: &str| json!({ "name": "read_evidence", "arguments": { "id": id } });
     json!([
@@ -219,7 +219,7 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     assert_eq!(report.outcome, Outcome::Question { question });
     assert_eq!(desk.record().status(), CaseStatus::Waiting);
     assert_eq!(asked.recv().await.unwrap(), "request_evidence Who renews the key, and does production work?");
-    // As long as nobody answers, the model is not asked.
+    // While no one answers, the model is not asked.
     let spend = desk.run(&agent).await.spend;
     assert_eq!(spend.tokens(), 0);
 
@@ -275,7 +275,7 @@ async fn a_damaged_record_is_begun_anew_with_a_warning() {
     desk.run(&native(json!([hand_off]))).await;
     let path = desk.folder.path().join("run-1/investigation.json");
     std::fs::write(&path, "{\"investigation\": 1, \"id\"").unwrap();
-    // What was kept of a piece of evidence is gone, too.
+    // The stored text of a piece of evidence is gone, too.
     std::fs::remove_file(desk.folder.path().join("run-1/evidence-E2.txt")).unwrap();
     desk.bench.said();
     desk.run(&native(json!([hand_off, hand_off]))).await;

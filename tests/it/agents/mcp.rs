@@ -23,7 +23,7 @@ struct Served {
     place: tempfile::TempDir,
 }
 
-/// How an agent with servers was run.
+/// The run of an agent with servers.
 struct Told {
     report: RunReport,
     lines: Vec<Line>,
@@ -37,7 +37,7 @@ impl Served {
         Self { bench: Bench::new(&[]), place }
     }
 
-    /// A server that does what `mode` says, whose tool `echo` runs by itself.
+    /// A server that behaves as `mode` says, whose tool `echo` needs no approval.
     fn server(&self, mode: &str) -> McpSettings {
         let script = self.place.path().join("server.py").display().to_string();
         let command = ["python3", &script, mode, "{folder}/calls"].map(str::to_owned).into();

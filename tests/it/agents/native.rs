@@ -22,7 +22,7 @@ pub(super) fn native_with(replies: Value, settings: AgentSettings) -> NativeAgen
 fn native_at(price: PriceSettings, replies: Value, settings: AgentSettings) -> NativeAgent {
     let cassette = json!({ "cassette": 1, "replies": replies }).to_string();
     let cassette = Arc::new(Cassette::parse(&cassette).unwrap());
-    // One `done` is enough but where the look before it is tested.
+    // One `done` is enough, except where the last look is tested.
     let settings = AgentSettings { last_look: false, ..settings };
     NativeAgent::new(FallbackChain::one("cassette", cassette, price), settings)
 }
@@ -179,7 +179,7 @@ async fn the_first_done_is_answered_with_the_task_the_change_and_the_checks_that
         "so run them now\nsh test.sh",
     ];
     assert_eq!(last_look(json!([edit, done(&[]), done(told)])).await.outcome, Outcome::done("ok"));
-    // Whoever has just looked at all of it ends at once.
+    // A model that has just looked at everything ends at once.
     let seen = json!([edit, shell("git diff; sh test.sh"), done(&[])]);
     assert_eq!(last_look(seen).await.outcome, Outcome::done("ok"));
     // A change after that is one that was not looked at.
@@ -192,7 +192,7 @@ async fn the_first_done_is_answered_with_the_task_the_change_and_the_checks_that
         done(&["2 new files: b, new.txt", "sh test.sh"])
     ]);
     assert_eq!(last_look(again).await.outcome, Outcome::done("ok"));
-    // Where no file changed there is nothing to look at.
+    // If no file changed, there is nothing to look at.
     assert_eq!(last_look(json!([shell("ls"), done(&[])])).await.outcome, Outcome::done("ok"));
 }
 
@@ -244,11 +244,11 @@ async fn a_command_gets_no_secret_and_no_more_time_than_the_run_has() {
     assert!(environment.contains("WANTED=value") && !environment.contains("canary") && !environment.contains("OTHER"));
 }
 
-/// Starts a child in a session of its own, which its shell's group does not hold, and waits until it is there.
+/// Starts a child in its own session, outside its shell's group, and waits until it exists.
 const STRAY: &str = "setsid sh -c 'echo $$ > new; mv new stray; exec sleep 600' > /dev/null 2>&1 & \
                      while ! [ -e stray ]; do :; done";
 
-/// Whether the child has memory: one that nobody has waited for yet has an entry in `/proc` and nothing else.
+/// Whether the child has memory: a zombie has only an entry in `/proc`.
 fn stray_lives(bench: &Bench) -> bool {
     let pid = bench.read("stray");
     !fs::read(format!("/proc/{}/cmdline", pid.trim())).unwrap_or_default().is_empty()

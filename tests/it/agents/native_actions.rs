@@ -1,4 +1,4 @@
-//! What the native agent may do and how it says so: rules, approval, speech, programs, ends of a run.
+//! The native agent's permitted actions and its replies: rules, approval, speech, programs, ends of a run.
 
 use hob_agent::{Proposal, Verdict};
 use hob_config::{AgentSettings, Impact, Speech};
@@ -59,7 +59,7 @@ async fn a_hand_off_is_a_question_with_the_state_of_the_work() {
     assert_eq!(report.outcome, Outcome::Question { question });
 }
 
-/// Rows M3, M10: where there are profiles, `hand_off` is to one of them, and what would be refused can be mended.
+/// Rows M3, M10: if there are profiles, `hand_off` is to one of them, and a refused one can be corrected.
 #[tokio::test]
 async fn a_hand_off_to_a_profile_is_typed_and_checked() {
     let mut bench = Bench::new(&[]);

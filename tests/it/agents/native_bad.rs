@@ -94,7 +94,7 @@ async fn what_a_command_leaves_running_ends_with_the_run() {
     let daemons = "sleep 600 & echo $! > pid; (sleep 600 &) ; nohup sleep 600 >/dev/null 2>&1 &";
     commands(&bench, AgentSettings::default(), &[(daemons, &["[exit code 0]"])]).await;
     let process = format!("/proc/{}/stat", bench.read("pid").trim());
-    // Where nobody buries it, a dead process stays in the list as a zombie.
+    // A dead process that is not reaped stays in the list as a zombie.
     let is_gone = || fs::read_to_string(&process).map_or(true, |stat| stat.contains(") Z "));
     while !is_gone() {
         tokio::task::yield_now().await;
@@ -152,7 +152,7 @@ async fn huge_files_pipes_and_loops_of_links_are_plain_answers() {
     assert_eq!(bench.read("a.txt"), "needle\n");
 }
 
-/// Attack corpus I100: patterns whose search would take longer than the world lasts, were each way tried in turn.
+/// Attack corpus I100: patterns that a backtracking search would take for ever to match.
 #[tokio::test]
 async fn a_pattern_made_for_backtracking_is_answered() {
     let line = format!("{}!", "a".repeat(5_000));

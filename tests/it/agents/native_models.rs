@@ -48,7 +48,7 @@ async fn a_run_whose_model_goes_away_ends_with_the_next_one_and_says_so() {
     assert_eq!(models, ["openai/first", "anthropic/second", "anthropic/second"]);
 }
 
-/// Row M5: a profile whose model does not answer goes on with the agent's own.
+/// Row M5: a profile whose model does not answer continues with the agent's own.
 #[tokio::test]
 async fn a_profile_whose_model_is_unreachable_goes_on_with_the_agents_own() {
     let mut bench = Bench::new(&[]);

@@ -1,4 +1,4 @@
-//! The agents that are there without settings: what each does, and what it says where it cannot.
+//! The agents that exist without settings: what each does, and its error if it cannot.
 
 use std::io::Write;
 
@@ -86,7 +86,7 @@ async fn the_agent_for_servers_asks_the_hosts_that_it_is_given() {
     server.abort();
 }
 
-/// Whether the program is on this machine; says so where it is not. Its folder goes on the path of the run.
+/// Whether the program is on this machine, with a message if it is not. Its folder goes on the path of the run.
 fn has_program(bench: &mut Bench, program: &str) -> bool {
     let path = hob_config::child_environment().remove(std::ffi::OsStr::new("PATH")).unwrap_or_default();
     let found = std::env::split_paths(&path).find(|folder| folder.join(program).is_file());
@@ -141,7 +141,7 @@ async fn the_agent_for_git_looks_at_a_repository_and_does_no_more() {
     assert!(!bench.path().join("made").exists());
 }
 
-/// Requirement S6: what asks the registry is left out where it cannot be reached, and that is said.
+/// Requirement S6: calls of the registry are left out if it cannot be reached, and the agent says so.
 #[tokio::test]
 async fn the_agent_for_npm_shows_what_is_installed_and_says_what_it_cannot_ask() {
     let files = [

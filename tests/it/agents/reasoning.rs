@@ -1,4 +1,4 @@
-//! Reasoning goes back to its service as it came: over many turns, over the death of a process, and not to anybody else.
+//! Reasoning goes back to its own service unchanged: over many turns, over the death of a process, and to no other.
 
 use std::{collections::BTreeMap, sync::Mutex};
 
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::{sessions::Sitting, *};
 
 const TURNS: usize = 100;
-/// Where the process dies.
+/// The turn in which the process dies.
 const DIES: usize = 50;
 
 /// A vendor's way to write and to check.
@@ -26,7 +26,7 @@ enum Vendor {
 /// A service that refuses what is not as it wrote it.
 struct Strict {
     vendor: Vendor,
-    /// What it wrote in each turn, by the id of the call in it.
+    /// Its reasoning in each turn, by the id of the call in it.
     issued: Mutex<BTreeMap<String, Vec<Value>>>,
     requests: Mutex<Vec<Value>>,
     refused: Mutex<Vec<String>>,

@@ -51,7 +51,7 @@ async fn programs_hear_how_far_an_agent_is_by_its_checklist() {
         json!({ "calls": [{ "name": "plan", "arguments": { "steps": steps } }] })
     };
     let done = json!({ "calls": [{ "name": "done", "arguments": { "summary": "It says two." } }] });
-    // It takes a step back, which is none for whoever watches.
+    // It takes a step back, which is not reported as progress.
     let replies = json!([plan("done", "doing"), plan("doing", "todo"), plan("done", "done"), done, done]);
     let mut args = task(&world, &replies);
     args.extend(["--json".to_owned(), "-q".to_owned()]);

@@ -1,5 +1,5 @@
-//! What the program makes of answers that it did not ask for: each ends in one sentence that says what to do, and what is
-//! wrong with one issue stops no other.
+//! The program's handling of unexpected answers: each ends in one sentence that says what to do, and trouble with one
+//! issue does not stop the others.
 
 use std::{collections::BTreeMap, fs::File, sync::Arc};
 

@@ -12,7 +12,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 #[tokio::test]
 async fn a_worker_signs_in_as_an_app_and_does_its_work() {
-    // As a job would have it that gave its own account: the App knows better.
+    // As if a job had given its own account: the App knows better.
     let world = World::fixing().set("forge.login", "github-actions[bot]").start().await;
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_app(Some(repo()));
@@ -61,7 +61,7 @@ async fn twenty_calls_at_once_make_one_token() {
         assert_eq!(world.tokens_made(), made);
         world.forge.advance(HOUR);
     }
-    // Nearly at its end, it is replaced before anybody refuses it.
+    // Near its end, it is replaced before it is refused.
     forge.ledger().tips().await.unwrap();
     world.forge.advance(HOUR - Duration::from_secs(200));
     forge.ledger().tips().await.unwrap();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Builder, Replies, World};
 
-/// A native agent on recorded replies, where all but looking needs a word.
+/// A native agent on recorded replies, where everything but looking needs approval.
 fn careful(ask: Ask) -> (Builder, Replies) {
     let replies = Replies::none();
     let agent = AgentSettings { approve: Impact::Low, ask, ..replies.agent() };
@@ -27,7 +27,7 @@ fn done() -> Value {
     json!([{ "name": "done", "arguments": { "summary": "Removed." } }])
 }
 
-/// A world with an issue whose agent waits for a word on `rm x`.
+/// A world with an issue whose agent waits for the approval of `rm x`.
 async fn waiting() -> (World, Replies, u64) {
     let (builder, replies) = careful(Ask::Issue);
     let world = builder.start().await;
@@ -82,7 +82,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
 #[tokio::test]
 async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_it() {
     let (world, replies, issue) = waiting().await;
-    // The second is said before anybody could know of another question.
+    // The second comes before anyone could know of another question.
     world.comments("ann", issue, "/hob approve").await;
     world.comments("wil", issue, "/hob approve").await;
     replies.then(&json!([
@@ -211,7 +211,7 @@ async fn where_nobody_is_asked_the_model_is_told_at_once() {
     ]));
     let ended = world.hob(&["run", "--once"]).await;
     assert_eq!((ended.code, kind(&world, issue).await), (0, BlockKind::Question), "{ended:?}");
-    // To a question in words `/hob approve` is a reply like any other.
+    // To a question in words, `/hob approve` is a reply like any other.
     world.comments("wil", issue, "/hob approve").await;
     let expect = ["May I remove x?", "answer of wil", "/hob approve"];
     replies.are(&json!([{ "expect": expect, "calls": [{ "name": "ask", "arguments": { "question": "Sure?" } }] }]));

@@ -66,7 +66,7 @@ async fn a_token_that_is_missing_wrong_or_too_weak_is_told() {
     assert!(weak.stderr.contains("write"), "{weak:?}");
     assert_eq!(world.labels(issue).await, ["code"]);
 
-    // The same issue, the right token: nothing stands in the way.
+    // The same issue, the right token: nothing prevents the work.
     let ended = world.hob(&["run", "--once"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);

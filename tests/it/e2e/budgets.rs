@@ -8,7 +8,7 @@ use hob_worker::RunLimits;
 
 use crate::harness::{Turnstile, World, run};
 
-/// Says what it cost, in US dollars and tokens.
+/// Reports its cost, in US dollars and tokens.
 fn costing(script: &str, usd: &str) -> String {
     format!("{script}\necho '{{\"outcome\":\"done\",\"summary\":\"Did it.\",\"usd\":{usd},\"input_tokens\":100}}'")
 }
@@ -116,7 +116,7 @@ async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
     world.finish().await;
 }
 
-/// Another worker takes that many US dollars of the day for an issue of its own, or all that is left.
+/// Another worker takes that many US dollars of the day for its own issue, or all that is left.
 async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
     let (forge, rules) = (world.bot(Access::ReadWrite), world.settings.repository_rules());
     let base = forge.repository().base_branch().await.unwrap();
@@ -130,7 +130,7 @@ async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
     taken.await.unwrap().unwrap();
 }
 
-/// Four issues of which the day has room for one; another worker takes that at the request whose path ends so.
+/// Four issues of which the day has room for one; another worker takes that at the request whose path ends with `path`.
 async fn the_day_is_taken_at(path: &str) -> (World, hob_worker::RunSummary) {
     let turnstile = Arc::new(Turnstile::default());
     let world = World::fixing()
@@ -175,7 +175,7 @@ async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
     for issue in 2..=4 {
         assert!(world.record(issue).await.is_none(), "issue {issue} of an old queue was claimed");
     }
-    // What is left of the world has no status comment: nothing was ever shown.
+    // The rest of the world has no status comment: nothing was ever shown.
     world.leave();
 }
 
@@ -299,7 +299,7 @@ async fn a_round_that_changes_nothing_is_the_last() {
     world.finish().await;
 }
 
-/// Attack corpus J115: an agent that says again and again that there is no quota is neither run in a circle nor for ever.
+/// Attack corpus J115: an agent that repeatedly reports a used-up quota is neither run in a loop nor for ever.
 #[tokio::test]
 async fn an_agent_that_never_has_a_quota_is_paused_and_in_the_end_handed_to_a_person() {
     let world = World::with_agent(r#"echo '{"outcome":"quota","reset_after":0}'"#).start().await;

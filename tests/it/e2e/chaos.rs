@@ -8,7 +8,8 @@ use rustix::process::Signal;
 
 use crate::harness::{Gate, World};
 
-/// Processes of one agent, each in a session of its own and without an environment; half of them under a name that is not UTF-8.
+/// Processes of one agent, each in its own session and without an environment; half of them with a name that is not
+/// UTF-8.
 const CHILDREN: usize = 1_000;
 /// No machine takes longer to end them. It is a bound for a hang, not a figure.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,7 +56,7 @@ struct Greedy {
     says: &'static str,
 }
 
-/// Of the kinds of memory, and of the kinds of files, no one by itself is more than the limit.
+/// No single kind of memory, and no single kind of file, exceeds the limit by itself.
 const GREEDY: [Greedy; 4] = [
     Greedy {
         name: "memory",
@@ -96,7 +97,7 @@ async fn runs_that_take_too_much_end_with_the_reason_and_another_issue_goes_on()
             builder = builder.script(name, script);
         }
         let world = builder.start().await;
-        // Nobody writes to it: who reads from it is ended, or waits.
+        // It has no writer: a reader is ended, or waits.
         rustix::fs::mknodat(
             rustix::fs::CWD,
             world.dir().join("never"),

@@ -202,7 +202,7 @@ async fn other_words_on_a_pull_request_begin_a_round_and_a_slip_does_not() {
     world.finish().await;
 }
 
-/// Which agents worked so far, the first one first.
+/// The agents that worked so far, in order.
 async fn agents(world: &World, issue: u64) -> Vec<String> {
     let history = world.history(issue).await;
     let started = history.iter().filter_map(|line| line.strip_prefix("the agent `")?.split_once('`'));
@@ -232,7 +232,7 @@ async fn an_agent_is_chosen_by_the_newest_word_of_an_authorized_account() {
         expected.push(agent);
         assert_eq!(agents(&world, issue).await, expected);
     }
-    // A label of somebody who may not choose does not count against it.
+    // A label by an account that may not choose does not count against it.
     world.labels_off("ann", issue, "agent:fixer").await;
     world.labels_on("tess", issue, "agent:fixer").await;
     world.comments("ann", pull, "/hob please write it once more").await;
@@ -292,7 +292,7 @@ async fn a_budget_in_a_comment_lets_an_issue_go_on_as_far_as_the_settings_allow(
     let history = world.history(issue).await;
     let set = |line: &&String| line.starts_with("ann set the issue's budget to $8.50 and requeued it");
     assert_eq!(history.iter().filter(set).count(), 1, "{history:?}");
-    // The issue's life has one budget, whatever label is put on again.
+    // The issue's life has one budget, even if a label is added again.
     world.comments("ann", issue, "/hob cancel").await;
     world.run().await;
     world.edits("ann", pull_of(&world).await, json!({"state": "closed"})).await;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::{Gate, World, run};
 
-/// A world whose agent stops at a gate, and whose workers look around often.
+/// A world whose agent stops at a gate, and whose workers poll often.
 async fn gated() -> (World, Gate) {
     let script = format!("echo half > half.txt\n{}", Gate::before("echo done > done.txt"));
     let world = World::fixing().script("fixer", &script).set("poll.interval", "20ms").start().await;

@@ -38,7 +38,7 @@ impl World {
         boards[0]
     }
 
-    /// Somebody ticks a box of an issue, as the page's form does.
+    /// A person ticks a box of an issue, as the page's form does.
     async fn ticks(&self, login: &str, board: u64, act: &str, issue: u64) {
         let mark = format!("<!-- hob:do {act} {issue} ");
         let tick = |line: &str| if line.contains(&mark) { line.replace("[ ]", "[x]") } else { line.to_owned() };
@@ -61,7 +61,7 @@ impl World {
         self.writes().iter().filter(is_edit).count()
     }
 
-    /// How often the issue's history says this.
+    /// The number of times that the issue's history says this.
     async fn times(&self, issue: u64, sentence: &str) -> usize {
         self.history(issue).await.iter().filter(|line| line.contains(sentence)).count()
     }
@@ -97,7 +97,7 @@ async fn the_page_is_opened_once_and_costs_nothing_while_nothing_changes() {
         "it is no work"
     );
     assert_eq!(world.briefs(issue).len(), 1);
-    // Who closes it wants no dashboard.
+    // A person who closes it does not want a dashboard.
     world.edits("ann", board, json!({"state": "closed", "body": "mine"})).await;
     world.draws(&worker).await;
     assert_eq!(world.body(board).await, "mine");
@@ -164,7 +164,7 @@ async fn a_tick_counts_where_hobs_account_is_a_bot() {
     let board = world.dashboard().await;
     let user = &world.look(&format!("/issues/{board}")).await["user"];
     assert_eq!((&user["login"], &user["type"]), (&json!("helper[bot]"), &json!("Bot")));
-    // Hob draws the page again before somebody ticks.
+    // Hob redraws the page before anyone ticks.
     world.asks("Make another", "").await;
     run(&worker).await;
     world.draws(&worker).await;
@@ -175,7 +175,7 @@ async fn a_tick_counts_where_hobs_account_is_a_bot() {
     let body = world.body(board).await;
     assert!(!body.contains("did not count"), "{body}");
     assert_eq!((world.times(issue, "ann ended the work").await, world.labels(issue).await), (2, Vec::new()));
-    // What a world must not leave behind is looked for by the name of another account.
+    // The check for leftovers uses the name of another account.
     world.leave();
 }
 
@@ -201,7 +201,7 @@ async fn a_strangers_tick_does_nothing_and_the_page_says_so() {
         assert!(!body.contains("[x]") && !body.contains("Hello"), "{body}");
         assert!(body.contains("**A tick did not count** at") && body.contains("`out`"), "{body}");
     }
-    // A box that nobody drew means nothing, whoever ticks it.
+    // A box that Hob did not draw means nothing, no matter who ticks it.
     let forged = format!("{}\n- [x] cancel <!-- hob:do cancel {issue} 1 -->", world.body(board).await);
     world.edits("ann", board, json!({"body": forged})).await;
     run(&worker).await;

@@ -203,7 +203,7 @@ async fn any_request_may_be_lost() {
     every_write_may_be_lost(Lost::Request).await;
 }
 
-/// What is no list is tried again, and then a person is asked.
+/// A reply that is not a list is tried again, and then a person is asked.
 #[tokio::test]
 async fn words_that_are_no_list_open_nothing() {
     let world = world("echo 'Steps:'; echo '- I would do it all.'").set("limits.attempts", "1").start().await;

@@ -83,14 +83,14 @@ fn a_token_that_may_not_see_check_runs_is_told() {
 /// The lines that a mood changes.
 fn changed_by(mood: Mood) -> &'static [&'static str] {
     match mood {
-        // A person's token has no part in the first; one token alone meets no other's tags, and a check is too short for limits
-        // and pushes no file.
+        // The first does not concern a person's token; a single token meets no other's tags, and a check is too short
+        // for limits and pushes no file.
         Mood::TokenPermissions | Mood::Tags | Mood::Points | Mood::LargeFiles => &[],
         Mood::RefRaces => &["ref.exists", "ref.not_forwards"],
         Mood::RefRefusals => &["ref.space"],
         Mood::RefLag => &["fresh.ref", "fresh.target"],
         Mood::EventLag => &["fresh.event"],
-        // Whatever people are told of is too much, so nothing of comments and pull requests goes on.
+        // Notifying people is too much, so the checks of comments and pull requests stop.
         Mood::PullLag => &["comment.create", "fresh.issue", "pull.open"],
         Mood::Touched => &["comment.times"],
         Mood::Queries => &["graphql.answers"],
@@ -147,7 +147,7 @@ fn a_base_branch_with_a_slash_in_its_name_is_read() {
     });
 }
 
-/// How many calls with this method a check makes.
+/// The number of calls with this method that a check makes.
 fn calls(world: &World, method: &str) -> u64 {
     let is_its = |path: &str| path.contains("/repos/");
     let made = world.forge.requests().into_iter().filter(|request| request.method == method && is_its(&request.path));

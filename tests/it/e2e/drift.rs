@@ -65,7 +65,7 @@ async fn a_label_that_others_take_off_each_time_is_put_on_three_times_and_then_l
     assert_eq!((repaired, gave_up, world.said(issue).await.len()), (3, 1, 1), "{history:?}");
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
 
-    // A label that nobody fights over is repaired nevertheless, and a day later this one is, too.
+    // A label that is not fought over is repaired nevertheless, and a day later this one is, too.
     world.labels_on("tess", issue, "assigned").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code"]);
@@ -93,7 +93,7 @@ async fn a_label_that_was_given_up_does_not_hold_up_what_people_say() {
     world.edits("ann", pull, json!({"state": "closed"})).await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
-    // What Hob itself does with a label is no fight, however often.
+    // Hob's own changes of a label are not a fight, however often they occur.
     for n in 1..=4 {
         world.edits("ann", pull, json!({"state": "open"})).await;
         world.run().await;
@@ -156,7 +156,7 @@ async fn a_ledger_deleted_before_the_first_comment_does_not_hold_the_issue_up() 
     let world = World::fixing().start().await;
     world.asks("Makes the labels", "").await;
     world.run().await;
-    // The claim's label, the ledger deleted by somebody, and the worker gone.
+    // The claim's label, the ledger deleted by a person, and the worker gone.
     let issue = world.asks("Make done.txt again", "").await;
     world.labels_on("hob", issue, "assigned").await;
     let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
@@ -189,7 +189,7 @@ async fn the_status_comment_in_the_place_of_a_deleted_one_is_found_though_nobody
     let comments = world.look(&format!("/issues/{issue}/comments")).await;
     let deleted = comments[0]["id"].clone();
     world.call("ann", Method::DELETE, &format!("/issues/comments/{deleted}"), Value::Null).await;
-    // Whoever wrote this one died before the ledger had its id.
+    // The worker that wrote this one died before the ledger had its id.
     let body = comments[0]["body"].as_str().unwrap();
     world.comments("hob", issue, body).await;
     world.edits("ann", pull, json!({"state": "closed"})).await;

@@ -36,12 +36,12 @@ pub(super) fn task(tasks: &Path, name: &str, wanted: &str) -> PathBuf {
 }
 
 async fn world() -> World {
-    // It writes what the tests want where they can be read, and looks for them.
+    // It writes the text that the tests want if it can read it, and searches for it.
     let peeks = "find / -name wanted -not -path '/proc/*' 2>/dev/null | grep . > found.txt; ls /tests >> found.txt; echo 1 > answer.txt; ls /app > app.txt";
     World::fixing().script("nobody", "true").script("one", "echo 1 > answer.txt").script("peeks", peeks).start().await
 }
 
-/// What `--json` wrote: the result, and how many trials came before it.
+/// The output of `--json`: the result, and the number of trials before it.
 fn result(ended: &Ended) -> (Value, usize) {
     let objects = ended.objects();
     let trials = objects.iter().filter(|object| object["event"] == "trial").count();
@@ -53,7 +53,7 @@ fn result(ended: &Ended) -> (Value, usize) {
 async fn hobs_own_tasks_are_solved_by_their_recordings_and_not_by_doing_nothing() {
     let world = world().await;
     let tasks = concat!(env!("CARGO_MANIFEST_DIR"), "/evals/tasks");
-    // Toolchains are found from the home of whoever runs it.
+    // Toolchains are found from the operator's home.
     let environment = hob_config::child_environment();
     let home = environment.get(OsStr::new("HOME")).and_then(|home| home.to_str()).unwrap_or_default();
     let at_home = [("HOME", home)];
@@ -97,7 +97,7 @@ async fn an_evaluation_goes_on_where_it_stopped_and_is_no_other_ones() {
     task(&tasks, "second", "2");
     let first = world.hob(&["eval", "two", "--agent", "one", "--task", "first", "--json"]).await;
     assert_eq!(result(&first).1, 1, "{first:?}");
-    // A line that was cut off by a crash is no trial.
+    // A line that was cut off by a crash is not a trial.
     let trials = world.dir().join("eval-results/two-one/trials.jsonl");
     let whole = fs::read_to_string(&trials).unwrap();
     fs::write(&trials, format!("{whole}{{\"task\":\"sec")).unwrap();
@@ -178,7 +178,7 @@ async fn what_cannot_be_tried_here_is_told_and_a_model_that_fails_is_no_answer()
     let limited = world.hob(&[&one[..], &short].concat()).await;
     let (report, _) = result(&limited);
     assert_eq!((limited.code, &report["limits"]), (0, &json!({ "turns": 1 })), "{limited:?}");
-    // What it wrote before its end counts.
+    // Its output before its end counts.
     assert_eq!(report["solved"]["count"], 1, "{limited:?}");
     let nowhere = world.hob(&["eval", "nowhere"]).await;
     assert_eq!((nowhere.code, nowhere.stderr.contains("cannot read `nowhere`")), (4, true), "{nowhere:?}");

@@ -73,7 +73,7 @@ async fn attempts_that_are_used_up_block_the_issue() {
 
 #[tokio::test]
 async fn an_agent_past_its_time_is_ended_with_its_children() {
-    // The agent and a child of its own both wait for a pipe that nobody writes to.
+    // The agent and a child of its own both wait for a pipe without a writer.
     let script = "mkfifo {DIR}/never; (read a < {DIR}/never) & read b < {DIR}/never";
     let world = World::with_agent(script).set("limits.attempt_time", "800ms").set("limits.attempts", "1").start().await;
     let issue = world.asks("Wait for ever", "").await;

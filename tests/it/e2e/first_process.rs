@@ -6,7 +6,7 @@ use hob_domain::State;
 
 use crate::harness::World;
 
-/// Makes a process namespace of its own, whose process 1 is what follows.
+/// Makes a new process namespace, whose process 1 is the following command.
 const AS_FIRST: &str = "exec bwrap --dev-bind / / --unshare-pid --proc /proc --as-pid-1 --die-with-parent -- \"$@\"";
 
 /// A git that ends only when a process that it left behind is reaped.

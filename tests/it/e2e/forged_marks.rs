@@ -1,5 +1,5 @@
-//! Marks that somebody else writes: Hob knows what it wrote by its own account, also where the token cannot tell which one that is, so
-//! nobody keeps it from answering.
+//! Marks that another account forges: Hob recognizes its own comments by its account, even if the token cannot tell
+//! which one that is, so no one can keep it from answering.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl World {
         comments.as_array().unwrap().iter().filter(is_marked).map(author).collect()
     }
 
-    /// Somebody who may only read writes what Hob's own comments begin with.
+    /// An account that may only read writes the beginning of Hob's own comments.
     async fn forges(&self, on: u64, mark: &str) {
         let body = json!({"body": format!("{mark}\nNothing to see here.")});
         self.call("rob", Method::POST, &format!("/issues/{on}/comments"), body).await;

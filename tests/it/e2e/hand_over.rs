@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Builder, World};
 
-/// A profile that runs the agent of its own name and may hand over to others.
+/// A profile that runs the agent of its own name and may hand off to others.
 fn profile(name: &str, to: &[&str]) -> String {
     let to = to.join(", ");
     format!(
@@ -50,7 +50,7 @@ impl World {
         files
     }
 
-    /// What whoever watches was told.
+    /// The progress so far.
     pub(super) fn told(&self) -> Vec<String> {
         let notices = self.notices.lock().unwrap();
         let lines = notices.iter().filter_map(|notice| match notice {
@@ -60,7 +60,7 @@ impl World {
         lines.collect()
     }
 
-    /// Who handed over to whom, as the ledger has it.
+    /// The hand-offs in the ledger: from whom, and to whom.
     async fn handed_over(&self, issue: u64) -> Vec<(String, String)> {
         let pair = |link: &ChainLink| (link.from.to_string(), link.to.to_string());
         self.record(issue).await.unwrap().chain.links().iter().map(pair).collect()
@@ -227,7 +227,7 @@ async fn a_circle_without_new_work_ends_where_it_closes() {
     world.finish().await;
 }
 
-/// Row M10 and bad input: what is refused ends the chain with the work so far, and no word of a secret is shown.
+/// Row M10 and bad input: a refused hand-off ends the chain with the work so far, and no part of a secret is shown.
 #[tokio::test]
 async fn a_hand_over_that_is_refused_ends_the_chain_with_the_work_so_far() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
@@ -289,7 +289,7 @@ async fn a_target_that_is_gone_leaves_the_base_agent() {
     }
 }
 
-/// Rows M3, M5: whoever had the work goes on with it after a failure, and after an answer to its question.
+/// Rows M3, M5: the profile that had the work continues after a failure, and after an answer to its question.
 #[tokio::test]
 async fn the_profile_that_had_the_work_goes_on_with_it() {
     let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
@@ -339,7 +339,7 @@ async fn each_part_of_a_chain_keeps_to_its_own_paths() {
     }
 }
 
-/// Row M5: a chain whose time is over gives what there is.
+/// Row M5: a chain whose time is over delivers the work so far.
 #[tokio::test]
 async fn a_chain_that_runs_out_of_time_gives_what_there_is() {
     let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));

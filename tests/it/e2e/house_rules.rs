@@ -75,7 +75,7 @@ async fn the_pull_request_gets_its_labels_and_reviewers_once_and_what_is_refused
     for part in ["`nobody` could not be asked for a review", "the team `core` could not be asked", "**In review**"] {
         assert!(status.contains(part), "{part}\n{status}");
     }
-    // What people take off stays off.
+    // Labels that people remove stay removed.
     world.call("ann", Method::DELETE, &format!("/issues/{number}/labels/bug"), Value::Null).await;
     world.edits("ann", number, json!({"state": "closed"})).await;
     world.run().await;
@@ -132,7 +132,7 @@ async fn a_draft_is_marked_as_ready_when_its_checks_are_green_and_once() {
     world.run().await;
     assert_eq!(world.pull().await["draft"], false, "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
-    // Whoever makes it a draft again has the last word.
+    // A person who makes it a draft again has the last word.
     let node = world.look(&format!("/pulls/{number}")).await["node_id"].clone();
     let convert = json!({"query": "mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { clientMutationId } }",
         "variables": {"id": node}});
@@ -217,8 +217,8 @@ async fn a_setting_names_the_base_and_a_label_another_one() {
     world.finish().await;
 }
 
-/// A key that was made for these tests and opens nothing else; without the lines around it, so that nobody takes it for a
-/// secret.
+/// A key that was made for these tests and opens nothing else; without the lines around it, so that it is not mistaken
+/// for a secret.
 const SIGNING_KEY: &str = concat!(
     "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUxOQAAACAnE03p1UlRIgKBZj2+",
     "FKqcF4wm9sl6tEiXyKraGKjL/QAAAIg+fwD6Pn8A+gAAAAtzc2gtZWQyNTUxOQAAACAnE03p1UlRIgKBZj2+FKqcF4wm9sl6tEiX",
@@ -284,7 +284,7 @@ async fn what_is_pushed_is_signed_checkpoints_and_rebased_commits_included() {
     world.finish().await;
 }
 
-/// Whoever has the public half can check the statement by OpenSSH alone.
+/// Anyone with the public half can check the statement by OpenSSH alone.
 #[tokio::test]
 async fn a_statement_is_signed_by_the_key_of_the_commits() {
     let mut world = World::fixing().start().await;

@@ -1,4 +1,4 @@
-//! The images of an issue: Hob fetches them, and models that see are shown them, also where a run is resumed.
+//! The images of an issue: Hob fetches them, and models with vision see them, also in a resumed run.
 
 use serde_json::{Value, json};
 

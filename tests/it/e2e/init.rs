@@ -22,14 +22,14 @@ async fn labels(world: &World) -> Vec<String> {
     all.as_array().unwrap().iter().map(|label| label["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What a pull request changes, in order.
+/// The files that a pull request changes, in order.
 async fn files_of(world: &World, pull: &Value) -> Vec<String> {
     let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
     changed.sort();
     changed
 }
 
-/// What GitHub answers to a push of a workflow by a token that may not write one.
+/// GitHub's answer to a push of a workflow by a token that may not write one.
 fn refuses_workflows(times: u64) -> Fault {
     let packet = |text: &str| format!("{:04x}{text}", text.len() + 4);
     let reason = "refusing to allow a Personal Access Token to create or update workflow `.github/workflows/hob.yml` \
@@ -212,7 +212,7 @@ async fn a_branch_that_a_person_pushed_to_is_theirs() {
     let ended = world.hob(&["init"]).await;
     assert!(ended.code == 0 && ended.stdout.contains("somebody else pushed to its branch"), "{ended:?}");
     assert_eq!(world.pull().await["head"]["sha"], head);
-    // Without its pull request somebody has to say what shall become of their work.
+    // Without its pull request a person has to say what happens to their work.
     world.call("ann", Method::PATCH, "/pulls/1", json!({ "state": "closed" })).await;
     let ended = world.hob(&["init"]).await;
     assert!(ended.code == 6 && ended.stderr.contains("delete the branch and run `hob init` again"), "{ended:?}");

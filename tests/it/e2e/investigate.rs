@@ -126,7 +126,8 @@ async fn bad_input_is_named_and_nothing_is_lost() {
     world.finish().await;
 }
 
-/// Requirement P8: the profile's questions and states, which may have capitals, begin the case, and what it allows needs nobody's word.
+/// Requirement P8: the profile's questions and states, which may have capitals, begin the case, and actions that it
+/// allows need no approval.
 #[tokio::test]
 async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let world = World::fixing().start().await;
@@ -179,7 +180,7 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     world.finish().await;
 }
 
-/// Requirement P1: a session is paused, goes on, and is ended for good; being stopped by a person is no failure.
+/// Requirement P1: a session is paused, continues, and is ended for good; a stop by a person is not a failure.
 #[tokio::test]
 async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
     let call = act("answer_question", &["E1"], &[("statement", "Since when?"), ("answer", "Today.")]);

@@ -36,7 +36,7 @@ fn to(state: &str) -> Value {
     act("transition_state", &[], &[("to", state)])
 }
 
-/// What the profile `oncall` leads to.
+/// The replies for the profile `oncall`.
 fn oncall_replies() -> Value {
     json!([
         { "expect": ["Look at `README.md` first.", "Knows the alarms", "Q1, required: Which host? [open]"],
@@ -84,7 +84,7 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     for sentence in ["the agent `oncall` started to investigate", "finished: the report is written"] {
         assert!(history.iter().any(|line| line.starts_with(sentence)), "{sentence}: {history:#?}");
     }
-    // Nobody looks at it again, until somebody asks anew.
+    // It is not looked at again, until a person asks anew.
     let before = world.writes().len();
     world.run().await;
     assert_eq!(world.writes().len(), before);
@@ -94,7 +94,7 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     world.finish().await;
 }
 
-/// From the label to the report, with evidence and three words of people in between.
+/// From the label to the report, with evidence and three comments of people in between.
 #[tokio::test]
 async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_report() {
     let (builder, replies) = looking();
@@ -118,7 +118,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     world.run().await;
     assert_eq!(world.writes().len(), before, "a stranger's words are no evidence");
 
-    // A pause holds it, whatever is said meanwhile.
+    // A pause holds it, no matter what is said meanwhile.
     let session = world.record(issue).await.unwrap().session;
     world.comments("ann", issue, "/hob pause").await;
     world.run().await;
@@ -200,7 +200,7 @@ async fn whoever_takes_over_from_a_worker_that_died_writes_no_second_report() {
     assert_eq!((world.reports(issue).await.len(), world.labels(issue).await.len()), (1, 3));
     let lease = world.settings.lease.clone();
     world.forge.advance(lease.duration + lease.skew + Duration::from_secs(2));
-    // Another machine, which has no session: nothing is asked of a model.
+    // Another machine, which has no session: no model is asked.
     replies.are(&json!([]));
     let summary = run(&world.worker("w2").await).await;
     assert_eq!(summary.failed, 0, "{:?}", world.failures());
@@ -234,7 +234,7 @@ async fn every_write_may_be_lost(lost: Lost) {
     panic!("an investigation takes fewer than 60 writes");
 }
 
-/// A profile that hands over to one that changes something, whose agent is the one of the settings.
+/// A profile that hands off to one that makes changes, whose agent is the one of the settings.
 fn handing_on() -> (Builder, Replies) {
     let (builder, replies) = looking();
     let oncall = ONCALL.replace("  approve: high\n", "  approve: high\n  hand_off_to: [mender]\n");
@@ -272,7 +272,7 @@ async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
     world.finish().await;
 }
 
-/// Whoever is chosen after the report works to the end, over a question, and the old report closes nothing.
+/// The profile chosen after the report works to the end, over a question, and the old report closes nothing.
 #[tokio::test]
 async fn whoever_is_chosen_after_a_report_works_to_the_end() {
     let asks =
@@ -383,7 +383,7 @@ async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
     world.run().await;
     assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
-    // The profile that Hob brings, by which it would work, is not blamed.
+    // The built-in profile by which it would work is not blamed.
     assert!(status.contains("The agent `chore` cannot investigate: it only applies what its recipe says"), "{status}");
     world.has_no_change().await;
     world.finish().await;

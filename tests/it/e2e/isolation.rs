@@ -21,9 +21,9 @@ fn when_an_agent_starts(act: impl Fn(u64) + Send + Sync + 'static) -> EventSink 
     })
 }
 
-/// That a blocked thread delays nothing else follows from this, as far as tokio promises it. To block one here and to wait
-/// for the others would not do: what the blocked thread woke last, and the events of the system that it was about to wait
-/// for, are not taken over by another thread in every case.
+/// Tokio then promises, within limits, that a blocked thread delays nothing else. Blocking one here and waiting for the
+/// others would not work: the task that the blocked thread woke last, and the system's events that it was about to wait
+/// for, are not always taken over by another thread.
 #[tokio::test]
 async fn an_attempt_is_a_task_of_its_own() {
     let world = World::fixing().set("limits.jobs", "2").start().await;

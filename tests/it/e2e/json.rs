@@ -35,7 +35,7 @@ impl Schema {
         Self(tables)
     }
 
-    /// What is wrong with a value that is documented as `kind`.
+    /// The violations of the documented type `kind` by a value.
     fn check(&self, value: &Value, kind: &str, at: &str, seen: &mut BTreeSet<String>) -> Vec<String> {
         let kind = kind.strip_suffix(", may be absent").unwrap_or(kind);
         if let Some(kind) = kind.strip_suffix(" or null") {
@@ -88,7 +88,7 @@ impl Held {
             let fields = object.as_object_mut().unwrap();
             assert_eq!(fields.remove("version"), Some(json!(1)), "{command}: {ended:?}");
             let Some(Value::String(event)) = fields.remove("event") else { panic!("{command}: {ended:?}") };
-            // What all events of a run have.
+            // The members that all events of a run have.
             if fields.contains_key("time") {
                 let common = ["time", "message", "run_id", "percent"];
                 let common =
@@ -154,7 +154,7 @@ async fn investigates(world: &World) -> Ended {
     world.hob(&[&args[..], &["--set", &model, "--json"]].concat()).await
 }
 
-/// What is said of an issue whose check failed.
+/// The explanation of an issue whose check failed.
 async fn explains_a_failed_check() -> Ended {
     let world = World::with_agent("echo done > done.txt").check("echo wet; test ! -f done.txt").start().await;
     let issue = world.asks("Make done.txt", "").await;
@@ -164,7 +164,7 @@ async fn explains_a_failed_check() -> Ended {
     explained
 }
 
-/// What is said of a repository whose model is down.
+/// The report on a repository whose model is down.
 async fn tells_of_an_outage() -> Ended {
     let model = Model::start().await;
     let world = super::outages::world(&model, 2).await;

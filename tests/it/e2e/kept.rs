@@ -36,7 +36,7 @@ impl World {
     }
 }
 
-/// Requirement A7: the work is published by another machine, in the words of whoever did it.
+/// Requirement A7: another machine publishes the work, with its agent's own text.
 #[tokio::test]
 async fn work_that_a_rule_refused_is_published_by_another_machine() {
     let (world, issue, head) = refused().await;
@@ -51,7 +51,7 @@ async fn work_that_a_rule_refused_is_published_by_another_machine() {
     world.finish().await;
 }
 
-/// Words that come with the answer say what is wanted now: what waited is not that.
+/// Words that come with the answer say what is wanted now, which is not the waiting work.
 #[tokio::test]
 async fn an_answer_in_words_is_worked_on() {
     let (world, issue, head) = refused().await;
@@ -82,7 +82,7 @@ async fn somebody_elses_commit_is_not_taken_for_the_work() {
     world.finish().await;
 }
 
-/// What people review is not moved by work in progress, so a round's work waits in the same way.
+/// Work in progress does not move a branch under review, so a round's work waits in the same way.
 #[tokio::test]
 async fn a_rounds_work_is_published_by_another_machine() {
     let world = World::with_agent(WORKS).check("test -f done.txt").start().await;

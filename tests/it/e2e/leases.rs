@@ -288,7 +288,7 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
                 return lease;
             }
         }
-        // Nobody opens the gate: only the heartbeat can end the agent.
+        // The gate stays closed: only the heartbeat can end the agent.
     };
     let (summary, lease) = tokio::join!(run(&slow), overtaken);
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());

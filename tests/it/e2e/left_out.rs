@@ -1,4 +1,5 @@
-//! What is in the agent's folder and in no commit: what tools made, and what git would lose. People and the agent are told.
+//! Files in the agent's folder that are in no commit: tools made them, or git would lose them. People and the agent are
+//! told.
 
 use crate::harness::World;
 
@@ -8,7 +9,7 @@ async fn files(world: &World) -> Vec<String> {
     files.as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap().to_owned()).collect()
 }
 
-/// As an agent leaves a folder that has run the tests, in a repository that ignores nothing.
+/// The state in which an agent leaves a folder after running the tests, in a repository that ignores nothing.
 const MAKES: &str = "mkdir -p pkg/__pycache__ node_modules/a .venv/lib target/debug && echo x > pkg/__pycache__/m.pyc \
                      && echo x > pkg/n.pyc && for n in $(seq 300); do echo x > node_modules/a/$n; done \
                      && touch .venv/pyvenv.cfg && echo x > .venv/lib/x.py && cp /bin/true a.out \
@@ -79,7 +80,7 @@ async fn work_that_git_ignores_is_named_where_nothing_else_changed() {
     world.finish().await;
 }
 
-/// What a check misses because it is left out, the agent is told.
+/// If a check misses a file that was left out, the agent is told.
 #[tokio::test]
 async fn an_agent_whose_check_misses_what_was_left_out_is_told_so() {
     let world = World::with_agent("case $n in 0) cp /bin/true fixture; echo x > y;; *) echo x > fixture;; esac")

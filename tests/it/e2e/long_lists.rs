@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::World;
 
-/// So many labels are put on the issue and taken off again.
+/// Adds this many labels to the issue and removes them again.
 async fn busy(world: &World, issue: u64, rounds: u64) {
     let names: Vec<String> = (0..100).map(|n| format!("noise-{n}")).collect();
     let own = world.labels(issue).await;

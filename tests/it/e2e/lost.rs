@@ -18,7 +18,7 @@ async fn every_write_may_be_lost(lost: Lost) {
     for index in 0..WRITES_MAX {
         let issue = world.asks(&format!("Without write {index}"), "").await;
         let is_lost = door.run_without(&world, index, lost).await;
-        // Whatever is lost after the claim is made up for under the lease.
+        // Everything lost after the claim is made up for under the lease.
         if let Some(record) = world.record(issue).await {
             let (now, told) = ((record.state, record.attempts_ever), world.history(issue).await);
             assert_eq!(now, (State::InReview, 1), "{lost:?} {index}: {told:?} {:?}", world.failures());

@@ -1,4 +1,4 @@
-//! What happens to an issue while the agent works on it.
+//! Events on an issue while the agent works on it.
 
 use github_emulator::{Fault, What, When};
 use hob_domain::State;
@@ -62,7 +62,7 @@ async fn an_edit_before_a_second_attempt_blocks_the_issue() {
     assert_eq!(world.briefs(issue).len(), 1);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
 
-    // A trusted word approves the text as it stands.
+    // A trusted comment approves the current text.
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert!(world.briefs(issue)[1].contains("Not approved"));

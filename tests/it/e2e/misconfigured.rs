@@ -1,4 +1,4 @@
-//! What the worker lacks is said once to whoever runs it: no issue is touched, and the exit code tells.
+//! The operator is told once what the worker lacks: no issue is touched, and the exit code tells.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn native() -> Builder {
     World::fixing().set("agent.default", "native").set("model.default", "openai/scripted")
 }
 
-/// Row M5, scenario 4: a repository may name what is gone. The base agent works, and the doctor says so.
+/// Row M5, scenario 4: a repository may name something that is gone. The base agent works, and the doctor says so.
 #[tokio::test]
 async fn a_repository_that_names_what_is_gone_has_the_base_agent() {
     let profile = "---\nname: docs\ndescription: Documentation\n---\nWrite.\n";
@@ -127,7 +127,7 @@ async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_th
     world.leave();
 }
 
-/// What the machine refuses, and the repository.
+/// Refusals by the machine, and by the repository.
 #[tokio::test]
 async fn a_state_folder_and_a_repository_that_cannot_be_used_are_found_before_the_first_write() {
     let world = World::fixing().start().await;
@@ -302,7 +302,8 @@ async fn an_agent_that_finds_no_program_blocks_no_issue() {
     world.finish().await;
 }
 
-/// What a fence refuses a program at its start is known before a check needs it, and stops no work: it may do without.
+/// What a fence refuses a program at its start is known before a check needs it, and does not stop the work: it may do
+/// without.
 #[tokio::test]
 async fn what_the_sandbox_refuses_a_program_at_its_start_is_told_with_what_helps() {
     let folder = tempfile::tempdir().unwrap();
@@ -320,7 +321,7 @@ async fn what_the_sandbox_refuses_a_program_at_its_start_is_told_with_what_helps
     world.finish().await;
 }
 
-/// A shim is on the path, and what it stands for is out of reach.
+/// A shim is on the path, and the program behind it is out of reach.
 #[tokio::test]
 async fn a_check_whose_program_does_not_start_is_found_before_an_issue_is_claimed() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ fn asking() -> Builder {
 }
 
 impl World {
-    /// The last notification's body, of so many.
+    /// The body of the last of `count` notifications.
     fn last_of(&self, count: usize) -> Value {
         let received = self.receiver.as_ref().unwrap().received();
         assert_eq!(received.len(), count, "{received:?}");
@@ -163,7 +163,7 @@ async fn a_question_mentions_the_first_who_may_answer() {
         ("actor", "@ann,"),
         ("rob,wil,ann", "@wil,"),
         ("rob,acme/team", "@acme/team,"),
-        // Of half.txt, which the branch changes; tess may only label.
+        // The owners of half.txt, which the branch changes; tess may only label.
         ("codeowners", "@acme/web,"),
     ] {
         let world = asking().file(".github/CODEOWNERS", owners).set("notify.mention", mention).start().await;

@@ -97,7 +97,7 @@ impl World {
     }
 }
 
-/// Row A1: whose issues are begun, the settings say; what is under way goes on.
+/// Row A1: the settings say whose issues are begun; work in progress continues.
 #[tokio::test]
 async fn an_issue_of_somebody_else_waits_until_it_is_assigned() {
     let world = World::fixing().set("issues.assignee", "Wil").start().await;
@@ -129,7 +129,7 @@ async fn issues_of_people_can_be_left_to_them() {
     world.finish().await;
 }
 
-/// Row A1: every command that looks at the queue says why an issue of somebody else waits.
+/// Row A1: every command that looks at the queue says why another's issue waits.
 #[tokio::test]
 async fn each_list_says_why_an_issue_of_somebody_else_waits() {
     let world = World::fixing().set("issues.assignee", "wil").start().await;
@@ -154,7 +154,7 @@ async fn each_list_says_why_an_issue_of_somebody_else_waits() {
     world.finish().await;
 }
 
-/// Row A1: whoever is assigned, a question is answered and a pull request is worked on.
+/// Row A1: whatever the assignment, a question is answered and a pull request is worked on.
 #[tokio::test]
 async fn work_that_is_under_way_goes_on_after_its_assignment_is_taken_off() {
     let script = r#"case $HOB_ISSUE$n in

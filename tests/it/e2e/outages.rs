@@ -1,4 +1,5 @@
-//! Outages of models and of the git server: nobody is asked while patience lasts, nothing is done twice, and all issues end.
+//! Outages of models and of the git server: no person is asked while patience lasts, nothing is done twice, and all
+//! issues end.
 
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use hob_domain::{BlockKind, State};
 use crate::harness::{Model, World};
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// The time between two polls where each minute counts, and where hours go by.
+/// The time between two polls if each minute counts, and if hours go by.
 const STEP: Duration = Duration::from_secs(300);
 const STRIDE: Duration = Duration::from_secs(1_200);
 
-/// A world whose native agent asks `model`, with so many issues at once.
+/// A world whose native agent asks `model`, with `jobs` issues at once.
 pub(super) async fn world(model: &Model, jobs: usize) -> World {
     World::fixing()
         .agent("native-fixer", Model::agent())
@@ -50,7 +51,7 @@ async fn live(world: &World, time: Duration, step: Duration) {
     }
 }
 
-/// Requirements A6 and G3: hours of outage block nobody, cost no attempt, and are asked about by one issue at a time.
+/// Requirements A6 and G3: an outage of hours blocks no issue, costs no attempt, and is probed by one issue at a time.
 #[tokio::test]
 async fn a_models_outage_of_hours_blocks_nobody_and_costs_no_attempt() {
     let model = Model::start().await;
@@ -117,8 +118,8 @@ async fn a_flapping_service_asks_nobody_and_all_issues_end() {
     world.finish().await;
 }
 
-/// Requirement A7: what was committed and checked is pushed when the git server is back, by no agent, in the words of whoever did
-/// it.
+/// Requirement A7: committed and checked work is pushed when the git server is back, without an agent, with its own
+/// agent's text.
 #[tokio::test]
 async fn work_that_only_could_not_be_pushed_is_published_and_not_done_again() {
     let world = World::with_agent(
@@ -141,7 +142,7 @@ async fn work_that_only_could_not_be_pushed_is_published_and_not_done_again() {
     world.finish_after_faults().await;
 }
 
-/// Work that is done needs no model: it is published while the model is down.
+/// Finished work needs no model: it is published while the model is down.
 #[tokio::test]
 async fn proven_work_is_published_while_the_model_is_down() {
     let model = Model::start().await;
@@ -150,7 +151,7 @@ async fn proven_work_is_published_while_the_model_is_down() {
     world.forge.inject(down("/acme/site.git/git-receive-pack"));
     world.run().await;
     assert_eq!((model.answered(), states(&world, &first).await), (2, vec![State::Ready]));
-    // The others fail right before its pause is over, so that nobody asks the model for as long again.
+    // The others fail right before its pause is over, so that the model is not asked for as long again.
     world.forge.advance(STEP - Duration::from_secs(9));
     model.is_down(true);
     let others = ask_for(&world, 2).await;

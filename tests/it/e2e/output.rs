@@ -1,4 +1,4 @@
-//! What the program writes where nobody takes it, and what its help says.
+//! The program's output if it cannot be written, and its help.
 
 use crate::harness::World;
 

@@ -1,4 +1,4 @@
-//! A plan before the work, where somebody asks for one: nothing is written before a person approves it.
+//! A plan before the work, if one is requested: nothing is written before a person approves it.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl World {
         assert_eq!(pushes.count(), 0);
     }
 
-    /// What the pull request of the issue changes, sorted.
+    /// The files that the issue's pull request changes, sorted.
     async fn published(&self) -> Vec<String> {
         let mut changed = self.changed(self.pull().await["number"].as_u64().unwrap()).await;
         changed.sort();
@@ -102,7 +102,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
 #[tokio::test]
 async fn a_reply_is_a_correction_and_the_next_plan_needs_an_approval_of_its_own() {
     let (world, issue) = waiting(planning()).await;
-    // Words are no approval, and an approval that is older than the plan is for another one.
+    // Words are not an approval, and an approval that is older than the plan is for another one.
     world.comments("wil", issue, "Good, but use fewer files.").await;
     world.comments("ann", issue, "/hob approve").await;
     world.run().await;
@@ -158,7 +158,7 @@ async fn a_label_asks_for_a_plan_if_whoever_put_it_on_is_authorized() {
     assert_eq!(world.labels(by_tess).await, ["code", "in-review", "plan"]);
     assert_eq!(world.labels(by_wil).await, ["blocked", "code", "plan"]);
     assert_eq!(world.pulls().await.len(), 1);
-    // Somebody who takes the wish back gets the work after the next answer.
+    // A person who takes the request back gets the work after the next answer.
     world.labels_off("wil", by_wil, "plan").await;
     world.comments("wil", by_wil, "Go on without.").await;
     world.run().await;
@@ -201,7 +201,7 @@ async fn an_issue_that_is_withdrawn_ends_with_its_plan() {
     world.run().await;
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
     world.nothing_is_written().await;
-    // Whoever asks anew is asked anew.
+    // A new request asks for a new approval.
     world.labels_on("ann", issue, "code").await;
     world.run().await;
     world.waits_for_approval(issue).await;
@@ -273,7 +273,7 @@ async fn a_recipe_names_its_steps_without_taking_them() {
     world.finish().await;
 }
 
-/// A native agent goes on in the session in which it planned, where it had tools that only read.
+/// A native agent continues in the session in which it planned with tools that only read.
 #[tokio::test]
 async fn a_native_agent_plans_with_tools_that_only_read_and_goes_on_in_its_session() {
     let replies = Replies::none();

@@ -29,7 +29,7 @@ async fn a_secret_is_not_pushed() {
     is_not_pushed(&script, "a GitHub token").await;
 }
 
-/// Attack corpus G78: neither pushed nor printed, by whatever it is recognised.
+/// Attack corpus G78: neither pushed nor printed, whichever rule recognizes it.
 #[tokio::test]
 async fn a_committed_secret_is_not_pushed_and_nowhere_repeated() {
     let key = format!("-----BEGIN {} PRIVATE KEY-----", "RSA");

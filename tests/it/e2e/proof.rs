@@ -211,7 +211,7 @@ async fn no_agent_starts_where_the_sandbox_keeps_every_check_from_passing() {
     world.finish().await;
 }
 
-/// Field note N70: what failed is told where people look.
+/// Field note N70: the failure is reported where people look.
 #[tokio::test]
 async fn a_check_that_the_sandbox_keeps_from_passing_is_not_held_against_the_base() {
     let (service, check, world) = asks_a_service(", 'true'");
@@ -238,7 +238,7 @@ async fn a_check_that_the_sandbox_keeps_from_passing_is_not_held_against_the_bas
     world.finish().await;
 }
 
-/// What the ledger keeps is of the commit that the checks ran on, whatever is pushed after it.
+/// The ledger's statement is of the commit that the checks ran on, even if another is pushed after it.
 #[tokio::test]
 async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
     let script =

@@ -1,4 +1,4 @@
-//! Branches and pull requests: one of each, whatever stands there already.
+//! Branches and pull requests: one of each, even if others exist already.
 
 use github_emulator::Role;
 use hob_domain::{BlockKind, State};
@@ -73,7 +73,7 @@ async fn a_pull_request_that_the_ledger_does_not_know_is_taken_up_and_not_double
     let world = World::fixing().script("fixer", script).start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    // As it looks when a worker opened the pull request and died before it could note it.
+    // The state after a worker opened the pull request and died before it could note it.
     let draft = json!({"title": "x", "head": format!("hob/{issue}-make-done-txt"), "base": "main", "body": "x"});
     let open = world.call("hob", Method::POST, "/pulls", draft).await;
     world.comments("ann", issue, "/hob retry").await;

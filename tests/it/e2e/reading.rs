@@ -75,7 +75,7 @@ fn calls(world: &World) -> Vec<LoggedRequest> {
     world.forge.requests().into_iter().filter(|call| own(call) && call.path.starts_with("/api/")).collect()
 }
 
-/// A world with an issue that came to its end, the ledgers of so many more that did, and one that did not.
+/// A world with a finished issue, the ledgers of `issues` more finished ones, and one that is not finished.
 async fn with_a_long_past(issues: u64) -> World {
     let world = World::fixing().start().await;
     world.asks("Make done.txt", "").await;
@@ -187,8 +187,9 @@ async fn what_another_worker_did_costs_hardly_more_calls_for_nine_issues_than_fo
         assert_eq!(made.iter().filter(alone).count(), 0, "{made:?}");
         learned.push(counted);
     }
-    // The issues, the refs, their commits, whose account it is, the pull request, its base, and what stands on it; of more of
-    // them a list. A worker that stays also reads the branches once and, of each head, the check runs and the statuses.
+    // The issues, the refs, their commits, the token's account, the pull request, its base, and its comments; if there
+    // are more, a list of them. A worker that stays also reads the branches once and, of each head, the check runs and
+    // the statuses.
     assert_eq!(learned, [[7, 1 + 2, 0], [6, 9 * 2, 0]]);
     world.finish().await;
 }

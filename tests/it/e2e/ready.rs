@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{World, repo_on_forge};
 
-/// What `hob ready` lists: the numbers, and the whole result.
+/// The output of `hob ready`: the numbers, and the whole result.
 async fn ready(world: &World, args: &[&str]) -> (Vec<u64>, Value) {
     let ended = world.hob(&[&["ready", "--json"], args].concat()).await;
     assert_eq!((ended.code, ended.stdout.lines().count()), (0, 1), "{ended:?}");

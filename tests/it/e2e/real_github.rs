@@ -87,8 +87,8 @@ async fn a_ref_that_never_moves_is_said_and_costs_no_agent() {
     world.finish().await;
 }
 
-/// R2: two daemons and a job's token race, a fifth of all moves is lost in GitHub's wordings, and no issue is blocked, claimed
-/// twice without need, or leaves a reservation. `HOB_RACE_ISSUES=200` runs the figure of the documents.
+/// R2: two daemons and a job's token race, a fifth of all moves is lost in GitHub's wordings, and no issue is blocked,
+/// claimed twice without need, or leaves a reservation. `HOB_RACE_ISSUES=200` runs the figure of the documents.
 #[test]
 fn workers_that_race_block_no_issue_in_any_wording() {
     in_virtual_time(Box::pin(race()));
@@ -136,7 +136,7 @@ async fn race() {
     world.finish().await;
 }
 
-/// R3: GitHub's own touch of a comment is no edit.
+/// R3: GitHub's own touch of a comment is not an edit.
 #[tokio::test]
 async fn a_command_whose_times_differ_by_a_second_is_followed() {
     let world = World::fixing().start().await;
@@ -149,7 +149,7 @@ async fn a_command_whose_times_differ_by_a_second_is_followed() {
     world.finish().await;
 }
 
-/// R3: what was edited has no effect, and its author is told so.
+/// R3: an edited command has no effect, and its author is told so.
 #[tokio::test]
 async fn an_edited_command_is_answered_and_not_followed() {
     let world = World::fixing().start().await;
@@ -267,7 +267,7 @@ async fn a_pull_request_whose_head_is_too_young_opens_all_the_same() {
     }
 }
 
-/// Section 1.3: an edit history that is null is none where nobody edited; and timeouts, limits and parts that are hidden.
+/// Section 1.3: a null edit history means that there were no edits; and timeouts, limits and hidden parts.
 #[test]
 fn what_graphql_may_leave_null_or_refuse_stops_no_claim() {
     in_virtual_time(Box::pin(async {
@@ -392,7 +392,7 @@ async fn seconds_of_refusals_in_the_middle_of_an_attempt_cost_nothing() {
     }
 }
 
-/// N97: a daemon goes on when the forge was refusing everything, and a stop in order is no error.
+/// N97: a daemon continues while the forge refuses everything, and an orderly stop is not an error.
 #[test]
 fn a_daemon_that_had_one_good_answer_outlives_refusals() {
     in_virtual_time(Box::pin(async {
@@ -442,7 +442,7 @@ async fn a_broken_settings_file_is_said_where_its_maintainers_look() {
     world.finish().await;
 }
 
-/// Case c20: a trigger label that was renamed ends nobody's work.
+/// Case c20: a renamed trigger label does not end any work.
 #[tokio::test]
 async fn a_renamed_trigger_label_is_told_and_finishes_nothing() {
     let world = World::fixing().start().await;
@@ -513,7 +513,7 @@ fn a_renamed_account_of_hobs_own_is_followed() {
         run(&worker).await;
         assert!(world.forge.rename_account(&"hob".into(), &"helper".into()).unwrap());
         tokio::time::sleep(SECOND * 301).await;
-        // Without a ledger, what Hob wrote is found by who wrote it.
+        // Without a ledger, Hob's own comments are found by their author.
         world.call("wil", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), json!(null)).await;
         run(&worker).await;
         assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{:?}", world.failures());
@@ -526,7 +526,7 @@ fn a_renamed_account_of_hobs_own_is_followed() {
     }));
 }
 
-/// A busy job keeps nobody from an answer.
+/// Busy jobs do not delay an answer.
 #[tokio::test]
 async fn a_question_is_answered_while_all_jobs_are_busy() {
     let asks = r#"case $HOB_ISSUE-$n in 1-0) echo '{"outcome":"question","question":"Which?"}'; exit ;; esac"#;
@@ -557,8 +557,8 @@ async fn a_question_is_answered_while_all_jobs_are_busy() {
     world.finish().await;
 }
 
-/// Many that wait keep a fresh issue from nobody, at a tenth of a second for each request: it is claimed within two polls.
-/// `HOB_WAITING_REPOSITORIES` says in how many repositories three issues wait each.
+/// Many waiting issues do not delay a fresh one, at a tenth of a second for each request: it is claimed within two
+/// polls. `HOB_WAITING_REPOSITORIES` is the number of repositories in which three issues wait each.
 #[test]
 #[expect(clippy::print_stdout, reason = "how long it took is worth a look")]
 fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
@@ -588,7 +588,7 @@ fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
         let before = pool.run_once(RunLimits::default()).await.unwrap();
         assert_eq!(before.worked, 3 * (1 + others), "{:?}", world.failures());
         assert_eq!(world.labels(3).await, ["blocked", "code"]);
-        // Of the API alone: git goes over sockets, and does not wait in virtual time.
+        // Only the API's: git goes over sockets, and does not wait in virtual time.
         for path in ["/repos/**", "/api/graphql"] {
             let login = Some("hob".into());
             let (when, what) = (When::Always, What::Delay(100));

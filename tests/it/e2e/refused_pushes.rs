@@ -1,5 +1,5 @@
-//! Pushes that the forge refuses: the doctor names what it would refuse before money is spent, and the issue names the setting
-//! that helps.
+//! Pushes that the forge refuses: the doctor names them before money is spent, and the issue names the setting that
+//! helps.
 
 use github_emulator::{BranchRules, Fault, What, When};
 use hob_domain::{BlockKind, State};
@@ -95,7 +95,7 @@ async fn the_doctor_names_each_rule_that_would_refuse_a_push_and_the_setting_tha
         assert_eq!(told.matches(says).count(), 1, "{says}: {doctor:?}");
     }
     assert_eq!(told.matches("note branches").count(), 8, "{doctor:?}");
-    // What the settings already do is not asked for.
+    // Settings that are already right are not asked for.
     let doctor = world
         .hob(&["--set", "workspace.branch_prefix=feature/", "--set", "identity.email=hob@acme.com", "doctor"])
         .await;
@@ -138,7 +138,7 @@ async fn a_branch_that_leaves_no_room_for_hobs_is_found_before_the_first_write()
     world.finish().await;
 }
 
-/// Somebody makes the branch after the worker has looked, as it does when it starts.
+/// The branch appears after the worker has looked, as it does when it starts.
 #[tokio::test]
 async fn a_branch_in_the_way_blocks_the_issue_before_any_agent_runs() {
     let world = World::fixing().start().await;

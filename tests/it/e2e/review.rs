@@ -29,7 +29,7 @@ impl World {
         self.pull().await["number"].as_u64().unwrap()
     }
 
-    /// Somebody reviews; with comments on these lines of `done.txt`.
+    /// A person reviews, with comments on these lines of `done.txt`.
     async fn reviews(&self, login: &str, pull: u64, (event, body): (&str, &str), lines: &[(u64, &str)]) -> Value {
         self.forge.advance(Duration::from_secs(2));
         let comments: Vec<Value> = lines
@@ -127,7 +127,7 @@ async fn a_review_with_three_threads_is_worked_on_and_each_is_answered_once() {
     assert_eq!((record.round, record.review.rounds, record.review.handled.len()), (1, 1, 4));
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
 
-    // What is handled starts nothing more.
+    // Handled feedback starts nothing more.
     let summary = world.run().await;
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
     assert_eq!(world.remarks(pull).await.len(), 6);
@@ -208,7 +208,8 @@ async fn a_round_costs_few_calls() {
     let changes = |call: &&LoggedRequest| call.method != "GET" && call.path.starts_with("/api/v3/");
     let moves = made.iter().filter(changes).filter(of_ledger).count();
     let shown = made.iter().filter(changes).count() - moves;
-    // What people see: labels, comments, the request for a review, and an answer in each thread. The ledgers move seven times.
+    // Visible to people: labels, comments, the request for a review, and an answer in each thread. The ledgers move
+    // seven times.
     let told: Vec<String> = made
         .iter()
         .filter(|call| call.counted)

@@ -29,7 +29,7 @@ fn world() -> Builder {
     World::with_agent("echo done > done.txt").file(".github/agents/dns.md", DNS)
 }
 
-/// Somebody asks for work on DNS.
+/// A person asks for work on DNS.
 async fn asks(world: &World) -> u64 {
     world.opens("ann", TITLE, BODY, &["code", "dns"]).await
 }
@@ -38,7 +38,7 @@ async fn route(world: &World, issue: u64) -> Option<RouteChoice> {
     world.record(issue).await.unwrap().route
 }
 
-/// Which agents or profiles worked so far, the first one first.
+/// The agents or profiles that worked so far, in order.
 async fn worked(world: &World, issue: u64) -> Vec<String> {
     let history = world.history(issue).await;
     let started = history.iter().filter_map(|line| line.strip_prefix("the agent `")?.split_once('`'));
@@ -95,7 +95,8 @@ async fn a_command_chooses_a_profile_wherever_it_comes_from() {
     world.finish().await;
 }
 
-/// Requirement M4: "Load X agent" in an answer or a review chooses as `/hob agent` does, where there is an X. The newest word counts.
+/// Requirement M4: "Load X agent" in an answer or a review chooses as `/hob agent` does, if X exists. The newest one
+/// counts.
 #[tokio::test]
 async fn plain_words_of_authorized_people_choose_a_profile() {
     let script = r#"case $n in

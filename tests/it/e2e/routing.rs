@@ -1,4 +1,4 @@
-//! Issues and the profiles that fit them: who works, by whose word, and what a profile may not do.
+//! Issues and the profiles that fit them: the choice, its source, and the limits of a profile.
 
 use hob_domain::{ChosenBy, State};
 use http::Method;
@@ -94,7 +94,8 @@ async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {
     world.finish().await;
 }
 
-/// Between 0.40 and 0.70 a small model is asked, where the settings name one; its answer is a choice as any other, and paid for.
+/// Between 0.40 and 0.70 a small model is asked, if the settings name one; its answer is a choice like any other, and
+/// paid for.
 #[tokio::test]
 async fn a_small_model_is_asked_where_the_router_has_a_hunch() {
     for (answer, profile) in [("database", Some("database")), ("none of them", None), ("root", None)] {

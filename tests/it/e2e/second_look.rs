@@ -10,7 +10,7 @@ use crate::harness::{Builder, Gate, World};
 const PROFILE: &str = "---\nname: eyes\ndescription: Reads changes\nhob:\n  backend: looker\n  deliverable: comment\n  \
                        limits: { max_time: LIMIT }\n---\nLook at line ends.";
 
-/// A world whose work the reviewer looks at by this script. `$looks` counts its looks before this one, and each brief is kept.
+/// A world whose reviewer is this script. `$looks` counts its earlier reviews, and each brief is kept.
 fn reviewed(author: &str, reviewer: &str) -> Builder {
     let count = "looks=$(ls {DIR}/looks 2>/dev/null | wc -l); mkdir -p {DIR}/looks; cat > {DIR}/looks/$looks\n";
     let author = format!("test \"$HOB_PURPOSE\" = work || exit 9\n{author}");
@@ -34,7 +34,7 @@ impl World {
         (issue, self.pull().await["body"].as_str().unwrap().to_owned())
     }
 
-    /// What the reviewer was told, look by look.
+    /// The reviewer's briefs, review by review.
     fn looks(&self) -> Vec<String> {
         (0..).map_while(|look| std::fs::read_to_string(self.dir().join(format!("looks/{look}"))).ok()).collect()
     }

@@ -1,5 +1,5 @@
-//! Secrets: the agent does not see the token, nothing on disk keeps it, and what an agent does know of Hob's secrets leaves
-//! in no text and no file.
+//! Secrets: the agent does not see the token, nothing on disk keeps it, and secrets of Hob that an agent does know do
+//! not leave in any text or file.
 
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::harness::{Ended, World, repo};
 const KEY: &str = "canary:Zx9qL2vT7w/K4+mB8dR1nY6";
 /// The token of every world's bot.
 const TOKEN: &str = "token-of-hob";
-/// What stands in a secret's place.
+/// The mark in place of a secret.
 const MARK: &str = "(redacted: a secret of Hob)";
 
 /// Shell commands that print the variable `S`, each in another encoding; some in two pieces.
@@ -34,8 +34,8 @@ const PRINTS: &str = r#"
     sleep 0; printf 'two pieces %s' "${S%??????}"; sleep 0.2; printf '%s\n' "${S#"${S%??????}"}"
 "#;
 
-/// A world whose agent gets a key and ends its run in a `way`: a script that finds the key and the token in every encoding
-/// in the file `said` and in the variable `text`.
+/// A world whose agent gets a key and ends its run in a `way`: a script that finds the key and the token in every
+/// encoding in the file `said` and in the variable `text`.
 async fn telling(way: &str) -> World {
     let said = format!("say() {{ {PRINTS}\n}}\n(S=$SERVICE_API_KEY; say; S={TOKEN}; say) > {{DIR}}/said");
     // As a text within JSON.

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::harness::{Builder, World};
 
-/// A repository whose steps leave a folder that git ignores, a file that it does not, and a file in the home; each run of
-/// theirs is a line in `runs`. Its check needs all of it.
+/// A repository whose steps leave a folder that git ignores, a file that it does not, and a file in the home; each of
+/// their runs is a line in `runs`. Its check needs all of it.
 fn preparing(agent: &str) -> Builder {
     let steps = "mkdir -p packages/a/deps && cp lock packages/a/deps && echo x > new && echo home > \"$HOME/cache\"";
     let rules = format!(
@@ -67,7 +67,7 @@ async fn a_step_that_fails_on_the_work_goes_back_to_the_agent() {
     world.finish().await;
 }
 
-/// Field note N69: nothing is paid for where what the work needs is not there.
+/// Field note N69: nothing is paid for if something that the work needs is missing.
 #[tokio::test]
 async fn a_step_that_fails_on_the_base_ends_the_run_before_an_agent_starts() {
     for checks in ["checks = ['true']\n", ""] {
@@ -85,8 +85,8 @@ async fn a_step_that_fails_on_the_base_ends_the_run_before_an_agent_starts() {
     }
 }
 
-/// Attack corpus J126: an agent changes its copies, what it finds of what is kept, and the script of the step, which is a part
-/// of its work. The next issue has what the base's script made.
+/// Attack corpus J126: an agent changes its copies, what it finds of the kept set-up, and the script of the step, which
+/// is a part of its work. The next issue has the result of the base's script.
 #[tokio::test]
 async fn what_a_run_does_to_its_copy_reaches_no_other() {
     let rules = "setup = ['sh prepare.sh']\nsetup_key = ['lock']\n\
@@ -156,8 +156,8 @@ async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
 /// A program that asks the address it is given, by the proxy that the environment names.
 const GET: &str = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError:\n    pass\n";
 
-/// A pull request whose check is green, of a world with this setting; `rules` makes `.github/hob.toml` of a host and of a
-/// command that asks it.
+/// A pull request whose check is green, of a world with this setting; `rules` makes `.github/hob.toml` of a host and of
+/// a command that asks it.
 async fn is_green_with(setting: &str, rules: impl Fn(&str, &str) -> String) {
     let listed = hob_bench::serve(hob_bench::Script::new(["true"]), |_| {}).await.unwrap();
     let get = format!("NO_PROXY= no_proxy= python3 get.py {}/v1/models", listed.address());

@@ -44,7 +44,7 @@ async fn is_put_back_by(signal: Signal) {
     world.finish().await;
 }
 
-/// What cannot be saved in time is not waited for: here git hangs.
+/// Work that cannot be saved in time is not waited for: here git hangs.
 #[tokio::test]
 async fn a_second_signal_ends_the_program_at_once() {
     let world = World::fixing().script("fixer", &format!("echo half > half.txt; {}", Gate::before(""))).start().await;

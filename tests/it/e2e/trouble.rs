@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::{Gate, World, in_virtual_time, run};
 
-/// What the agent made is published when the limit is over: it is not paid for twice.
+/// The agent's work is published when the limit is over: it is not paid for twice.
 #[test]
 fn a_rate_limit_that_is_used_up_in_an_attempt_is_waited_out() {
     in_virtual_time(Box::pin(async {

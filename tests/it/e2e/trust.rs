@@ -1,4 +1,4 @@
-//! Who may set Hob to work.
+//! The accounts that may set Hob to work.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -49,7 +49,7 @@ async fn an_issue_form_that_labels_an_outsiders_issue_sets_nobody_to_work() {
     world.finish().await;
 }
 
-/// Attack corpus A11, B15: nobody can say who put the label on, nor when.
+/// Attack corpus A11, B15: it is unknown who added the label, and when.
 #[tokio::test]
 async fn a_label_that_no_event_explains_is_refused() {
     let world = World::fixing().start().await;
@@ -145,7 +145,7 @@ async fn talk_on_a_refused_issue_does_not_repeat_the_refusal() {
     let before = world.writes().len();
     world.run().await;
     assert_eq!(world.writes().len(), before);
-    // A second label by somebody else without the permission is a refusal of its own, in the same comment.
+    // A second label by another account without the permission is a separate refusal, in the same comment.
     world.labels_off("tess", issue, "code").await;
     world.run().await;
     world.labels_on("tess", issue, "code").await;

@@ -1,4 +1,4 @@
-//! Which of Hob's calls a request is.
+//! The call of Hob's that a request is.
 
 use hob_forge::{PermittedCall, permitted_calls};
 use http::{HeaderMap, HeaderName, Method};
@@ -13,7 +13,7 @@ pub(super) struct Asked {
     pub(super) accept: String,
     /// The tag of a conditional request.
     pub(super) tag: Option<String>,
-    /// `null` where there is none.
+    /// `null` if there is none.
     pub(super) body: Value,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
 /// The call that a method and a path are. Of several patterns the one with the fewest wild parts is meant.
 pub(super) fn call(method: &Method, path: &str) -> Option<PermittedCall> {
     let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
-    // Where GitHub says that a list goes on.
+    // GitHub's address of the next page of a list.
     let path = match path.strip_prefix("/repositories/").map(|rest| rest.split_once('/').map_or("", |(_id, rest)| rest))
     {
         Some(rest) => format!("/repos/owner/name/{rest}").trim_end_matches('/').to_owned(),

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::door::Door;
 use crate::harness::{APP, World, claim, private_key, repo, repo_on_forge, run};
 
-/// What the calls are about.
+/// The objects of the calls.
 struct Things {
     issue: IssueNumber,
     pull: PullNumber,
@@ -43,7 +43,7 @@ pub(super) async fn make(world: &World, door: &Door) {
     of_the_repository(&forge, &things).await;
     let fresh = door.client(world, Authentication::Token("token-of-hob".into()));
     of_issues(&forge, &lease, &things).await;
-    // Only of a comment whose times differ it is asked whether somebody edited it.
+    // Only a comment with different times is checked for edits.
     world.forge.advance(Duration::from_secs(2));
     world.forge.set_moods(Moods::of([Mood::Touched], 1).with_percent(100));
     for comment in forge.comments().of(issue).await.unwrap() {
@@ -98,7 +98,7 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     let first = split.open(lease, "First", &body).await.unwrap();
     let second = split.open(lease, "Second", &body).await.unwrap();
     assert_eq!(split.opened_by(&own).await.unwrap().len(), 2);
-    // What is there already is refused, and then looked up.
+    // An existing object is refused, and then looked up.
     for _ in 0..2 {
         split.adopt(lease, &first).await.unwrap();
         split.wait_for(lease, second.number, &first).await.unwrap();
@@ -141,7 +141,7 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     reviews.reply(lease, first, "Done.").await.unwrap();
     reviews.resolve(lease, &[first]).await.unwrap();
     reviews.ask(lease, &Reviewers { users: vec!["ann".into()], teams: Vec::new() }).await.unwrap();
-    // The forge has no teams: what matters here is what it was asked.
+    // The forge has no teams: only the request matters here.
     reviews.ask(lease, &Reviewers { users: Vec::new(), teams: vec!["core".to_owned()] }).await.ok();
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// The folder of the packages, which `HOB_PAYLOADS_DIR` names; none where it is not set. A folder that is named has to
+/// The folder of the packages, which `HOB_PAYLOADS_DIR` names; `None` if it is not set. A folder that is named must
 /// have them.
 pub(super) fn installed() -> Option<PathBuf> {
     let Some((_, folder)) = std::env::vars_os().find(|(name, _)| name == "HOB_PAYLOADS_DIR") else {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::packages::{installed, read};
 use crate::harness::World;
 
-/// What the client reads, each where it reads it.
+/// The objects that the client reads, each with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Review,
@@ -27,7 +27,7 @@ enum Kind {
     Account,
 }
 
-/// What GitHub's description lets be null, or has values of that may become more.
+/// Members that GitHub's description lets be null, or whose values may become more.
 const NULLED: [&str; 14] = [
     "body",
     "user",
@@ -63,7 +63,7 @@ impl Kind {
         Self::Account,
     ];
 
-    /// The webhooks that have such things, all where none is named, and where in their payloads they are.
+    /// The webhooks that have such objects, all if none is named, and the place in their payloads.
     fn place(self) -> (&'static [&'static str], &'static str) {
         match self {
             Self::Review => (&["pull_request_review"], "/review"),
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// What was sent, each thing once.
+    /// The objects that were sent, each once.
     fn sent(self, examples: &Value) -> Vec<Value> {
         let (events, place) = self.place();
         let is_named = |event: &&Value| events.is_empty() || events.iter().any(|name| event["name"] == *name);
@@ -112,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// What the client read: the members of the payload that it has a use for, `null` where there is nothing to read.
+    /// The members of the payload that the client read, `null` if there is nothing to read.
     async fn read(self, forge: &Forge, head: &Sha, thing: &Value) -> Result<Value, ForgeError> {
         let pull = PullNumber(1);
         let login = |actor: &Option<Actor>| actor.as_ref().map(|actor| actor.login.as_str().to_owned());
@@ -191,7 +191,7 @@ fn agrees(read: &Value, sent: &Value) -> bool {
     }
 }
 
-/// The payload, and it once more for each of its members that may be null or new.
+/// The payload, and a variant for each of its members that may be null or new.
 fn variants(thing: &Value) -> Vec<(String, Value)> {
     let mut variants = vec![("as it was sent".to_owned(), thing.clone())];
     let mut change = |name: &str, value: Value| {

@@ -1,4 +1,4 @@
-//! What the client reads of answers that GitHub was recorded to give, compared with the recording.
+//! The client's reading of recorded answers of GitHub's, compared with the recording.
 //!
 //! # Caveats
 //! The recordings cover 12 kinds of Hob's calls: the repository, also one that was renamed, the names in its top folder, its
@@ -61,7 +61,7 @@ async fn a_repository_is_read_as_recorded_and_asked_for_again_by_its_tag() {
         assert_eq!(details.default_branch, text(&recorded.body["default_branch"]));
         assert_eq!(details.archived, recorded.body["archived"]);
         assert_eq!(details.has_issues, recorded.body["has_issues"]);
-        // Who asked is not recorded with it, so nothing is believed to be forbidden.
+        // The recording does not name the caller, so nothing counts as forbidden.
         assert!(!details.is_read_only);
     }
     let tags: Vec<_> = replay.asked().into_iter().map(|asked| asked.tag).collect();

@@ -1,5 +1,5 @@
-//! A server on loopback that answers as GitHub was recorded to: status, headers and body, with GitHub's host names replaced
-//! by its own address. `@octokit/fixtures` has the recordings.
+//! A server on loopback that gives GitHub's recorded answers: status, headers and body, with GitHub's host names
+//! replaced by its own address. `@octokit/fixtures` has the recordings.
 
 use std::{
     collections::BTreeSet,
@@ -25,9 +25,9 @@ use super::{
 };
 use crate::harness::claim;
 
-/// GitHub's API, as it stands in recorded headers and bodies.
+/// GitHub's API, as recorded headers and bodies have it.
 const API: &str = "https://api.github.com";
-/// What belongs to a connection and not to the answer.
+/// Headers that belong to a connection and not to the answer.
 const OF_CONNECTIONS: [&str; 4] = ["connection", "content-encoding", "content-length", "transfer-encoding"];
 /// Recordings of calls like Hob's that Hob does not make so.
 const OTHERWISE: [(&str, &str); 1] = [("/contents/README.md", "it was asked for raw, and Hob asks for JSON")];
@@ -40,7 +40,7 @@ pub(super) struct Exchange {
     pub(super) path: String,
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
-    /// A text where it is no JSON.
+    /// A text if it is not JSON.
     pub(super) body: Value,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn scenarios(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// What was recorded in a scenario, in its order.
+/// The exchanges that were recorded in a scenario, in order.
 pub(super) fn exchanges(folder: &Path, scenario: &str) -> Vec<Exchange> {
     let recorded = read(&folder.join(format!("fixtures/scenarios/api.github.com/{scenario}/raw-fixture.json")));
     let recorded = recorded.as_array().unwrap().iter().filter(|one| one["scope"] == format!("{API}:443"));
@@ -86,13 +86,13 @@ pub(super) fn exchanges(folder: &Path, scenario: &str) -> Vec<Exchange> {
     recorded.map(exchange).collect()
 }
 
-/// What the server knows.
+/// The server's answers.
 struct Known {
     url: String,
     exchanges: Vec<Exchange>,
     /// Paths that Hob asks for in place of recorded ones.
     aliases: Vec<(&'static str, &'static str)>,
-    /// Answers of calls that nobody recorded, by how the path ends.
+    /// Answers of calls without a recording, by the end of the path.
     made_up: Vec<(Method, &'static str, Value)>,
     served: Mutex<BTreeSet<usize>>,
     asked: Mutex<Vec<Asked>>,
@@ -106,8 +106,8 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Starts a server of this scenario and a client of its repository. `aliases` are paths of Hob's that stand for recorded
-    /// ones, which follow them.
+    /// Starts a server of this scenario and a client of its repository. `aliases` are paths of Hob's that replace
+    /// recorded ones, which follow them.
     pub(super) async fn of(folder: &Path, scenario: &str, aliases: &[(&'static str, &'static str)]) -> Self {
         // Another test may have been first; there is one provider a process.
         rustls::crypto::ring::default_provider().install_default().ok();
@@ -155,11 +155,11 @@ impl Replay {
         found.collect::<Vec<_>>().into_iter()
     }
 
-    /// A lease on issue 1; its commit is made up, and so is its ref where none was recorded.
+    /// A lease on issue 1; its commit is made up, and so is its ref if none was recorded.
     pub(super) async fn lease(&self) -> HeldLease {
         let hour = std::time::Duration::from_secs(3_600);
         let claimant = Claimant { worker: "w1".into(), nonce: "n".into(), duration: hour, skew: hour };
-        // Whatever is asked first tells the time, which a lease needs.
+        // The first answer tells the time, which a lease needs.
         self.forge.ledger().tip(IssueNumber(1)).await.unwrap();
         let tree = Sha::from("4b825dc642cb6eb9a060e54bf8d69288fbee4904");
         self.forge.ledger().acquire(IssueNumber(1), None, &claimant, &tree, claim("Chore")).await.unwrap()
@@ -170,7 +170,7 @@ impl Replay {
         self.known.asked.lock().unwrap().clone()
     }
 
-    /// Fails where the scenario has an answer to a call of Hob's that the client did not get.
+    /// Fails if the scenario has an answer to a call of Hob's that the client did not get.
     pub(super) fn end(self) {
         self.server.abort();
         let served = self.known.served.lock().unwrap();

@@ -1,7 +1,8 @@
-//! What Hob asks of GitHub, held to GitHub's own OpenAPI description and GraphQL schema: the list of calls that are let pass,
-//! and the requests of a scenario that makes them all. `tests/conformance/requests.mjs` has the libraries for both.
+//! Hob's requests to GitHub, checked against GitHub's own OpenAPI description and GraphQL schema: the list of permitted
+//! calls, and the requests of a scenario that makes them all. `tests/conformance/requests.mjs` has the libraries for
+//! both.
 //!
-//! `HOB_PAYLOADS_DIR` has to be the folder in `tests/conformance`, whose script it is.
+//! `HOB_PAYLOADS_DIR` must be the folder in `tests/conformance`, whose script it is.
 
 use std::{
     collections::BTreeSet,
@@ -26,7 +27,7 @@ use crate::harness::World;
 /// Calls that are let pass and that nothing makes.
 const UNUSED: [&str; 1] = ["GET /repos/*/*/issues/comments/*/reactions"];
 
-/// The folder of the packages, where node is there, too.
+/// The folder of the packages, if node is installed, too.
 fn described() -> Option<PathBuf> {
     let folder = installed()?;
     if node("--version", "").is_err() {
@@ -41,7 +42,7 @@ fn node(script: &str, argument: &str) -> std::io::Result<Output> {
     Command::new("node").args([script, argument]).output()
 }
 
-/// What is wrong with these calls and requests by GitHub's description: the index of each, and a sentence.
+/// The violations of GitHub's description by these calls and requests: the index of each, and a sentence.
 fn wrong(folder: &Path, lines: &[Value]) -> Vec<(usize, String)> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), lines.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
@@ -80,8 +81,8 @@ async fn each_request_that_is_made_is_as_github_describes_it() {
     world.leave();
 }
 
-/// What Hob can ask for and did not: calls of the list, members of their bodies, parameters of queries and documents of
-/// GraphQL that the client's files write.
+/// Requests that Hob can make and did not: calls of the list, members of their bodies, parameters of queries and
+/// documents of GraphQL that the client's files write.
 fn unmade(asked: &[Asked]) -> Vec<String> {
     let mut made = BTreeSet::new();
     for one in asked {
@@ -118,7 +119,7 @@ fn unmade(asked: &[Asked]) -> Vec<String> {
 /// The production part of each file of the client.
 fn client_files() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/hob-forge/src");
-    // What the live check asks is no worker's.
+    // The live check's requests are not a worker's.
     let is_of_workers = |path: &PathBuf| !path.file_name().unwrap().to_str().unwrap().starts_with("live");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(is_of_workers);
     let named = |path: PathBuf| {
@@ -136,7 +137,7 @@ fn client_texts() -> Vec<String> {
     code.flat_map(|line| line.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// The parameters of the query that a text writes, each with its call; with any where the text has no call's whole path.
+/// The parameters of the query that a text writes, each with its call; with any call if the text has no whole path.
 fn parameters_in(text: &str) -> Vec<String> {
     let Some((path, query)) = text.split_once(['?', '&']).filter(|_| !text.contains(' ')) else { return Vec::new() };
     let filled: Vec<&str> =

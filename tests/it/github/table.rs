@@ -29,7 +29,7 @@ fn rows() -> Vec<Row> {
     markdown().lines().filter_map(cells).collect()
 }
 
-/// How the table writes the calls of the REST API and the documents of GraphQL, each with how many rows it has at least.
+/// The table's names of the REST calls and the GraphQL documents, each with the least number of its rows.
 fn calls() -> BTreeMap<String, usize> {
     let rest = permitted_calls()
         .chain(live_calls())

@@ -19,8 +19,8 @@ use super::{
 pub(crate) const APP: u64 = 7;
 const INSTALLATION: u64 = 70;
 
-/// A private key that was made for these tests and opens nothing else; without the lines around it, so that nobody takes
-/// it for a secret.
+/// A private key that was made for these tests and opens nothing else; without the lines around it, so that it is not
+/// mistaken for a secret.
 const KEY: &str = concat!(
     "MIIEowIBAAKCAQEAqg3bfhgssJV9zcrOIoUIxACwzZLI7beStE30OL9NE1rtrXoKnddZpW+i3qbEdqp/U7t+Xk4uPX4PolNBJ1x0",
     "yRFiobyTvOpiOJxYvE6lcwL9lD10O7cV8N3oiJMWobCoSJen4uvTgXq0HnBrUoC1PHEjybDwr1lQBEtnAv7OFjXx7tdPPxupMU/x",
@@ -100,7 +100,7 @@ impl World {
         self.pool_until(connection, repositories, settings, (cancel, None))
     }
 
-    /// A pool whose events go somewhere, and that ends when `cancel` is cancelled.
+    /// A pool with a sink for its events, which ends when `cancel` is cancelled.
     pub(crate) fn pool_until(
         &self,
         connection: &Arc<Connection>,
@@ -120,7 +120,7 @@ impl World {
         WorkerPool::new(Arc::clone(connection), settings.clone(), cancel, repositories, factory)
     }
 
-    /// How many tokens the App was given so far.
+    /// The number of tokens that the App was given so far.
     pub(crate) fn tokens_made(&self) -> usize {
         let requests = self.forge.requests();
         requests.iter().filter(|request| request.path.ends_with("/access_tokens") && request.status == 201).count()

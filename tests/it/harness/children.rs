@@ -1,14 +1,14 @@
-//! Live children of a world: processes that stand in its folder or name it. Nothing to see where there is no `/proc`.
+//! Live children of a world: processes that run in its folder or name it. Without `/proc` none are seen.
 
 use std::{fs, path::Path, time::Duration};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::unix::AsyncFd;
 
-/// How long a child that was killed may take to be gone.
+/// How long a killed child may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits for the end of children that were killed just now; fails where one lives on.
+/// Waits for the end of children that were killed just now; fails if one lives on.
 pub(super) async fn all_gone(folder: &Path) {
     for (pid, words) in alive(folder) {
         let Some(Ok(handle)) = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::NONBLOCK)) else { continue };
@@ -28,7 +28,7 @@ pub(super) fn alive(folder: &Path) -> Vec<(i32, String)> {
         let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
         let stands_in = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
-        // A process that has ended and was not waited for has neither folder nor words.
+        // A zombie has neither folder nor arguments.
         if stands_in || words.contains(&name) {
             found.push((pid, words));
         }

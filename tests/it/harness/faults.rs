@@ -1,4 +1,4 @@
-//! A forge whose answers get lost: the same forge behind a door of its own that fails one chosen write.
+//! A forge whose answers get lost: the same forge behind another address that fails one chosen write.
 
 use std::{
     sync::{Arc, Mutex},
@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::{World, inside::is_write, run};
 
-/// What gets lost.
+/// The lost part of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// The request: it has no effect.
@@ -50,7 +50,7 @@ impl Faulty {
         Self { api_url, plan, server }
     }
 
-    /// From now on, the write number `index` is lost, counted from 0; none: nothing is.
+    /// From now on, the write number `index` is lost, counted from 0; `None` loses nothing.
     pub(crate) fn lose(&self, lose: Option<(usize, Lost)>) {
         *self.plan.lock().unwrap() = Plan { writes: 0, lose };
     }
@@ -62,7 +62,7 @@ impl Faulty {
 }
 
 impl Faulty {
-    /// Has a worker run behind the door that loses the write number `index`; whether it made so many.
+    /// Has a worker run behind the door that loses the write number `index`; returns whether it made that many.
     pub(crate) async fn run_without(&self, world: &World, index: usize, lost: Lost) -> bool {
         self.lose(Some((index, lost)));
         run(&world.worker_by(self, &format!("lossy{index}")).await).await;

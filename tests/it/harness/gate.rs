@@ -13,7 +13,7 @@ use super::World;
 /// The shell's part: say that the agent is here, wait to go on.
 pub(crate) const AT_THE_GATE: &str = "echo > {DIR}/arrived; read line < {DIR}/go\n";
 
-/// No agent is longer on its way: without it, a failure before the agent would hang the test.
+/// No agent takes longer to arrive: without it, a failure before the agent would hang the test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Two named pipes: agents arrive, the test lets them go.

@@ -1,5 +1,5 @@
-//! The forge without sockets: people and the real client ask its router in this process. With paused time, whatever
-//! waits there takes no time.
+//! The forge without sockets: people and the real client ask its router in this process. With paused time, waits cost
+//! no time.
 
 use std::{
     sync::{Arc, Mutex},
@@ -20,10 +20,10 @@ use tower::ServiceExt;
 
 use super::repo;
 
-/// What an answer that does not come is to the client.
+/// A missing answer, as the client sees it.
 type NoAnswer = Box<dyn std::error::Error + Send + Sync>;
 
-/// Asks the forge's API as `login`; the status, and the body where it is JSON.
+/// Asks the forge's API as `login`; returns the status, and the body if it is JSON.
 pub(super) async fn ask(router: Router, login: &str, method: Method, path: &str, body: &Value) -> (u16, Value) {
     ask_at(router, login, method, &format!("/api/v3{path}"), body).await
 }
@@ -39,7 +39,7 @@ pub(super) async fn ask_at(router: Router, login: &str, method: Method, path: &s
     (status, serde_json::from_slice(&body).unwrap_or_default())
 }
 
-/// A client of the forge behind `router`. Each request waits at the turnstile, where there is one.
+/// A client of the forge behind `router`. Each request waits at the turnstile, if there is one.
 pub(super) fn client(
     router: Router,
     turnstile: Option<Arc<Turnstile>>,
@@ -87,7 +87,7 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
             let body = Body::new(body.map_err(axum::Error::new));
             let request = Request::from_parts(parts, body);
             let answer = match late {
-                // A task of its own: the forge carries out what was sent, whoever waits for the answer.
+                // A separate task: the forge carries out a sent request even if its sender no longer waits.
                 Some(late) => {
                     tokio::spawn(async move {
                         tokio::time::sleep(late).await;
@@ -112,7 +112,7 @@ pub(super) fn is_write(method: &Method, path: &str) -> bool {
     method != Method::GET && !path.ends_with("/graphql")
 }
 
-/// Where each request of a client passes, and one may be made to wait while people do something.
+/// The turnstile that each request of a client passes, and that can stop one while people act.
 #[derive(Debug, Default)]
 pub(crate) struct Turnstile {
     gate: Mutex<Gate>,
@@ -127,14 +127,14 @@ struct Gate {
     stop: Option<(At, Arrival)>,
 }
 
-/// Which request is stopped.
+/// The request that is stopped.
 #[derive(Debug, Clone)]
 enum At {
-    /// The one with so many before it.
+    /// The one after this many.
     Request(usize),
-    /// The write with so many writes before it.
+    /// The write after this many writes.
     Write(usize),
-    /// The first one from now on whose path ends so.
+    /// The first one from now on whose path ends with this.
     Path(String),
 }
 
@@ -147,8 +147,7 @@ impl Turnstile {
         Self { late: Some(late), ..Self::default() }
     }
 
-    /// Stops the request that comes after `requests` more. Whoever awaits the answer is told when it is there, and lets
-    /// it go on.
+    /// Stops the request that comes after `requests` more. The receiver is notified when it arrives, and lets it go on.
     pub(crate) fn stop_after(&self, requests: usize) -> oneshot::Receiver<oneshot::Sender<()>> {
         let passed = self.gate.lock().unwrap().passed;
         self.stop_at(At::Request(passed + requests))
@@ -159,7 +158,7 @@ impl Turnstile {
         self.stop_at(At::Write(before))
     }
 
-    /// Stops the next request whose path ends so.
+    /// Stops the next request whose path ends with `end`.
     pub(crate) fn stop_at_path(&self, end: &str) -> oneshot::Receiver<oneshot::Sender<()>> {
         self.stop_at(At::Path(end.to_owned()))
     }
@@ -189,7 +188,7 @@ impl Turnstile {
         };
         if let Some((_, there)) = stopped {
             let (go, wait) = oneshot::channel();
-            // Nobody is there to let it go on any more: it goes.
+            // If the receiver is gone, the request goes on.
             if there.send(go).is_ok() {
                 wait.await.ok();
             }

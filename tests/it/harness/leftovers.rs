@@ -29,17 +29,17 @@ impl World {
         children::all_gone(self.dir()).await;
     }
 
-    /// How many processes stand in the world's folder or name it.
+    /// The number of processes that run in the world's folder or name it.
     pub(crate) fn running(&self) -> usize {
         children::alive(self.dir()).len()
     }
 
-    /// Waits for the end of processes that were killed just now; fails where one lives on.
+    /// Waits for the end of processes that were killed just now; fails if one lives on.
     pub(crate) async fn nothing_runs(&self) {
         children::all_gone(self.dir()).await;
     }
 
-    /// Leaves a world in the middle, where what is left does not matter.
+    /// Leaves a world in the middle, if its leftovers do not matter.
     pub(crate) fn leave(mut self) {
         self.finished = true;
     }
@@ -66,7 +66,7 @@ impl World {
             .await
             .into_iter()
             .filter(|said| ["hob", "hob[bot]", "github-actions[bot]"].contains(&said.author.as_str()))
-            // Each is about a comment, and a test of its own.
+            // Each is about a comment, and has its own test.
             .filter(|said| !said.text.starts_with("<!-- hob:reply "))
             .collect();
         let (questions, own): (Vec<_>, Vec<_>) =

@@ -11,7 +11,7 @@ use super::{World, repo};
 /// The mirror that others are copies of.
 static FETCHED: OnceCell<tempfile::TempDir> = OnceCell::const_new();
 
-/// Where the mirror is below a state folder.
+/// The path of the mirror below a state folder.
 const PLACE: &str = "acme/site/mirror.git";
 
 impl World {

@@ -44,7 +44,7 @@ impl Model {
         Self { base, state, task }
     }
 
-    /// A native agent, whose model is the one of the settings.
+    /// A native agent with the model of the settings.
     pub(crate) fn agent() -> AgentSettings {
         AgentSettings { backend: BackendKind::Native, last_look: false, ..AgentSettings::default() }
     }

@@ -1,4 +1,4 @@
-//! What people do, each with a token of their own. Time passes before each deed: people are slower than a second.
+//! The actions of people, each with their own token. Time passes before each action: people are slower than a second.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl World {
         self.send("acme/site", login, method, path, body).await
     }
 
-    /// Asks GraphQL as `login`; there may be no problem.
+    /// Asks GraphQL as `login`; fails if there is a problem.
     pub(crate) async fn ask_graphql(&self, login: &str, query: Value) -> Value {
         let (status, answer) = ask_at(self.forge.router(), login, Method::POST, "/api/graphql", &query).await;
         assert!(status == 200 && answer["errors"].is_null(), "{login}: {status} {answer}");
@@ -50,43 +50,43 @@ impl World {
         self.opens("ann", title, body, &["code"]).await
     }
 
-    /// Somebody opens an issue.
+    /// Opens an issue.
     pub(crate) async fn opens(&self, login: &str, title: &str, body: &str, labels: &[&str]) -> u64 {
         self.later();
         let issue = json!({"title": title, "body": body, "labels": labels});
         self.call(login, Method::POST, "/issues", issue).await["number"].as_u64().unwrap()
     }
 
-    /// Somebody puts a label on.
+    /// Adds a label.
     pub(crate) async fn labels_on(&self, login: &str, issue: u64, label: &str) {
         self.later();
         self.call(login, Method::POST, &format!("/issues/{issue}/labels"), json!({"labels": [label]})).await;
     }
 
-    /// Somebody takes a label off.
+    /// Removes a label.
     pub(crate) async fn labels_off(&self, login: &str, issue: u64, label: &str) {
         self.later();
         self.call(login, Method::DELETE, &format!("/issues/{issue}/labels/{label}"), Value::Null).await;
     }
 
-    /// Somebody comments.
+    /// Comments.
     pub(crate) async fn comments(&self, login: &str, issue: u64, text: &str) {
         self.later();
         self.comments_at_once(login, issue, text).await;
     }
 
-    /// Somebody comments within the second of what happened last.
+    /// Comments within the second of the last event.
     pub(crate) async fn comments_at_once(&self, login: &str, issue: u64, text: &str) {
         self.call(login, Method::POST, &format!("/issues/{issue}/comments"), json!({"body": text})).await;
     }
 
-    /// Somebody edits an issue: its title, body or state.
+    /// Edits an issue: its title, body or state.
     pub(crate) async fn edits(&self, login: &str, issue: u64, change: Value) {
         self.later();
         self.call(login, Method::PATCH, &format!("/issues/{issue}"), change).await;
     }
 
-    /// Somebody makes a branch with one file of theirs on top of `main`.
+    /// Makes a branch with one new file on top of `main`.
     pub(crate) async fn pushes(&self, login: &str, branch: &str, path: &str, content: &str) -> String {
         self.later();
         let main = self.call(login, Method::GET, "/git/ref/heads/main", Value::Null).await;

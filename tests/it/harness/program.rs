@@ -1,4 +1,4 @@
-//! The real binary, with an environment of its own.
+//! The real binary, with its own environment.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::World;
 
-/// No end takes so long unless the signal does nothing.
+/// No end takes this long unless the signal does nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How the program ended.
+/// The end of the program.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -21,12 +21,12 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What `--json` wrote to standard output.
+    /// The objects that `--json` wrote to standard output.
     pub(crate) fn objects(&self) -> Vec<serde_json::Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The result, whatever events stand before it.
+    /// The result, after any events.
     pub(crate) fn result(&self) -> serde_json::Value {
         let result = self.objects().into_iter().rfind(|object| object["event"] == "result");
         result.unwrap_or_else(|| panic!("{self:?}"))["result"].take()
@@ -47,7 +47,7 @@ impl World {
         ended(&self.program(args, changes).run(&CancellationToken::new()).await.unwrap())
     }
 
-    /// Runs `hob` where no file can grow past `blocks` of 512 bytes: to whoever writes, the disk is full.
+    /// Runs `hob` with files limited to `blocks` of 512 bytes, as if the disk were full.
     pub(crate) async fn hob_on_a_full_disk(&self, blocks: u32, args: &[&str]) -> Ended {
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let shell = Program::of_hob("sh", &self.environment(&[])).dir(self.dir());

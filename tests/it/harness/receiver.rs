@@ -12,7 +12,7 @@ use ring::hmac;
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// What notifications are signed with.
+/// The secret that signs notifications.
 pub(crate) const WEBHOOK_SECRET: &str = "It's a Secret to Everybody";
 
 /// A notification that arrived.
@@ -45,12 +45,12 @@ impl Receiver {
         address
     }
 
-    /// How it answers next; 0: never.
+    /// Its next answers; 0 means none.
     pub(crate) fn answers(&self, statuses: &[u16]) {
         self.0.answers.lock().unwrap().extend(statuses);
     }
 
-    /// Waits until so many notifications have arrived.
+    /// Waits until `count` notifications have arrived.
     pub(crate) async fn has(&self, count: usize) {
         self.0.arrivals.subscribe().wait_for(|arrived| *arrived >= count).await.unwrap();
     }
@@ -60,7 +60,7 @@ impl Receiver {
         self.0.received.lock().unwrap().clone()
     }
 
-    /// What a receiver that drops repeats has heard: the events in their order.
+    /// The events that a receiver which drops repeats has heard, in order.
     pub(crate) fn heard(&self) -> Vec<String> {
         let mut ids = BTreeSet::new();
         self.received().into_iter().filter(|one| ids.insert(one.id.clone())).map(|one| one.event).collect()

@@ -5,7 +5,7 @@ use std::fs;
 use hob_config::{AgentSettings, BackendKind};
 use serde_json::{Value, json};
 
-/// What the model says, in each session from its beginning.
+/// The model's replies, in each session from its beginning.
 pub(crate) struct Replies(tempfile::TempDir);
 
 impl Replies {
@@ -16,7 +16,7 @@ impl Replies {
     /// The native agent that gets them.
     pub(crate) fn agent(&self) -> AgentSettings {
         let model = Some(format!("cassette/{}", self.file().display()));
-        // One `done` is enough but where the look before it is tested.
+        // One `done` is enough, except where the last look is tested.
         AgentSettings { backend: BackendKind::Native, model, last_look: false, ..AgentSettings::default() }
     }
 

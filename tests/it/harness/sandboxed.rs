@@ -9,7 +9,7 @@ pub(crate) fn launcher() -> PathBuf {
     env!("CARGO_BIN_EXE_hob").into()
 }
 
-/// A fence whose children share nothing but what their plans name.
+/// A fence whose children share only what their plans name.
 pub(crate) fn strict_fence() -> Sandbox {
     Sandbox::new(Tier::Fence, launcher(), Limits::default())
 }
@@ -19,7 +19,7 @@ pub(crate) fn sandbox() -> Sandbox {
     strict_fence().sharing(Vec::new(), vec![std::env::temp_dir()]).with_network(Network::None)
 }
 
-/// The processes whose folder is this one, or one below it. One that has ended and was not waited for has none.
+/// The processes whose folder is this one, or one below it. A zombie has none.
 pub(crate) fn processes_in(folder: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     all.filter(|process| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))).collect()

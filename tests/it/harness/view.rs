@@ -1,4 +1,4 @@
-//! What a test looks at: labels, comments, pull requests, commits, the ledger, briefs, and what the forge was asked.
+//! A test's view: labels, comments, pull requests, commits, the ledger, briefs, and the requests to the forge.
 
 use github_emulator::LoggedRequest;
 use hob_domain::{BlockKind, IssueNumber, Record, RepositoryRecord, STATUS_MARK, Timestamp};
@@ -138,14 +138,14 @@ impl World {
         entries.into_iter().map(|entry| entry.sentence).filter(|sentence| sentence != "renewed the lease").collect()
     }
 
-    /// The issue's record as it stands; none where it has no ledger.
+    /// The issue's current record; `None` if it has no ledger.
     pub(crate) async fn record(&self, issue: u64) -> Option<Record> {
         let forge = self.watch();
         let tip = forge.ledger().tip(IssueNumber(issue)).await.unwrap()?;
         Some(forge.ledger().entry(&tip).await.unwrap().record)
     }
 
-    /// The repository's own record; none where nothing was claimed yet.
+    /// The repository's own record; `None` if nothing was claimed yet.
     pub(crate) async fn repository_record(&self) -> Option<RepositoryRecord> {
         let forge = self.watch();
         let tip = forge.ledger().tips().await.unwrap().repository;
@@ -158,7 +158,7 @@ impl World {
         (0..).map_while(|n| std::fs::read_to_string(path(n)).ok()).collect()
     }
 
-    /// What the bot asked to change so far: every write to the API and every push.
+    /// The bot's changes so far: every write to the API and every push.
     pub(crate) fn writes(&self) -> Vec<LoggedRequest> {
         let write = |request: &LoggedRequest| {
             request.login.as_ref().is_some_and(|login| login.as_str() == "hob")

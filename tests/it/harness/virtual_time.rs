@@ -1,14 +1,14 @@
 //! Virtual time: a runtime of one thread whose clock stands still while anything happens, and jumps when all wait.
 //!
 //! Paused time would also jump while a child process works, because to the runtime nothing happens then. So a task
-//! beside the test looks every few virtual milliseconds whether this thread has children, and holds the time until one
+//! beside the test checks every few virtual milliseconds whether this thread has children, and holds the time until one
 //! of them has ended.
 
 use std::{fs, future::Future, time::Duration};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// How far time may run before it is looked whether there are children: shorter than any pause of Hob's.
+/// How far time may run before the next check for children: shorter than any pause of Hob's.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs `test` to its end in virtual time.
@@ -26,14 +26,14 @@ pub(crate) fn in_virtual_time<T>(test: impl Future<Output = T>) -> T {
 async fn hold_for_children() {
     loop {
         let alive = fs::read_to_string("/proc/thread-self/children").unwrap();
-        // One that has ended, and whose owner looks at it later or never, says nothing of the others.
+        // A zombie, which its owner reaps later or never, says nothing of the others.
         let works = |pid: &&str| {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
         };
         let first = alive.split_whitespace().find(works).and_then(|pid| Pid::from_raw(pid.parse().ok()?));
         if let Some(child) = first {
-            // Time stands still while blocking work goes on. Whoever started the child takes its end.
+            // Time does not pass while blocking work goes on. The owner of the child reaps it.
             let ended = move || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).is_ok();
             tokio::task::spawn_blocking(ended).await.unwrap();
         }

@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Faulty, Receiver, Turnstile, WEBHOOK_SECRET, inside};
 
-/// Everybody who has a token; the token is `token-of-LOGIN`. `out` has no more than anybody in a public repository.
+/// All accounts with a token; the token is `token-of-LOGIN`. `out` has no more rights than anyone in a public
+/// repository.
 const ACCOUNTS: [(&str, &str); 9] = [
     ("hob", "write"),
     ("ann", "admin"),
@@ -41,7 +42,7 @@ pub(crate) fn repo_on_forge() -> github_emulator::RepoName {
     repo().to_string().parse().unwrap()
 }
 
-/// What a world is started with.
+/// The options of a world.
 pub(crate) struct Builder {
     files: Vec<(String, Vec<u8>)>,
     scripts: Vec<(String, String)>,
@@ -52,7 +53,7 @@ pub(crate) struct Builder {
     receiver: Option<Receiver>,
 }
 
-/// How the workers' calls to the API reach the forge.
+/// The way of the workers' API calls to the forge.
 #[derive(Clone)]
 pub(super) enum Line {
     /// As in production.
@@ -68,27 +69,27 @@ pub(crate) struct World {
     pub(crate) notices: Arc<Mutex<Vec<WorkEvent>>>,
     pub(super) folder: tempfile::TempDir,
     pub(super) finished: bool,
-    /// Where notifications arrive, where there is one.
+    /// The receiver of notifications, if there is one.
     pub(crate) receiver: Option<Receiver>,
-    /// What every repository begins with.
+    /// The initial files of every repository.
     files: Vec<(String, Vec<u8>)>,
     set: Vec<(String, String)>,
     pub(super) line: Line,
 }
 
 impl World {
-    /// A world whose default agent `fixer` writes `done.txt`, and whose one check wants it.
+    /// A world whose default agent `fixer` writes `done.txt`, which its one check requires.
     pub(crate) fn fixing() -> Builder {
         Self::with_agent("echo done > done.txt").check("test -f done.txt")
     }
 
     /// A world whose default agent `fixer` runs this shell script in the folder. `{DIR}` is the world's folder, `$n`
-    /// counts the issue's runs before this one, and each run's brief is kept.
+    /// counts the issue's earlier runs, and each run's brief is kept.
     pub(crate) fn with_agent(script: &str) -> Builder {
         Self::with_bare_agent("").script("fixer", script)
     }
 
-    /// A world whose default agent `fixer` runs this shell script in the folder, and nothing else.
+    /// A world whose default agent `fixer` runs only this shell script in the folder.
     pub(crate) fn with_bare_agent(script: &str) -> Builder {
         let builder = Builder {
             files: vec![("README.md".into(), b"# Site\n".to_vec())],
@@ -229,7 +230,7 @@ impl World {
         }
     }
 
-    /// Where the worker `name` keeps its state.
+    /// The folder of the worker `name`'s state.
     pub(crate) fn state_dir(&self, name: &str) -> PathBuf {
         self.dir().join(format!("state-{name}"))
     }
@@ -253,7 +254,7 @@ impl World {
         }
     }
 
-    /// What somebody needs to claim an issue as the worker `name`.
+    /// The data to claim an issue as the worker `name`.
     pub(crate) fn claimant(&self, name: &str) -> Claimant {
         let lease = &self.settings.lease;
         Claimant {
@@ -286,7 +287,7 @@ impl World {
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
     }
 
-    /// A worker with settings of its own.
+    /// A worker with its own settings.
     pub(crate) async fn worker_with(&self, name: &str, settings: Settings, access: Access) -> Arc<Worker> {
         self.worker_until(name, settings, access, CancellationToken::new()).await
     }

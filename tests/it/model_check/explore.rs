@@ -13,7 +13,7 @@ use super::{
     },
 };
 
-/// What a person does.
+/// An action of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Person {
     Merges,
@@ -42,14 +42,14 @@ pub(super) enum Act {
     Person(Person),
 }
 
-/// How much may go wrong, and how often people do something.
+/// The number of faults, and of people's actions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) trouble: u8,
     pub(super) people: u8,
 }
 
-/// The protocol with so many workers.
+/// The protocol with a number of workers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Protocol {
     shell: Shell,
@@ -82,7 +82,7 @@ impl Protocol {
             std::iter::once(Answer::Arrives).chain(faults)
         };
         let lease = match &world.workers[w] {
-            // A look at a lease that lasts leads back to where the worker was.
+            // A look at an unexpired lease leads back to the worker's former state.
             Worker::Idle if self.shell.is_held(world, world.clocks[w]) => return,
             Worker::Idle | Worker::Looked { .. } | Worker::Saw(_) => {
                 acts.push(Act::Next(w, Answer::Arrives));
@@ -199,7 +199,7 @@ fn one_holder(_: &Protocol, world: &World) -> bool {
 }
 
 fn one_writer(_: &Protocol, world: &World) -> bool {
-    // Who lets the lease go writes nothing more, whether or not it knows that it has let go.
+    // A worker that lets the lease go writes nothing more, whether or not it knows that it has let go.
     let writes = |lease: &Lease| !matches!(lease.doing, Doing::Release | Doing::ReleaseReady);
     leases(world).filter(|(w, lease)| writes(lease) && Shell::may_write(&lease.mine, world.clocks[*w])).count() <= 1
 }
@@ -345,7 +345,7 @@ impl Model for Protocol {
     }
 }
 
-/// What the search for stuck states found.
+/// The result of the search for stuck states.
 pub(super) struct Progress {
     pub(super) states: usize,
     pub(super) resting: usize,

@@ -1,7 +1,7 @@
 //! The workers of the model: Hob's own decision functions, called as the thin shell calls them, one request a step.
 //!
-//! What a step asks for is in the order of `worker::{reconcile, attempt, transition}`; how an outcome that is unknown is
-//! settled is `forge::ledger`'s. Every change of a record is `domain::apply`'s, which the product runs too.
+//! The order of a step's requests is that of `worker::{reconcile, attempt, transition}`; `forge::ledger` settles an
+//! unknown outcome. Every change of a record is `domain::apply`'s, which the product runs too.
 
 use std::time::Duration;
 
@@ -24,25 +24,25 @@ pub(super) enum Variant {
     Real,
     /// No nonce in any record.
     NoNonce,
-    /// Neither a renewal nor a refused move asks whose the lease is now.
+    /// Neither a renewal nor a refused move checks whose the lease is now.
     NoGenerationCheck,
     /// A lease is taken over before it has expired.
     NoWaiting,
-    /// A write whose answer is lost is taken for done.
+    /// A write whose answer is lost counts as done.
     GuessedSuccess,
-    /// What people see is written whatever is left of the lease.
+    /// Visible writes are made with any rest of the lease.
     NoPermit,
-    /// A worker that is stopped puts the issue back whatever the ledger says.
+    /// A stopped worker puts the issue back regardless of the ledger.
     StopPutsBack,
     /// The issue is read before its ledger.
     IssueFirst,
-    /// Whoever goes on with a round does not look whether its answer was said.
+    /// A worker that continues a round does not check whether its answer was posted.
     NoLook,
-    /// When a person lets a blocked round go on, nobody remembers that its answer may have been said.
+    /// When a person lets a blocked round continue, it is forgotten that its answer may have been posted.
     ForgetsAnswers,
 }
 
-/// How a request ends.
+/// The end of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Arrives,
@@ -56,7 +56,7 @@ pub(super) enum Answer {
     Late,
 }
 
-/// How the agent's work ends.
+/// The end of the agent's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Done,
@@ -64,7 +64,7 @@ pub(super) enum Outcome {
     FailedForNow,
 }
 
-/// What a worker would do now.
+/// A worker's next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Do(Todo),
@@ -76,21 +76,21 @@ pub(super) enum Next {
     Stuck,
 }
 
-/// How a step of the ledger went.
+/// The result of a step of the ledger.
 enum Step {
     Made,
     Unknown,
     Lost,
 }
 
-/// How a visible write went.
+/// The result of a visible write.
 enum Shown {
     Yes,
     Failed,
     NotPermitted,
 }
 
-/// The rules by which every worker works.
+/// The rules that every worker follows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shell {
     pub(super) variant: Variant,
@@ -128,7 +128,7 @@ impl Shell {
         remaining(&mine.record(), at(now)) > ticks(DEADLINE)
     }
 
-    /// What the decision function makes of the issue as it was seen and of the ledger as it is.
+    /// The decision function's result for the issue as it was seen and the current ledger.
     pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
         let record = tip.map(Rec::record);
         let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
@@ -268,7 +268,7 @@ impl Shell {
         holding(Lease { mine, age, labels, run, doing, pending, comment_tried, looks, failed })
     }
 
-    /// The transition by which the lease is acquired, and what follows it.
+    /// The transition that acquires the lease, and the step after it.
     fn begin(self, todo: Todo, answers: u8) -> (Transition, Run, Doing) {
         match todo {
             Todo::Claim => {
@@ -350,7 +350,7 @@ impl Shell {
         let branch = lease.mine.branch;
         Some(match lease.doing {
             Doing::Start => {
-                // A name that is taken is somebody else's.
+                // A name in use belongs to another.
                 let name = match branch {
                     0 if world.forge.pulls[0].is_none() => 1,
                     0 => 2,
@@ -456,7 +456,7 @@ impl Shell {
         holding(advanced(lease))
     }
 
-    /// The visible write that comes next; none where nothing is to be changed.
+    /// The next visible write; `None` if nothing is to be changed.
     pub(super) fn effect(self, world: &World, lease: &Lease, change: Option<&LabelChange>) -> Option<Effect> {
         match lease.doing {
             Doing::Comment => {
@@ -488,7 +488,7 @@ impl Shell {
         if reached {
             world.apply(effect, lease.mine.generation);
         }
-        // Of a pull request a look tells; of the rest the next one who shows.
+        // A look shows the pull request; the next worker that shows the state makes up for the rest.
         let seen = reached && (answer == Answer::Arrives || matches!(effect, Effect::Pull(_)));
         if seen || self.has(Variant::GuessedSuccess) { Shown::Yes } else { Shown::Failed }
     }
@@ -564,7 +564,7 @@ fn follows_its_pull(state: State) -> bool {
     matches!(state, State::InReview | State::Blocked | State::Done)
 }
 
-/// What `reconcile::unblock::seek_answer` finds.
+/// The finding of `reconcile::unblock::seek_answer`.
 fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
     let Some(tip) = tip else { return Next::Stuck };
     let shown = tip.holder.is_none() && names().changes(&label_names(seen.labels), State::Blocked).is_empty();
@@ -626,14 +626,14 @@ fn later(mine: &Rec) -> Doing {
     Doing::Settle(if mine.attempt >= ATTEMPTS { State::Blocked } else { State::Ready })
 }
 
-/// What follows from a failure that may pass: `attempt::finish::after_failure`.
+/// The consequence of a transient failure: `attempt::finish::after_failure`.
 fn fail(mut lease: Lease) -> Worker {
     let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
     let again = std::mem::replace(&mut lease.failed, true);
     lease.doing = match lease.run {
         Run::Tend => return Worker::Idle,
         Run::Attempt if matches!(lease.doing, Doing::PutBack) => return Worker::Idle,
-        // A lease that is let go tells nobody that there is more to show, and neither do labels that are right already.
+        // A released lease does not tell that there is more to show, and neither do labels that are right already.
         Run::Attempt if ended && again && (lease.mine.state == State::Done || are_right(&lease, lease.mine.state)) => {
             return Worker::Idle;
         }

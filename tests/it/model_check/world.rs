@@ -13,16 +13,16 @@ use hob_domain::{
 
 /// The one issue.
 pub(super) const ISSUE: IssueNumber = IssueNumber(1);
-/// How long a lease lasts, in ticks.
+/// The duration of a lease, in ticks.
 pub(super) const DURATION: i8 = 2;
 /// The margin beyond an expiry, and how far the workers' clocks may differ.
 pub(super) const SKEW: i8 = 1;
-/// How long a request may take.
+/// The longest time of a request.
 pub(super) const DEADLINE: i8 = 1;
 /// Attempts at the issue.
 pub(super) const ATTEMPTS: u8 = 2;
 
-/// A time so long ago that every lease of then is over for everybody.
+/// A time so long ago that every lease of then has expired for all.
 pub(super) const LONG_AGO: i8 = -(DURATION + SKEW + 1);
 /// The moment that relative times are relative to.
 const EPOCH: i64 = 1_000;
@@ -66,7 +66,7 @@ pub(super) fn ticks(ticks: i8) -> Duration {
     Duration::from_secs(ticks.unsigned_abs().into())
 }
 
-/// What of a record matters here.
+/// The parts of a record that matter here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Rec {
     pub(super) nonce: u8,
@@ -78,18 +78,18 @@ pub(super) struct Rec {
     pub(super) retry: Option<i8>,
     /// The last answer that was taken up.
     pub(super) heard: u8,
-    /// Which of the names that a branch can have.
+    /// The index of the branch's name among the possible ones.
     pub(super) branch: u8,
     /// The branch whose pull request the ledger names.
     pub(super) pull: u8,
     pub(super) comment: bool,
-    /// Where the one round in review stands.
+    /// The state of the one round in review.
     pub(super) round: Round,
     /// Whether the answer of the round under way may have been said.
     pub(super) may_be_said: bool,
 }
 
-/// Where a round in review stands.
+/// The state of a round in review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Round {
     None,
@@ -226,7 +226,7 @@ impl Rec {
         matches!(self.round, Round::UnderWay | Round::Answered)
     }
 
-    /// Whether a person or nobody has the next word.
+    /// Whether the next move is a person's or no one's.
     pub(super) fn is_settled(&self) -> bool {
         matches!(self.state, State::InReview | State::Blocked | State::Done)
     }
@@ -245,10 +245,10 @@ pub(super) enum Effect {
     Reply,
 }
 
-/// A request that is still on its way though nobody waits for its answer.
+/// A request in flight whose answer is no longer awaited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Late {
-    /// A ledger move. `age`: how often the ref has moved since its parent was the tip; 2 stands for more.
+    /// A ledger move. `age`: how often the ref has moved since its parent was the tip; 2 means 2 or more.
     Ledger { record: Rec, age: u8 },
     /// It reaches the forge within its deadline or never.
     Visible { effect: Effect, generation: u8, ends: i8 },
@@ -299,7 +299,7 @@ pub(super) struct Seen {
     pub(super) review: bool,
 }
 
-/// What a decision comes down to.
+/// The essence of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Todo {
     Claim,
@@ -328,7 +328,7 @@ pub(super) enum Doing {
     ReleaseReady,
 }
 
-/// What a worker is in the middle of.
+/// The work that a worker is in the middle of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Run {
     Attempt,
@@ -339,12 +339,12 @@ pub(super) enum Run {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Lease {
     pub(super) mine: Rec,
-    /// How often the ref has moved since the worker's last move of it; 2 stands for more.
+    /// How often the ref has moved since the worker's last move of it; 2 means 2 or more.
     pub(super) age: u8,
     pub(super) labels: u8,
     pub(super) run: Run,
     pub(super) doing: Doing,
-    /// The record of a step of the ledger whose outcome is not known.
+    /// The record of a step of the ledger with an unknown outcome.
     pub(super) pending: Option<Rec>,
     pub(super) comment_tried: bool,
     /// Whether it looks for its answer before it says it.
@@ -353,7 +353,7 @@ pub(super) struct Lease {
     pub(super) failed: bool,
 }
 
-/// Where a worker stands.
+/// The state of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Worker {
     Idle,
@@ -373,7 +373,7 @@ pub(super) enum Worker {
     Holds(Box<Lease>),
 }
 
-/// What must never happen, noted when it does.
+/// Violations, noted when they happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Faults {
     /// A generation that was not the newest moved the ref.
@@ -394,7 +394,7 @@ pub(super) struct World {
     pub(super) faults: Faults,
     /// Crashes, stops, lost answers and delays that may still come.
     pub(super) trouble_left: u8,
-    /// What people may still do.
+    /// The number of actions left to people.
     pub(super) people_left: u8,
 }
 
@@ -447,7 +447,7 @@ impl World {
         self.records().iter().flat_map(|rec| [Some(rec.nonce), rec.holder]).flatten().max().unwrap_or(0) + 1
     }
 
-    /// A tick of the clock: whatever is on its way for longer than its deadline never arrives.
+    /// A tick of the clock: a request in flight for longer than its deadline never arrives.
     pub(super) fn tick(&mut self) {
         for rec in self.records() {
             rec.renewed = (rec.renewed - 1).max(LONG_AGO);
@@ -477,7 +477,7 @@ impl World {
     }
 
     /// The forge's compare-and-set: the ref moves to a commit of `record` whose parent was the tip `age` moves ago.
-    /// Objects are told by their content, so a commit equal to the tip is the tip.
+    /// Objects are identified by their content, so a commit equal to the tip is the tip.
     pub(super) fn compare_and_set(&mut self, age: u8, record: &Rec) -> bool {
         let is_tip = age == 1 && self.forge.tip.as_ref() == Some(record);
         if age > 0 {
@@ -509,7 +509,7 @@ impl World {
             Effect::Reply => forge.replies += 1,
             Effect::Pull(branch) => {
                 let pull = &mut forge.pulls[usize::from(*branch) - 1];
-                // What was merged has nothing more to merge: the forge refuses another pull request.
+                // A merged branch has nothing more to merge: the forge refuses another pull request.
                 if *pull != Some(Pull::Merged) {
                     *pull = Some(Pull::Open);
                 }
@@ -545,7 +545,7 @@ impl World {
         let rank = |old: u8| first + u8::try_from(generations.iter().position(|known| *known == old).unwrap()).unwrap();
         let mut nonces: Vec<u8> = Vec::new();
         let mut renumber = |nonce: &mut u8| {
-            // Zero stands for no nonce at all.
+            // Zero means no nonce.
             if *nonce == 0 {
                 return;
             }

@@ -33,7 +33,7 @@ fn second() -> Reaction {
     Reaction::Stream(anthropic::happy())
 }
 
-/// What a service says whose quota opens after this many seconds, given as text.
+/// The answer of a service whose quota opens after this many seconds, given as text.
 fn quota(headers: &'static [(&'static str, &'static str)]) -> Reaction {
     Reaction::Status(429, headers, "later")
 }

@@ -164,7 +164,7 @@ async fn a_server_that_counts_nothing_and_gives_no_ids_or_indexes_still_works() 
     assert!(reply.calls[1].id.len() > 8 && reply.usage.input > 10);
 }
 
-/// Servers have no common name for reasoning: it goes back under the name that it came with, to the model whose it is.
+/// Servers have no common name for reasoning: it goes back to its model under the name that it came with.
 #[tokio::test]
 async fn reasoning_of_a_chat_goes_back_under_its_name() {
     let choice = |delta: Value| json!({ "choices": [{ "index": 0, "delta": delta }] });

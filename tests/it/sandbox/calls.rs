@@ -1,5 +1,5 @@
-//! Calls that the supervisor of a fenced child makes for it: they lead to the run itself, also where what they name changes
-//! while it is looked at. A box shows that the same programs work there.
+//! Calls that the supervisor of a fenced child makes for it: they lead to the run itself, even if their arguments
+//! change while they are read. A box shows that the same programs work there.
 
 use std::os::{
     linux::net::SocketAddrExt,
@@ -8,7 +8,7 @@ use std::os::{
 
 use super::*;
 
-/// What each program has: a server of its own, and a thread that does something again and again, until it is told to stop.
+/// The beginning of each program: its own server, and a thread that repeats something until it is told to stop.
 const BEGINNING: &str = r#"
 import contextlib, ctypes, errno, os, socket, struct, sys, threading
 libc = ctypes.CDLL(None, use_errno=True)
@@ -48,7 +48,7 @@ impl Prison {
     }
 }
 
-/// Nobody has connected.
+/// Whether no one has connected.
 fn is_alone(listener: &TcpListener) -> bool {
     listener.set_nonblocking(true).unwrap();
     listener.accept().is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
@@ -219,8 +219,8 @@ async fn names_of_shared_memory_stay_in_the_runs_own_folder() {
     assert_eq!(kept.unwrap(), CANARY);
 }
 
-/// A signal that comes while the supervisor works for the caller makes neither of them begin again. The handler lets calls go
-/// on, as those of Go and asyncio do.
+/// A signal that comes while the supervisor works for the caller makes neither of them begin again. The handler lets
+/// calls go on, as those of Go and asyncio do.
 #[tokio::test]
 async fn signals_do_not_make_a_call_twice() {
     for tier in TIERS {
@@ -271,7 +271,7 @@ async fn what_a_box_refuses_is_counted_and_told() {
     }
 }
 
-/// What was refused is told twice: to the child when it happens, and to Hob at the end, in words that no child can say.
+/// A refusal is reported twice: to the child when it happens, and to Hob at the end, in words that no child can forge.
 #[tokio::test]
 async fn what_was_refused_is_counted_and_told() {
     let prison = Prison::new(Tier::Fence);

@@ -1,12 +1,12 @@
-//! A child's control group, where the machine delegates a part of their tree.
+//! A child's control group, if the machine delegates a part of their tree.
 
 use std::io::Write;
 
 use crate::harness::World;
 
 /// Attack corpus K131
-/// Attack corpus K132: where a part of the tree of control groups is delegated, as systemd does, each child has a group of its
-/// own, and nothing of it is left.
+/// Attack corpus K132: if a part of the tree of control groups is delegated, as by systemd, each child has its own
+/// group, and nothing of it is left.
 #[tokio::test]
 async fn a_delegated_control_group_holds_a_child() {
     if !rustix::process::geteuid().is_root() {

@@ -1,4 +1,5 @@
-//! What ordinary test suites do, tried by `examples/needs` in each tier: the table in `docs/trust.md` says what works.
+//! The needs of ordinary test suites, tried by `examples/needs` in each tier: the table in `docs/trust.md` says what
+//! works.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ const COLUMNS: [(Kind, usize); 4] = [
     (Kind(Tier::Box, Maker::Bubblewrap), 2),
     (Kind(Tier::Box, Maker::Hob), 2),
 ];
-/// What no machine of the tests has to have: such rows may say nothing.
+/// Features that a test machine may lack: such rows may be empty.
 const MAY_BE_MISSING: [&str; 5] = [
     "Java",
     "Go: a program, built and run",
@@ -22,7 +23,7 @@ const MAY_BE_MISSING: [&str; 5] = [
     "Redis, started by a test",
 ];
 
-/// What the program says, in the order of its attempts.
+/// The program's output, in the order of its attempts.
 async fn tried(tier: Kind) -> Vec<(String, String, String)> {
     let prison = Prison::new(tier);
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/needs");

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::*;
 use crate::harness::World;
 
-/// A user who is nobody on any machine.
+/// A user id that no machine knows.
 const STRANGER: u32 = 12_345;
-/// What a machine may lack, or a test may not ask.
+/// Features that a machine may lack, or that a test may not ask for.
 const MAY_BE_MISSING: [&str; 7] = [
     "connect to a server on ::1",
     "connect to a server at the machine's own address",
@@ -23,7 +23,7 @@ const MAY_BE_MISSING: [&str; 7] = [
     "read a disk",
 ];
 
-/// What a fence does not keep, and what needs no right that a child could lack. `docs/trust.md` says why.
+/// What a fence does not prevent, and what needs no right that a child could lack. `docs/trust.md` says why.
 const GAPS: [(&str, &[Tier]); 10] = [
     ("list the machine's processes", &[Tier::Fence]),
     ("read the arguments of a process outside", &[Tier::Fence]),
@@ -37,7 +37,7 @@ const GAPS: [(&str, &[Tier]); 10] = [
     ("run a program from memory", &[Tier::Fence, Tier::Box]),
 ];
 
-/// The prisoner's program, and Hob's, where everybody may read them.
+/// The prisoner's program, and Hob's, in a place that everyone may read.
 struct Programs {
     _folder: TempDir,
     prisoner: PathBuf,
@@ -54,7 +54,7 @@ fn programs() -> &'static Programs {
         let profile_name = if folder_name == "debug" { "dev" } else { folder_name };
         #[expect(clippy::disallowed_methods, reason = "a test's own tool, with the environment that built the test")]
         let (mut cargo, inherited) = (Command::new(env!("CARGO")), std::env::vars_os());
-        // What this test was started with names its own package, and would make other packages stale.
+        // The environment of this test names its own package, and would make other packages stale.
         for (name, _) in inherited.filter(|(name, _)| {
             let name = name.to_string_lossy();
             ["CARGO_MANIFEST", "CARGO_PKG", "CARGO_BIN"].iter().any(|own| name.starts_with(own))
@@ -76,7 +76,7 @@ fn programs() -> &'static Programs {
     })
 }
 
-/// The users that the prisoner can be here: this one, and where this one is root, a stranger.
+/// The users that the prisoner can be here: this one, and, if this one is root, a stranger.
 fn users() -> Vec<u32> {
     let own = rustix::process::geteuid().as_raw();
     if own == 0 { vec![own, STRANGER] } else { vec![own] }
@@ -116,7 +116,7 @@ fn results(said: &Value) -> Vec<(&str, &str, &str)> {
         .collect()
 }
 
-/// Fails on what got through and is no gap of the tier.
+/// Fails if an attempt got through that is not a gap of the tier.
 fn holds(said: &Value, tier: Tier, about: &str) {
     let results = results(said);
     assert!(results.len() >= 100, "{about}: only {} attempts", results.len());
@@ -146,7 +146,7 @@ async fn what_the_prisoner_tries_is_held_for_every_user() {
     }
 }
 
-/// As in a container that may make no namespaces.
+/// As in a container that may not make namespaces.
 #[tokio::test]
 async fn a_fence_holds_the_prisoner_where_no_namespace_can_be_made() {
     for user in users() {
@@ -155,7 +155,7 @@ async fn a_fence_holds_the_prisoner_where_no_namespace_can_be_made() {
     }
 }
 
-/// Shows that the attempts work where nothing holds them.
+/// Shows that the attempts work without a sandbox.
 #[tokio::test]
 async fn without_a_sandbox_most_attempts_get_through() {
     for user in users() {
@@ -187,7 +187,7 @@ async fn without_landlock_a_fence_starts_nothing_and_hob_says_so() {
     world.finish().await;
 }
 
-/// Without a setting it is a box, and a fence where no namespace can be made: `doctor` says why, and what would help.
+/// The default is a box, and a fence if no namespace can be made: `doctor` says why, and what would help.
 #[tokio::test]
 async fn the_best_tier_that_the_machine_has_is_the_default() {
     let world = World::fixing().set("sandbox.tier", "auto").start().await;
@@ -204,11 +204,11 @@ async fn the_best_tier_that_the_machine_has_is_the_default() {
     world.finish().await;
 }
 
-/// Where bubblewrap is missing, or too old, Hob makes the box itself.
+/// If bubblewrap is missing, or too old, Hob makes the box itself.
 #[tokio::test]
 async fn a_box_is_had_without_bubblewrap() {
     let world = World::fixing().set("sandbox.tier", "auto").start().await;
-    // Nobody else sees what is mounted there.
+    // Mounts there are invisible to others.
     let root = rustix::process::geteuid().is_root();
     let alone = if root { "unshare --mount" } else { "unshare --user --map-current-user --mount --keep-caps" };
     for instead in ["/dev/null", "/bin/false"] {

@@ -1,8 +1,8 @@
-//! What is out of a child's reach stays so under every name that the child can give it.
+//! Paths out of a child's reach stay so under every name that the child can give them.
 
 use super::*;
 
-/// Attack corpus E57: neither the folder that is hidden, nor one above it, is moved to where a child may read.
+/// Attack corpus E57: neither the hidden folder, nor one above it, is moved to where a child may read.
 #[tokio::test]
 async fn no_rename_brings_what_is_hidden_into_reach() {
     for tier in TIERS {
@@ -22,7 +22,7 @@ async fn no_rename_brings_what_is_hidden_into_reach() {
             assert!(!said.contains(CANARY), "{tier} {script}: {said}");
             assert_eq!(std::fs::read_to_string(prison.outside("secret")).unwrap(), CANARY, "{tier} {script}");
         }
-        // What the child may write stays what it is, whatever it is called.
+        // The child's writable paths stay writable under any name.
         prison.sh("mkdir -p a/b; mv a c; echo x > c/b/own; mv c/b ../outside/b").await;
         assert!(prison.work().join("c/b/own").exists() && !prison.outside("b").exists(), "{tier}");
     }

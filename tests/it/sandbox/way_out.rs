@@ -1,4 +1,4 @@
-//! The one way out of a box, and that there is no other once it is gone.
+//! The only way out of a box: without it, there is none.
 
 use std::{
     io::{Read, Write},
@@ -7,7 +7,7 @@ use std::{
 
 use super::*;
 
-/// What the child tries, by the proxy's port in the box and by what it is told of the machine.
+/// The child's attempts, by the proxy's port in the box and by the machine's addresses.
 const TRIES: &str = r#"
 def tried(name, connect):
     try:
@@ -53,7 +53,7 @@ async fn a_box_whose_proxy_is_gone_has_no_other_way_out() {
     }
     let (work, file) = (prison.work(), prison.outside("service"));
     let service = UnixListener::bind(&file).unwrap();
-    // If the child fails, nobody waits for this thread.
+    // If the child fails, this thread is not joined.
     let ends = std::thread::spawn(move || {
         let (mut first, _) = proxy.accept().unwrap();
         first.read_exact(&mut [0]).unwrap();

@@ -1,4 +1,4 @@
-//! What a hostile agent leaves in its folder, and in Hob's own where it can reach them. Each test names its attack.
+//! Hostile contents of the agent's folder, and of Hob's own as far as it can reach them. Each test names its attack.
 
 use hob_sandbox::{Limits, Sandbox, Tier};
 use rustix::{
@@ -20,7 +20,7 @@ async fn findings(checkout: &Checkout) -> Vec<String> {
 #[tokio::test]
 async fn rules_that_are_no_file_are_refused_before_they_are_opened() {
     for (script, path) in [
-        // First what is read at once where it is not refused.
+        // First the paths that are read at once if they are not refused.
         ("ln -sf /dev/zero .gitignore", ".gitignore"),
         ("mkfifo .gitignore.new; mv -f .gitignore.new .gitignore", ".gitignore"),
         ("mkdir s; mkfifo s/.gitattributes", "s/.gitattributes"),
@@ -68,7 +68,7 @@ async fn folders_without_end_are_refused_and_removed() {
     assert!(!yard.issue().exists());
 }
 
-/// Attack corpus J107: whatever git is told about a file, and however it is written, a secret in it is found.
+/// Attack corpus J107: a secret in a file is found, whatever git is told about the file and however it is written.
 #[tokio::test]
 async fn a_secret_is_found_whatever_git_takes_the_file_for() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
@@ -94,7 +94,7 @@ async fn a_secret_is_found_whatever_git_takes_the_file_for() {
     assert_eq!(findings(&checkout).await, ["`[a GitHub token].txt` holds a GitHub token"]);
 }
 
-/// Attack corpus J107: what a maintainer committed is no finding when an agent changes the file around it.
+/// Attack corpus J107: a maintainer's own commit is not a finding when an agent changes the file around it.
 #[tokio::test]
 async fn a_secret_that_was_there_before_is_nobodys_doing() {
     let yard = Yard::new().await;
@@ -108,7 +108,7 @@ async fn a_secret_that_was_there_before_is_nobodys_doing() {
     assert_eq!(findings(&checkout).await, ["`other.txt` holds a GitHub token"]);
 }
 
-/// Attack corpus J107: attributes hide no change from whoever reads the pull request.
+/// Attack corpus J107: attributes do not hide a change from readers of the pull request.
 #[tokio::test]
 async fn attributes_hide_no_lines() {
     let yard = Yard::new().await;
@@ -179,7 +179,7 @@ async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
         let failed = checkout.commit(&works(script), "x", &identity, Timestamp::UNIX_EPOCH).await.unwrap_err();
         assert_eq!((failed.to_string().as_str(), failed.class()), (says, FailureClass::Unfinished));
     }
-    // In a fence its supervisor ends it, with what it has started.
+    // In a fence its supervisor ends it, with everything that it has started.
     let endless = "echo > began; exec tail -f /dev/null";
     let left = "n=$(printf 's\\377'); cp /bin/sleep \"./$n\"; env -i setsid \"./$n\" 600 &";
     let supervised =
@@ -196,7 +196,7 @@ async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
             let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
             poll(&mut [PollFd::new(&began, PollFlags::IN)], Some(&patience))
         });
-        // In real time, which does not stand still: a bound for a hang, not a figure.
+        // In real time, which does not stop: a bound for a hang, not a figure.
         let (_here, gone) = std::sync::mpsc::channel::<()>();
         let (gives_up, patience) = tokio::sync::oneshot::channel::<()>();
         std::thread::spawn(move || {
@@ -213,7 +213,7 @@ async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
         assert!(processes_in(&git).is_empty(), "{tier}: {:?}", processes_in(&git));
         fs::remove_file(git.join("began")).unwrap();
     }
-    // What a child that was ended in the middle leaves is in nobody's way.
+    // The remains of a child that was ended in the middle do no harm.
     fs::write(yard.issue().join("git/index.lock"), "").unwrap();
     fs::write(yard.issue().join("git/refs/heads/hob/7-fix.lock"), "").unwrap();
     assert!(commit(&checkout).await.unwrap().is_some());
@@ -251,7 +251,7 @@ async fn a_link_that_leaves_by_way_of_another_is_refused() {
     let checkout = yard.prepare().await;
     sh(checkout.folder(), "mkdir -p a/b/c; ln -s ../../.. a/b/c/x; ln -s a/b/c/x/../../etc/passwd y").await;
     assert_eq!(findings(&checkout).await, ["`y` is a link out of the repository, to `a/b/c/x/../../etc/passwd`"]);
-    // A later commit that only changes where the first one leads.
+    // A later commit that only changes the target of the first one.
     let yard = Yard::new().await;
     yard.sh("cd source && mkdir -p d/e && ln -s d/e l && ln -s l/../../src z && git add -A && git commit -qm links")
         .await;
@@ -326,7 +326,7 @@ async fn a_secret_in_a_commit_below_a_clean_one_is_found() {
     assert!(found.len() == 1 && found[0].starts_with("`s` holds a GitHub token in the commit "), "{found:?}");
 }
 
-/// Attack corpus D40: a bare repository in a folder of the work is files, whatever its settings say.
+/// Attack corpus D40: a bare repository in a folder of the work is plain files, with any settings.
 #[tokio::test]
 async fn a_bare_repository_in_the_work_is_not_used() {
     let yard = Yard::new().await;
@@ -401,7 +401,7 @@ async fn a_history_that_does_not_go_out_from_the_base_is_not_pushed() {
     assert_eq!(yard.workspace.remote_tip(&yard.remote, &work_branch()).await.unwrap(), None);
 }
 
-/// Attack corpus D48: with the limits that everybody has.
+/// Attack corpus D48: with the default limits.
 #[tokio::test]
 async fn a_huge_file_and_very_many_files_are_refused() {
     let yard = Yard::new().await;

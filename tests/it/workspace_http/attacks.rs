@@ -1,4 +1,4 @@
-//! What a process of the same user, one that outlived an agent for example, can get while Hob's git talks to the server.
+//! The reach of a process of the same user, such as one that outlived an agent, while Hob's git talks to the server.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -7,7 +7,7 @@ use hob_workspace::Checkout;
 
 use super::*;
 
-/// Both forms of the token, in which nobody but Hob and the server has it.
+/// Both forms of the token, which only Hob and the server have.
 const SECRETS: [&str; 2] = ["s3cret", "eC1hY2Nlc3MtdG9rZW46czNjcmV0"];
 
 /// A process of Hob's git, as another process of the same user sees it.
@@ -32,7 +32,7 @@ fn git_processes(yard: &Yard) -> Vec<Seen> {
     seen.filter(|process| process.environment.contains(&home)).collect()
 }
 
-/// What stands in the memory that the process can write to.
+/// The content of the process's writable memory.
 fn memory(process: &Seen) -> Vec<u8> {
     let maps = fs::read_to_string(format!("/proc/{}/maps", process.id)).unwrap();
     let mut file = fs::File::open(format!("/proc/{}/mem", process.id)).unwrap();
@@ -51,7 +51,7 @@ fn holds(memory: &[u8], text: &str) -> bool {
     memory.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// What such a process can take over: the address, and the header that opens it.
+/// The data that such a process can take over: the address, and the header that opens it.
 struct Taken {
     url: String,
     header: String,
@@ -67,7 +67,7 @@ fn taken(yard: &Yard) -> Taken {
 }
 
 impl Taken {
-    /// The answer's status; none: nobody is there.
+    /// The answer's status; `None` if nothing listens.
     async fn ask(&self, method: &str, service: &str, body: impl Into<reqwest::Body>) -> Option<u16> {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
         let request = client.request(method.parse().unwrap(), format!("{}{service}", self.url));
@@ -92,7 +92,7 @@ async fn work(yard: &Yard) -> (Checkout, Sha, Sha) {
     (checkout, base, head)
 }
 
-/// Attack corpus J122, G80: whoever looks into the processes of a push finds no token, not even in their memory.
+/// Attack corpus J122, G80: a look into the processes of a push finds no token, not even in their memory.
 #[tokio::test]
 async fn no_process_of_a_push_holds_the_token() {
     let yard = Yard::new().await;
@@ -164,7 +164,7 @@ async fn a_nonce_moves_no_other_ref_and_opens_no_other_repository() {
     pushed.unwrap();
     assert_eq!(yard.workspace.remote_tip(&remote, &branch("main")).await.unwrap(), Some(base.clone()));
 
-    // The command has ended: nobody listens there, and the next one has another nonce.
+    // The command has ended: nothing listens there, and the next one has another nonce.
     assert_ne!(old.ask("GET", "/info/refs?service=git-upload-pack", "").await, Some(200));
     let arrived = yard.hold("/info/refs");
     let main = branch("main");
@@ -185,7 +185,7 @@ async fn a_nonce_moves_no_other_ref_and_opens_no_other_repository() {
     assert_eq!(yard.workspace.remote_tip(&remote, checkout.branch()).await.unwrap(), Some(head));
 }
 
-/// Attack corpus J123: a proxy that somebody writes into git's settings at the last moment sees nothing.
+/// Attack corpus J123: a proxy that is written into git's settings at the last moment sees nothing.
 #[tokio::test]
 async fn a_proxy_in_the_settings_of_a_git_directory_is_not_used() {
     let (yard, elsewhere) = (Yard::new().await, Yard::new().await);
@@ -214,7 +214,7 @@ async fn a_proxy_in_the_settings_of_a_git_directory_is_not_used() {
     assert!(elsewhere.served.seen.lock().unwrap().is_empty());
 }
 
-/// Attack corpus J123: a git directory that somebody makes where Hob has none.
+/// Attack corpus J123: a git directory that is made where Hob has none.
 #[tokio::test]
 async fn a_git_directory_in_the_place_of_none_is_not_opened() {
     let (yard, elsewhere) = (Yard::new().await, Yard::new().await);

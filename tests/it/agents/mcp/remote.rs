@@ -12,14 +12,14 @@ use http::{HeaderMap, Method, StatusCode, header};
 
 use super::*;
 
-/// A server on a port of its own; gone with this.
+/// A server on its own port; it stops when this is dropped.
 struct Remote {
     address: String,
     seen: Arc<Mutex<Vec<Request>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
-/// What one request had.
+/// The contents of one request.
 #[derive(Debug, Clone)]
 struct Request {
     method: Method,
@@ -71,7 +71,7 @@ impl Drop for Remote {
     }
 }
 
-/// What a good server says to a message.
+/// A good server's answer to a message.
 fn result(message: &Value) -> Value {
     let result = match message["method"].as_str().unwrap_or_default() {
         "initialize" => json!({
@@ -96,7 +96,7 @@ fn as_json(message: &Value) -> Response {
 
 const SESSION: header::HeaderName = header::HeaderName::from_static("mcp-session-id");
 
-/// As events, with one of the server's own first, on a stream that stays open behind the answer.
+/// As events, with an event of the server's own first, on a stream that stays open after the answer.
 fn as_events(message: &Value) -> Response {
     if message["id"].is_null() {
         return StatusCode::ACCEPTED.into_response();

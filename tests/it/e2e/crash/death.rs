@@ -1,8 +1,9 @@
-//! Dying at a chosen moment: a run is a row of steps between two waits, and it can be given up between any two of them.
+//! Deaths at a chosen moment: a run is a series of steps between two waits, and it can be abandoned between any two of
+//! them.
 //!
 //! A run waits for each answer of the forge, each child process, each piece of work on files. So the steps cover them
-//! all, on both sides of their effect, whatever a run does. How many steps there are depends a little on how fast the
-//! child processes are; the writes to the API are counted for themselves, and are always the same.
+//! all, on both sides of their effect. The number of steps depends a little on the speed of the child processes; the
+//! writes to the API are counted separately, and are always the same.
 
 use std::{
     future::{Future, poll_fn},
@@ -10,10 +11,10 @@ use std::{
     task::Poll,
 };
 
-/// On which side of what it waits for a run dies.
+/// The side of an awaited operation on which a run dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// At once: what it has just begun is not sent, and a child is killed when it has just started.
+    /// At once: the operation that has just begun is not sent, and a child that has just started is killed.
     Before,
     /// When what it waited for is there, and before it hears of it.
     After,

@@ -1,7 +1,7 @@
-//! Crash at every moment: a worker dies anywhere between two waits, on the same machine or another one somebody takes up
-//! what it left, and may die over that too.
+//! Crash at every moment: a worker dies anywhere between two waits; on the same machine or another one, the next worker
+//! takes up its work, and may die over that too.
 //!
-//! Every moment gets a world of its own, in virtual time. By default some moments are tried; with `HOB_CRASH_ALL` set, every
+//! Every moment gets its own world, in virtual time. By default some moments are tried; with `HOB_CRASH_ALL` set, every
 //! moment of every scenario, and every pair of writes of the short ones. `--nocapture` shows how many were tried and
 //! survived.
 
@@ -34,15 +34,16 @@ const PASSES_MAX: usize = 8;
 const AT_ONCE: usize = 2;
 /// Bytes of their stacks: frames of code that is not optimised are many times those of the program that ships.
 const STACK: usize = 8 << 20;
-/// By default, one of so many moments is tried,
+/// By default, one moment of this many is tried,
 const EVERY: usize = 24;
-/// and at least so many of a short scenario: a run that happens to be shorter than the traced one misses the last of them.
+/// and at least this many of a short scenario: a run that happens to be shorter than the traced one misses the last of
+/// them.
 const LEAST: usize = 8;
 
 /// The worker that dies, and its machine.
 const MORTAL: &str = "mortal";
 
-/// Where a run of the mortal worker wrote: for each step, the writes to the API before it.
+/// The writes of the mortal worker's run: for each step, the number of writes to the API before it.
 type Trace = Vec<usize>;
 
 /// A scenario that is being played.
@@ -178,7 +179,7 @@ fn survives(scenario: Scenario, deaths: Vec<Moment>) -> bool {
 }
 
 /// The steps of the run in which a worker may die after the deaths so far: of the first deadly run, or of the first one
-/// that takes up what a death left.
+/// that takes up the work after a death.
 fn trace(scenario: Scenario, deaths: &[Moment]) -> Trace {
     in_virtual_time(Box::pin(async {
         let mut play = Play::begin(scenario, deaths.to_vec()).await;
@@ -217,7 +218,7 @@ fn every_point() -> bool {
     std::env::vars_os().any(|(name, _)| name == "HOB_CRASH_ALL")
 }
 
-/// Tries each list of deaths in a world of its own; fails where one is not survived.
+/// Tries each list of deaths in its own world; fails if one is not survived.
 #[expect(clippy::print_stdout, reason = "the figures are what one runs this for")]
 fn try_all(scenario: Scenario, what: &str, points: &[Vec<Moment>]) {
     let (next, late, lost) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -245,7 +246,7 @@ fn try_all(scenario: Scenario, what: &str, points: &[Vec<Moment>]) {
 
 /// A worker dies at some moments of the scenario, or at all.
 fn crash(scenario: Scenario) {
-    // How many steps there are depends on how fast the machine is just then: what comes in the shorter run comes in most.
+    // The number of steps depends on the machine's current speed: the writes of the shorter run occur in most.
     let (one, other) = (trace(scenario, &[]), trace(scenario, &[]));
     let moments = all(if one.len() < other.len() { &one } else { &other });
     let every = if every_point() { 1 } else { EVERY.min(moments.len() / LEAST).max(1) };

@@ -12,7 +12,7 @@ use crate::harness::{Builder, Turnstile, World};
 /// Tokens that a run of the agent says it took.
 const TOKENS_A_RUN: u64 = 10;
 
-/// What an agent says when it is done.
+/// The agent's report when it is done.
 const DONE: &str = r#"echo '{"outcome":"done","summary":"Made it.","input_tokens":10}'"#;
 
 /// A life of one issue: people do something, a worker runs, and so on.
@@ -41,7 +41,7 @@ pub(super) enum Scenario {
     Mixed,
     /// Commands come on an issue in review and on its pull request.
     Commanded,
-    /// Commands come before the first claim, and are followed by whoever works.
+    /// Commands come before the first claim, and are followed during the work.
     CommandedAtWork,
     /// The issue is paused before the first claim, and resumed.
     Paused,
@@ -49,13 +49,13 @@ pub(super) enum Scenario {
     House,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
-    /// A profile hands the work over to another one.
+    /// A profile hands the work off to another one.
     HandedOver,
-    /// The issue is split into two, once somebody approved that.
+    /// The issue is split into two, once a person has approved that.
     Split,
 }
 
-/// The moods of the forge that refuse nobody but Hob: what people do in a life is to happen.
+/// The moods of the forge that refuse only Hob: people's actions in a life must succeed.
 const MOODS: [Mood; 6] =
     [Mood::TokenPermissions, Mood::RefRaces, Mood::RefRefusals, Mood::Touched, Mood::HiddenChecks, Mood::Tags];
 
@@ -84,7 +84,7 @@ fn splitting() -> Builder {
 }
 
 impl Scenario {
-    /// Where its workers' requests pass.
+    /// The turnstile of its workers' requests.
     pub(super) fn turnstile(self) -> Turnstile {
         if self == Self::Late { Turnstile::late(LATE) } else { Turnstile::default() }
     }
@@ -194,7 +194,7 @@ impl Scenario {
         }
     }
 
-    /// How often people do something, and a worker after them.
+    /// The number of turns: each is an action of people, and a worker after it.
     pub(super) fn turns(self) -> usize {
         match self {
             Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
@@ -342,7 +342,7 @@ impl Scenario {
         }
     }
 
-    /// Each notification came, under an id of its own.
+    /// Each notification came, under its own id.
     fn was_notified(self, world: &World, deaths: u64) {
         let Some(receiver) = &world.receiver else { return };
         assert_eq!(receiver.heard(), self.events(), "each is notified, and under one id");
@@ -377,7 +377,7 @@ impl Scenario {
         }
     }
 
-    /// What has to be true in the end after so many deaths, beside what [`World::finish`] wants.
+    /// The conditions at the end after this many deaths, beside those of [`World::finish`].
     pub(super) async fn holds(self, world: &World, deaths: u64) {
         let record = agreed(world).await;
         self.was_notified(world, deaths);
@@ -385,7 +385,7 @@ impl Scenario {
         let (state, wanted) = self.end();
         assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
         let runs = u64::try_from(world.briefs(1).len()).unwrap();
-        // One run ends without a bill where its agent is killed, and one where its worker is stopped or dies.
+        // One run has no bill if its agent is killed, and one if its worker is stopped or dies.
         let unpaid = deaths + u64::from(matches!(self, Self::Retried | Self::Stopped));
         let paid = runs.saturating_sub(unpaid) * TOKENS_A_RUN;
         assert!(record.spend.input_tokens >= paid, "{runs} runs, {:?}", record.spend);
@@ -459,7 +459,7 @@ async fn each_part_is_open_once(world: &World) {
 }
 
 impl Scenario {
-    /// What came back from the pull request, or from the base, is in the work.
+    /// The feedback from the pull request, or the change of the base, is in the work.
     async fn what_came_back_is_done(self, world: &World, record: &Record) {
         if matches!(self, Self::Reviewed | Self::Mixed) {
             each_thread_is_answered_once(world, record).await;
@@ -510,7 +510,7 @@ impl Scenario {
     }
 }
 
-/// The pull request has its label and its reviewer, is no draft any more, and each commit is signed off once.
+/// The pull request has its label and its reviewer, is no longer a draft, and each commit is signed off once.
 async fn keeps_to_the_rules(world: &World, record: &Record) {
     let number = record.pull_request.unwrap().0;
     assert_eq!(world.labels(number).await, ["by-hob"]);

@@ -1,5 +1,5 @@
-//! Workflows that wait for an approval: GitHub begins none by itself for what a job's own token opens or pushes. And a token
-//! that may not see checks.
+//! Workflows that wait for an approval: GitHub does not start any by itself for a job's own token. And a token that may
+//! not see checks.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -65,7 +65,7 @@ impl Opened {
         runs["check_runs"].as_array().unwrap().clone()
     }
 
-    /// Somebody approves the workflows, and their one job ends so.
+    /// A person approves the workflows, and their one job ends with `conclusion`.
     async fn approved(&self, conclusion: JobConclusion) {
         self.world.forge.approve_workflows(&repo_on_forge(), self.pull).unwrap();
         let job = self.checks().await[0]["id"].as_u64().unwrap();

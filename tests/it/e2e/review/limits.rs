@@ -1,4 +1,4 @@
-//! Where rounds in review end: their limits, rounds that change nothing, and who may begin one.
+//! The limits of rounds in review: their number, rounds that change nothing, and the accounts that may begin one.
 
 use hob_domain::State;
 use http::Method;
@@ -201,7 +201,7 @@ async fn a_native_agent_goes_on_in_its_session_when_a_review_comes_back() {
     let session = world.record(issue).await.unwrap().session;
     world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly."), &[(1, "Louder.")]).await;
     replies.then(&json!([
-        // What it read before the pull request is still there.
+        // Its reads before the pull request are still there.
         { "expect": ["# Site", "You ended your run; the work continues.", "ann: Louder."], "calls": writes("ONE\n") },
         { "calls": call("done", json!({"summary": "Shouted.\n\nT1: In capitals."})) },
     ]));

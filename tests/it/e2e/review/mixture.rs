@@ -37,7 +37,7 @@ async fn all_at_once_ends_well_although_the_program_is_killed_twice() {
     hob.ends_by(Signal::KILL).await;
     assert_eq!(world.labels(issue).await, ["code", "in-progress"]);
 
-    // Once more while the work is checked.
+    // Again while the work is checked.
     world.forge.advance(expires);
     let gated = world.dir().join("gated");
     std::fs::write(&gated, "").unwrap();

@@ -1,4 +1,4 @@
-//! What a seed decides: every choice is drawn from the seed and a question, so that a seed is the same on every run.
+//! The choices of a seed: each is drawn from the seed and a question, so that a seed is the same on every run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,7 +14,7 @@ impl Draw {
         hasher.finish() % of
     }
 
-    /// As [`Draw::below`], for a count.
+    /// Like [`Draw::below`], for a count.
     pub(super) fn count(self, of: usize, question: &str) -> usize {
         usize::try_from(self.below(u64::try_from(of).unwrap(), question)).unwrap()
     }

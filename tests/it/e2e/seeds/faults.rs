@@ -11,7 +11,7 @@ const GRAPHQL: &str = "/api/graphql";
 /// Hob's fetches and pushes.
 const GIT: &str = "/acme/site.git/**";
 
-/// The faults of one pass, each with a chance of its own at each call. People's calls meet none.
+/// The faults of one pass, each with its own chance at each call. People's calls meet none.
 pub(super) fn faults(draw: Draw, pass: u64) -> Vec<Fault> {
     let answer = |status: u16, message: &str, headers: &[(&str, &str)]| What::Answer {
         status,
@@ -46,7 +46,7 @@ pub(super) fn faults(draw: Draw, pass: u64) -> Vec<Fault> {
     kinds.into_iter().map(fault).collect()
 }
 
-/// The moods of one pass: about half of them, each with a chance of its own that is drawn for all.
+/// The moods of one pass: about half of them, with one chance that is drawn for all.
 pub(super) fn moods(draw: Draw, pass: u64) -> Moods {
     let on = Mood::ALL.into_iter().filter(|mood| draw.below(2, &format!("{pass}: mood {}", mood.name())) == 0);
     let percent = draw.one(&[2, 5, 20], &format!("{pass}: percent of moods"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::draw::Draw;
 use crate::harness::World;
 
-/// What the agent does: `asks` asks first, `fails` fails its check first. Each run leaves an empty brief to be counted
+/// The agent's script: `asks` asks first, `fails` fails its check first. Each run leaves an empty brief to be counted
 /// by. The shell does it all itself, because a seed has many runs.
 pub(super) const SCRIPT: &str = r#"read -r kind < {DIR}/kind-$HOB_ISSUE
     n=0; while [ -e {DIR}/briefs/$HOB_ISSUE-$n ]; do n=$((n+1)); done; : > {DIR}/briefs/$HOB_ISSUE-$n
@@ -30,7 +30,7 @@ recipe = "notice"
 steps = [{ replace = "2025", with = "2026", in = "NOTICE" }]
 "#;
 
-/// What people do to an issue, once, while workers are at it.
+/// An action of people on an issue, once, while workers are at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     Nothing,
@@ -117,7 +117,7 @@ impl Life {
         Self { issue, deed, moment, done: false, red: None }
     }
 
-    /// What people do now. A pull request that is not there cannot be merged.
+    /// Does the action of people now. A pull request that does not exist cannot be merged.
     pub(super) async fn act(&mut self, world: &World) {
         self.done = true;
         let issue = self.issue;
@@ -164,12 +164,12 @@ impl Life {
         }
     }
 
-    /// There is no pull request yet to do it on.
+    /// Postpones an action that needs a pull request.
     fn comes_later(&mut self) {
         (self.done, self.moment.0) = (false, self.moment.0 + 2);
     }
 
-    /// Between two passes, people see where the issue stands and answer.
+    /// Between two passes, people see the state of the issue and answer.
     pub(super) async fn answer(&self, world: &World) {
         let record = world.record(self.issue).await;
         let asks_again = self.deed == Deed::LabelOffAndOn && self.done;
@@ -218,7 +218,7 @@ impl Life {
             Deed::Merge | Deed::Close | Deed::LabelOff => &[State::Done],
             Deed::Cancel => &[State::InReview, State::Done],
         };
-        // What was withdrawn before anybody claimed it has no ledger.
+        // An issue that was withdrawn before its claim has no ledger.
         let state = record.map_or(State::Done, |record| record.state);
         record.is_none_or(|record| record.holder.is_none()) && ends.contains(&state)
     }
@@ -240,7 +240,8 @@ impl Life {
         pull["head"]["sha"].as_str() == Some(red)
     }
 
-    /// How many answers its review or request should have and got, in the thread and in the conversation, where there was one.
+    /// The number of answers that its review or request should have, and that it got, in the thread and in the
+    /// conversation, if there was one.
     pub(super) async fn answers(&self, world: &World) -> Option<((usize, usize), (usize, usize))> {
         let wanted = match self.deed {
             Deed::Review => (1, 1),

@@ -1,9 +1,9 @@
-//! Seeded random faults and moods: the forge fails at random and behaves as the real one does on a bad day, workers come, go and die, people act in the middle of it; and once
-//! the forge is well again each issue is where it belongs, with one pull request, one comment and its bill, and nothing
-//! is held or stuck.
+//! Seeded random faults and moods: the forge fails at random and behaves as the real one does on a bad day, workers
+//! come, go and die, people act in the middle of it; and once the forge is well again each issue is where it belongs,
+//! with one pull request, one comment and its bill, and nothing is held or stuck.
 //!
-//! A seed runs in this process and in virtual time; a few run over sockets and in real time too. `HOB_SEED` says which
-//! seed is run first, and is alone unless `HOB_SEEDS` says how many are run. `--nocapture` shows the figures.
+//! A seed runs in this process and in virtual time; a few run over sockets and in real time too. `HOB_SEED` is the
+//! first seed, and the only one unless `HOB_SEEDS` gives their number. `--nocapture` shows the figures.
 
 mod draw;
 mod faults;
@@ -31,9 +31,9 @@ use self::{
 };
 use crate::harness::{Turnstile, World, in_virtual_time};
 
-/// How many seeds the suite runs.
+/// The number of seeds in the suite.
 const SEEDS: u64 = 40;
-/// How many of them run over sockets too.
+/// The number of them that also run over sockets.
 const OVER_SOCKETS: u64 = 2;
 /// Seeds that run beside each other.
 const AT_ONCE: usize = 2;
@@ -41,21 +41,21 @@ const AT_ONCE: usize = 2;
 const STACK: usize = 8 << 20;
 /// Passes while the forge fails.
 const FAULTY_PASSES: u64 = 8;
-/// Passes on the healed forge until every issue has to be where it belongs.
+/// Passes on the healed forge until every issue must be where it belongs.
 const HEALED_PASSES: usize = 10;
 /// Longer than a lease and its skew, and than any pause before an attempt.
 const LONG: Duration = Duration::from_secs(2 * 3600);
 /// Shorter than a lease, longer than most limits of the forge.
 const SHORT: Duration = Duration::from_secs(20);
 
-/// How Hob's calls reach the forge.
+/// The way of Hob's calls to the forge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     Inside,
     Sockets,
 }
 
-/// A world, where Hob's requests pass in it, and how many workers have died.
+/// A world, the way of Hob's requests in it, and the number of workers that have died.
 struct Stage {
     world: World,
     turnstile: Arc<Turnstile>,
@@ -122,7 +122,7 @@ impl Stage {
                 return None;
             }
             if let Some(life) = life.as_mut() {
-                // What people do is to happen: the moods are for Hob.
+                // People's actions must succeed: the moods are for Hob.
                 self.world.forge.set_moods(Moods::default());
                 life.act(&self.world).await;
                 self.world.forge.set_moods(moods);
@@ -170,7 +170,7 @@ impl Stage {
         }
     }
 
-    /// The machines that worked poll once more: what they could not write of their bills they write now.
+    /// The machines that worked poll again: they now write the bills that they could not write before.
     async fn pays(&self) {
         for entry in std::fs::read_dir(self.world.dir()).unwrap() {
             let entry = entry.unwrap();
@@ -181,7 +181,7 @@ impl Stage {
         }
     }
 
-    /// What the forge has to show in the end, beside what [`World::finish_after_faults`] wants.
+    /// The required state of the forge at the end, beside that of [`World::finish_after_faults`].
     async fn ends_well(&self, lives: &[Life]) {
         for life in lives {
             let Some(record) = self.world.record(life.issue).await else { continue };
@@ -191,8 +191,8 @@ impl Stage {
             let is_status = |text: &str| !text.starts_with("<!-- hob:question ");
             let own = said.iter().filter(|said| said.author == "hob" && is_status(&said.text)).count();
             let runs = u64::try_from(self.world.briefs(life.issue).len()).unwrap();
-            // A worker that dies before it can write what its last run cost takes that much with it, and an agent that
-            // is ended before it tells what it took tells nothing.
+            // A worker that dies before it can write the cost of its last run takes that with it, and an agent that is
+            // ended before it reports its cost reports none.
             let untold = self.deaths + u64::from(life.ends_an_agent());
             let paid = runs.saturating_sub(untold) * TOKENS_A_RUN;
             let its_pull = record.pull_request.map(|pull| pull.0);
