@@ -350,7 +350,7 @@ class Test:
         if name == "pass":
             file.write_text(STEP.format(**given | {"settings": settings.replace("        ", "            ")}))
         else:
-            # A user's files as they are, but for the inputs.
+            # A user's files as they are, except for the inputs.
             for own, example in [("hob.yml", "workflow.yml"), (file.name, "schedule.yml")]:
                 text, times = re.subn(r"    with: .*\n", lambda _: WITH.format(**given), (ROOT / "examples" / example).read_text())
                 assert times == 1

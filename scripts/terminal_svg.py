@@ -146,7 +146,7 @@ def draw(lines, columns, title):
         for classes, text in line:
             if text.strip():
                 x, length = MARGIN + column * CHARACTER, len(text) * CHARACTER
-                # The length keeps columns in line whatever the reader's font is.
+                # The length keeps columns aligned in any font of the reader's.
                 out.append(
                     f'<text class="{classes}" x="{x:.1f}" y="{y}" textLength="{length:.1f}" '
                     f'lengthAdjust="spacingAndGlyphs" xml:space="preserve">{escape(text)}</text>'

@@ -201,7 +201,7 @@ fn print_profiles(catalog: &Catalog, settings: &Settings) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Why files of profiles do not count, and what is wrong with those that do, a sentence each.
+/// Why files of profiles do not count, and the problems of those that do, a sentence each.
 pub(super) fn notes(catalog: &Catalog) -> Vec<String> {
     let mut notes = catalog.warnings.clone();
     for entry in &catalog.entries {

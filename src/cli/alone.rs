@@ -141,7 +141,7 @@ pub(super) async fn run(
         drop(context);
         report
     };
-    // An investigation shows its iterations in the place of turns.
+    // An investigation shows its iterations instead of turns.
     let shows_turns = request.investigation.is_none();
     let mut stream = TaskStream::of(request.run.clone());
     if shared.json {

@@ -38,7 +38,7 @@ const TEXT_MAX: usize = 64 * 1024;
 struct Case {
     id: String,
     language: String,
-    /// The kind of its defect; none: nothing is wrong with it.
+    /// The kind of its defect; `None` if nothing is wrong with it.
     kind: Option<String>,
     judgement: Judgement,
     findings: Option<Findings>,

@@ -1,4 +1,4 @@
-//! The exit codes, and which failure leads to which.
+//! The exit codes, and the failures that lead to them.
 //!
 //! | code | meaning |
 //! |---|---|

@@ -162,7 +162,7 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     }
     let case = Case { evidence, ..Case::default() };
     let agent = args.agent.clone().unwrap_or(found.agent);
-    // One that is damaged is begun anew.
+    // A damaged one is started over.
     let kept = store.investigation(&found.id).ok().flatten();
     let by = kept.map_or_else(OfCase::default, |record| OfCase {
         profile: record.profile,
@@ -202,7 +202,7 @@ fn form(path: &Path) -> Option<IssueForm> {
     }
 }
 
-/// The files that are text; the others are left out with a warning. One that is not there is an error: nothing has begun.
+/// The files that are text; the others are left out with a warning. A missing one is an error: nothing has begun.
 fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<Given>> {
     let mut given = Vec::new();
     for path in paths {

@@ -76,7 +76,7 @@ impl Table {
         head.chain(self.rows.iter().flat_map(|row| side_by_side(row, &widths))).collect()
     }
 
-    /// The width of each column; none: they do not fit.
+    /// The width of each column; `None` if they do not fit.
     fn widths(&self, width: Option<usize>) -> Option<Vec<usize>> {
         let of = |at: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| display_width(cell));

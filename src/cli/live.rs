@@ -39,7 +39,7 @@ impl Live {
         }
     }
 
-    /// The status; none: nothing is under way.
+    /// The status; `None` if nothing is under way.
     pub(super) fn status(&self, naming: Naming, now: Instant) -> Option<String> {
         let issue = |((repo, issue), (text, since)): (&(RepoName, IssueNumber), &(String, Instant))| {
             let repo = match naming {

@@ -115,12 +115,12 @@ pub(super) struct View {
 pub(super) struct Watch {
     pub(super) log: Log,
     unwritable: Arc<Mutex<Option<Unwritable>>>,
-    /// The runs that programs were told of.
+    /// The runs that programs were notified of.
     stream: Arc<Mutex<Stream>>,
 }
 
 impl Watch {
-    /// The last run on an issue that programs were told of.
+    /// The last run on an issue that programs were notified of.
     pub(super) fn run_on(&self, issue: IssueNumber) -> Option<RunId> {
         locked(&self.stream).run_on(issue)
     }
@@ -190,7 +190,7 @@ fn keep(log: &mut Vec<Timed>, keeps: usize, timed: Timed) {
     }
 }
 
-/// Draws the status anew until the sink is gone.
+/// Redraws the status until the sink is gone.
 async fn tick(lines: Weak<Mutex<Lines>>, naming: Naming, screen: Screen) {
     let mut ticks = tokio::time::interval(TICK);
     loop {

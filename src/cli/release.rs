@@ -11,7 +11,7 @@ use crate::cli::{
     json, output,
 };
 
-/// The commit that a release was built from, which its script sets; none: another build.
+/// The commit that a release was built from, which its script sets; `None` in other builds.
 const COMMIT: Option<&str> = option_env!("HOB_COMMIT");
 
 pub(super) fn version(shared: &Shared) -> anyhow::Result<()> {

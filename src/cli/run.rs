@@ -118,7 +118,7 @@ pub(super) fn stop_on_signal(cancel: CancellationToken, screen: Screen) {
     on_signal(cancel, screen, stopping);
 }
 
-/// The same for a command that says in other words what it does before its end.
+/// The same for a command with its own wording of what it does before its end.
 pub(super) fn on_signal(cancel: CancellationToken, screen: Screen, stopping: &'static str) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))

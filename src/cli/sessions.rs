@@ -24,7 +24,7 @@ use crate::cli::{
 struct Shown<'a> {
     #[serde(flatten)]
     record: &'a SessionRecord,
-    /// None: nothing is investigated in it.
+    /// `None` if no case is investigated in it.
     case: Option<Case>,
 }
 
@@ -33,10 +33,10 @@ struct Shown<'a> {
 struct Case {
     status: CaseStatus,
     state: String,
-    /// None: no profile investigates.
+    /// `None` if no profile investigates.
     profile: Option<String>,
     iterations: u32,
-    /// None: a version of Hob began it that did not note it.
+    /// `None` if a version of Hob began it that did not note it.
     max_iterations: Option<u32>,
     answered: usize,
     questions: usize,

@@ -53,7 +53,7 @@ impl Setup {
         Ok(Self { settings, standard, files, state_dir, record: None, webhook, secrets })
     }
 
-    /// The repositories given by flags, else by GITHUB_REPOSITORY.
+    /// The repositories given by flags, otherwise by GITHUB_REPOSITORY.
     fn named(&self, shared: &Shared) -> anyhow::Result<Vec<RepoName>> {
         let names = match shared.repo.as_slice() {
             [] => self.standard.repository.as_slice(),
@@ -125,7 +125,8 @@ impl Setup {
         Ok(named.pop())
     }
 
-    /// The repositories to work on: those that are named, else the settings', else the App's, else this folder's.
+    /// The repositories to work on: those that are named, otherwise the settings', otherwise the App's, otherwise this
+    /// folder's.
     async fn repositories(&mut self, shared: &Shared) -> anyhow::Result<Repositories> {
         for named in [self.named(shared)?, self.of_settings()?] {
             if !named.is_empty() {
@@ -224,7 +225,7 @@ pub(super) async fn sandbox_of(settings: &Settings, state_dir: &Path) -> Sandbox
     sandbox(settings, state_dir, launcher()).await
 }
 
-/// This program, which starts what runs in a sandbox.
+/// This program, which starts children in a sandbox.
 pub(super) fn launcher() -> PathBuf {
     hob_process::own_program().unwrap_or_else(|_| PathBuf::from("hob"))
 }

@@ -1,4 +1,4 @@
-//! The identity from settings and variables: a GitHub App if one is configured, else a token.
+//! The identity from settings and variables: a GitHub App if one is configured, otherwise a token.
 
 use std::{io::Read, path::Path};
 

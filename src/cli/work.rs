@@ -97,7 +97,7 @@ fn each_once(given: &[IssueNumber]) -> Vec<IssueNumber> {
 struct Worked<'a> {
     #[serde(flatten)]
     one: &'a WorkedOn,
-    /// The attempt of this run; none: no agent began.
+    /// The attempt of this run; `None` if no agent began.
     run_id: Option<RunId>,
     /// The final text of its last run's agent.
     summary: Option<String>,

@@ -1,7 +1,7 @@
-//! Files that people attached to issues and comments. Their address in the text asks for a browser's session; rendered text has one that is
-//! signed, and good for some minutes without any, as GitHub's has for private repositories.
+//! Files attached to issues and comments. Their address in the text needs a browser's session; rendered text has a
+//! signed one, which is valid for some minutes without a session, as GitHub's is for private repositories.
 //!
-//! They are kept in memory only: a forge that is started anew has none.
+//! They are kept in memory only: a restarted forge has none.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn attach(forge: &Forge, attachment: Attachment) -> String {
     format!("{}{PLACE}{id}", forge.server())
 }
 
-/// The signed address of a file of this forge; none: the address is another.
+/// The signed address of a file of this forge; `None` if the address is another.
 pub(super) fn signed(forge: &Forge, address: &str) -> Option<String> {
     let id = address.strip_prefix(forge.server())?.strip_prefix(PLACE)?;
     forge.attachments().contains_key(id).then(|| {

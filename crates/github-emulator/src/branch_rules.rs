@@ -29,7 +29,7 @@ pub struct RequiredChecks {
     pub strict: bool,
     /// Names of check runs or contexts of statuses, set by any account.
     pub contexts: Vec<String>,
-    /// The same of one App.
+    /// The same from one App.
     pub checks: Vec<RequiredCheck>,
 }
 
@@ -39,7 +39,7 @@ pub struct RequiredChecks {
 pub struct RequiredCheck {
     /// The name of the check run or the context of the status.
     pub context: String,
-    /// The App that has to set it; none: anyone.
+    /// The App that must set it; `None` means any.
     #[serde(default)]
     pub app_id: Option<u64>,
 }

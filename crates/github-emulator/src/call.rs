@@ -263,7 +263,7 @@ impl Reply {
         self
     }
 
-    /// The same with its JSON changed.
+    /// The same with a changed JSON body.
     pub(super) fn changed(mut self, change: impl FnOnce(&mut Value)) -> Self {
         if let Content::Json(body) = &mut self.content {
             change(body);

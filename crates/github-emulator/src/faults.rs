@@ -22,7 +22,7 @@ const REMEMBERED_MAX: usize = 1_000;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// The method it matches; none: any.
+    /// The method it matches; `None` matches any.
     #[serde(default)]
     pub method: Option<String>,
     /// The path it matches, a glob in which `*` stops at a slash and `**` does not: below `/api/v3` for the API,
@@ -98,7 +98,7 @@ pub enum What {
 /// Faults that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidFault {
-    /// No JSON list of faults.
+    /// Not a JSON list of faults.
     #[error("read the list of faults")]
     Json(#[from] serde_json::Error),
     /// A path that is not a glob.

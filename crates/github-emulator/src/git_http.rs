@@ -237,7 +237,7 @@ fn result(report: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/x-git-receive-pack-result")], report).into_response()
 }
 
-/// Why this push may not be, if it may not: the reason for git and the sentence for the person.
+/// Why this push is refused, if it is: the reason for git and the sentence for the person.
 fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'static str, String)> {
     let git = forge.git.open(target.id).ok()?;
     let state = forge.state();

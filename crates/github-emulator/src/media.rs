@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::markdown;
 
-/// The signed address of an attached image; none: it is none.
+/// The signed address of an attached image; `None` if it is not one.
 pub(super) type Signed<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The form of an answer, by the custom media type in `Accept`.

@@ -127,7 +127,7 @@ impl Meter {
         }
     }
 
-    /// Sets the limit anew.
+    /// Changes the limit.
     pub(super) fn set_limit(&self, limit: u32) {
         self.limit.store(limit, Ordering::Relaxed);
     }

@@ -36,7 +36,7 @@ fn touch(call: &Call, fields: &mut Map<String, Value>) {
     fields.insert("updated_at".to_owned(), time(shown));
 }
 
-/// Whether the caller is none that `permissions` tells of: an App, its installation, or a job.
+/// Whether `permissions` does not apply to the caller: an App, its installation, or a job.
 fn is_integration(call: &Call) -> bool {
     let kind = |login: &Login| call.state().accounts.get(login.as_str()).map(|account| account.kind);
     call.app.is_some() || call.grant.is_some() || call.caller.as_ref().and_then(kind) == Some(AccountKind::Bot)

@@ -25,7 +25,7 @@ impl Refusal {
         Self { status, message: message.into(), errors: Vec::new(), accepting: None }
     }
 
-    /// It is not there, or not for this account to see.
+    /// The object does not exist, or is hidden from this account.
     pub(super) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "Not Found")
     }
@@ -70,7 +70,7 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "Resource not accessible by personal access token")
     }
 
-    /// The same, which names the permissions that would have been enough.
+    /// The same with the names of permissions that would have sufficed.
     pub(super) fn accepting(mut self, permissions: String) -> Self {
         self.accepting = Some(permissions);
         self

@@ -63,13 +63,13 @@ verb!(patch, PATCH);
 verb!(delete, DELETE);
 
 impl Route {
-    /// The same endpoint, which obeys these parameters of the query.
+    /// The same endpoint, which supports these parameters of the query.
     pub(super) const fn query(mut self, names: &'static [&'static str]) -> Self {
         self.query = names;
         self
     }
 
-    /// The same endpoint, which obeys these fields of the body.
+    /// The same endpoint, which supports these fields of the body.
     pub(super) const fn body(mut self, names: &'static [&'static str]) -> Self {
         self.body = names;
         self

@@ -208,7 +208,7 @@ impl Running {
         self.forge.faults.clear();
     }
 
-    /// Sets the moods anew, and begins their draws; [`Moods::default`] switches them off.
+    /// Replaces the moods, and restarts their draws; [`Moods::default`] switches them off.
     pub fn set_moods(&self, moods: Moods) {
         self.forge.temper.set(moods);
         self.forge.points.forget();
@@ -230,7 +230,7 @@ impl Running {
         Ok(is_known)
     }
 
-    /// Gives an account a role of its own in one repository.
+    /// Gives an account its own role in one repository.
     ///
     /// # Errors
     /// [`SeedError::Absent`] if there is no such repository.

@@ -23,13 +23,13 @@ use super::{
     webhook_events,
 };
 
-/// Why a snapshot could not be taken or brought back.
+/// Why a snapshot could not be taken or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// There is none of this name.
     #[error("no snapshot `{0}`")]
     Absent(String),
-    /// No snapshot can be called so.
+    /// The name is not valid for a snapshot.
     #[error("`{0}` names no snapshot: letters, digits, `-` and `_`")]
     Name(String),
     /// Its files cannot be read or written.

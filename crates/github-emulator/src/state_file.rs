@@ -27,7 +27,7 @@ use super::state::{Delta, IssueState, State};
 
 /// The version of the file's format. Version 1 was one JSON document.
 const VERSION: u32 = 2;
-/// The file is written anew when it has grown by this much, and to twice the size it had then.
+/// The file is rewritten when it has grown by this much, and to twice the size that it had at the last rewrite.
 const GROWTH_MIN: u64 = 4 << 20;
 
 /// Why a stored state cannot be used.
@@ -143,7 +143,7 @@ impl StateFile {
         Ok(())
     }
 
-    /// Writes the file anew with this state.
+    /// Rewrites the file with this state.
     pub(super) fn replace(&self, next_id: u64, state: &State) -> io::Result<()> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let open = held.as_mut().ok_or_else(|| io::Error::other("the forge has been stopped"))?;
@@ -215,7 +215,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Option<(u64, State)>, StateFileError
     load(bytes).map(|(state, _)| state)
 }
 
-/// Refuses the file of the format before this one, rather than to begin anew beside it.
+/// Refuses the file of the previous format, rather than starting over beside it.
 fn refuse_version_1(folder: &Path) -> Result<(), StateFileError> {
     if folder.join("state.json").exists() { Err(StateFileError::Version(1)) } else { Ok(()) }
 }

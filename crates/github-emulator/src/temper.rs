@@ -60,7 +60,7 @@ fn bit(mood: Mood) -> u32 {
 }
 
 impl Temper {
-    /// Sets the moods anew, and begins their draws.
+    /// Replaces the moods, and restarts their draws.
     pub(super) fn set(&self, moods: Moods) {
         let on = moods.on().map(bit).fold(0, |all, one| all | one);
         *self.lock() = Drawn { moods, ..Drawn::default() };

@@ -34,6 +34,6 @@ pub struct Proposal {
 pub enum Verdict {
     /// It may run.
     Approved,
-    /// It may not, with why.
+    /// It may not, for this reason.
     Refused(String),
 }

@@ -88,19 +88,20 @@ impl RunContext {
         Self { approval, ..self }
     }
 
-    /// The same, written down in `session`.
+    /// The same run, recorded in `session`.
     #[must_use]
     pub fn in_session(self, session: Session) -> Self {
         Self { session, ..self }
     }
 
-    /// The same for another try of the run, which counts what it costs from zero.
+    /// The context of another try of the run, which counts its cost from zero.
     pub(super) fn again(&self, cancel: CancellationToken, before: Spend) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
         Self { cancel, before, alive, ..self.clone() }
     }
 
-    /// The same for one run of a program that investigates: `cancel` ends it, and it calls Hob's tools through `tools`.
+    /// The context of one run of a program that investigates: `cancel` ends it, and it calls Hob's tools through
+    /// `tools`.
     pub(super) fn with_tools(&self, cancel: CancellationToken, tools: Option<mpsc::Sender<Asked>>) -> Self {
         Self { cancel, tools, ..self.clone() }
     }
@@ -128,7 +129,7 @@ impl RunContext {
         self.progress.try_send(Progress { text: text.into(), ..Progress::default() }).ok();
     }
 
-    /// Shows that another model answers in the place of the one that was to.
+    /// Shows that another model answers instead of the chosen one.
     pub(crate) fn show_fallback(&self, text: String) {
         self.alive();
         self.progress.try_send(Progress { text, fell_back: true, ..Progress::default() }).ok();
@@ -193,7 +194,7 @@ pub trait AgentBackend: Send + Sync {
         false
     }
 
-    /// The service that it works with, as people know it: one that is down fails each run. None: Hob knows of none.
+    /// The service that it works with, as people know it: an outage fails each run. `None` if Hob knows of none.
     fn service(&self) -> Option<String> {
         None
     }
@@ -203,8 +204,8 @@ pub trait AgentBackend: Send + Sync {
         false
     }
 
-    /// Asks its model one short question, which proves key, name and address; the model that answered. None: it has no
-    /// model that Hob asks itself.
+    /// Asks its model one short question, which proves key, name and address; returns the model that answered. `None`
+    /// if it has no model that Hob asks itself.
     ///
     /// # Errors
     /// [`AgentError`] says why no model answered.

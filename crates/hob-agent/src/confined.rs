@@ -30,10 +30,10 @@ fn without_system_git(environment: &mut Environment) {
 }
 
 impl Confined {
-    /// Those that work in `folder`. In a sandbox they get a home of their own, which is gone when it is dropped.
+    /// The children that work in `folder`. In a sandbox they get their own home, which is removed when this is dropped.
     ///
     /// # Errors
-    /// The system's, when the home cannot be made.
+    /// The system's, if the home cannot be made.
     pub async fn to(folder: &Path, sandbox: &Sandbox, environment: Environment) -> io::Result<(Self, Option<Home>)> {
         Self::with_home(Self { plan: sandbox.plan().writes(folder), environment }, sandbox).await
     }
@@ -84,10 +84,10 @@ impl Confined {
         Ok((Self { plan, environment }, egress))
     }
 
-    /// Those of a run, with this egress. One that plans or reviews only reads the folder.
+    /// The children of a run, with this egress. One that plans or reviews only reads the folder.
     ///
     /// # Errors
-    /// [`AgentError`] when their home cannot be made.
+    /// [`AgentError`] if their home cannot be made.
     pub(crate) async fn of_run(
         context: &RunContext,
         request: &RunRequest,

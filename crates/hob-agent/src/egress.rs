@@ -127,7 +127,7 @@ pub(crate) struct EgressRules {
     /// The variables that they get, by the names that the settings have, and those that are set.
     names: BTreeSet<String>,
     variables: Environment,
-    /// The services that they ask themselves; none: Hob asks models for them, and they get no key.
+    /// The services that they ask themselves; `None` if Hob asks models for them, so that they get no key.
     models: Option<(Services, Arc<ModelSettings>)>,
 }
 
@@ -369,7 +369,7 @@ pub struct RunEgress {
     pub(crate) tools: Option<String>,
     /// The network of the programs.
     pub(crate) network: Network,
-    /// Tokens that the run may use; none: not limited.
+    /// Tokens that the run may use; `None` means no limit.
     tokens: Option<u64>,
 }
 

@@ -156,7 +156,7 @@ impl Executor {
         Ok(RunReport { outcome: cancelled(), spend: spent })
     }
 
-    /// The session of a run. One that cannot be resumed is begun anew under the run's own name; one that cannot be
+    /// The session of a run. One that cannot be resumed is started over under the run's own name; one that cannot be
     /// kept is a warning: the work is worth more than its record.
     async fn session(&self, name: &str, request: &RunRequest) -> Session {
         let header = |session: &RunId| Header {
@@ -181,7 +181,7 @@ impl Executor {
         })
     }
 
-    /// Runs the agent once; true: it was ended because it was idle.
+    /// Runs the agent once; returns whether it was ended because it was idle.
     async fn watched(
         &self,
         agent: &dyn AgentBackend,

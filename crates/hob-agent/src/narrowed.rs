@@ -25,11 +25,11 @@ pub struct NarrowedAgent {
 }
 
 impl Registry {
-    /// Builds the agent for a profile: the one that it names, else `base`, narrowed to what it asks for. `models` are those that a
-    /// repository's profile may choose.
+    /// Builds the agent for a profile: the one that it names, otherwise `base`, narrowed to its requests. `models` are
+    /// those that a repository's profile may choose.
     ///
     /// # Errors
-    /// When the agent's settings, with the profile's model, do not make one.
+    /// If the agent's settings, with the profile's model, do not make one.
     pub fn narrowed(
         &self,
         base: &str,

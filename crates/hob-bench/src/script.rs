@@ -15,7 +15,7 @@ pub const OUTPUT_TOKENS: u64 = 10;
 pub struct Script {
     /// Shell commands, one a step.
     pub commands: Vec<String>,
-    /// Calls of other tools, one a step, in the place of commands: how the tool's name ends, and the arguments.
+    /// Calls of other tools instead of commands, one a step: the end of the tool's name, and the arguments.
     pub calls: Vec<(String, Value)>,
     /// The last reply, after all commands or calls.
     pub ending: String,

@@ -39,7 +39,7 @@ pub enum Kind {
     Ending,
     /// A reply that is not part of the work: a title, a summary.
     Aside,
-    /// No request for a reply.
+    /// Not a request for a reply.
     Other,
 }
 

@@ -26,7 +26,7 @@ enum Name {
     Literal(IpAddr),
 }
 
-/// Why a text names no host.
+/// Why a text is not a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHost {
     /// A pattern.

@@ -18,9 +18,9 @@ const OTHERS: &str = "others";
 pub struct Usage {
     /// Tokens sent, all of them.
     pub input: u64,
-    /// Those of `input` that the service had cached.
+    /// The tokens of `input` that the service had cached.
     pub cached_input: u64,
-    /// Those of `input` that the service put into its cache.
+    /// The tokens of `input` that the service put into its cache.
     pub cache_write: u64,
     /// Tokens produced.
     pub output: u64,

@@ -30,7 +30,7 @@ pub struct Line {
     pub target: String,
     /// Whether it was let through.
     pub verdict: Verdict,
-    /// Why it was refused, or how it ended; empty when its end was an ordinary one.
+    /// Why it was refused, or how it ended; empty after an ordinary end.
     pub reason: String,
     /// Bytes from the agent.
     pub sent_bytes: u64,
@@ -125,7 +125,7 @@ impl Entry {
         self.set(Verdict::Denied, reason);
     }
 
-    /// It ended in another way than by its two sides.
+    /// It did not end by its two sides, but for this reason.
     pub(crate) fn cut(&self, reason: impl fmt::Display) {
         self.set(Verdict::Allowed, reason);
     }

@@ -59,7 +59,7 @@ pub struct EgressConfig {
     pub resolver: Resolver,
     /// Gets one line a connection.
     pub on_line: Option<OnLine>,
-    /// Gets the messages that Hob answers itself; none: there is nothing to be asked.
+    /// Gets the messages that Hob answers itself; `None` if it answers none.
     pub asked: Option<mpsc::Sender<Asked>>,
 }
 

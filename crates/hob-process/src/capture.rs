@@ -82,7 +82,7 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    /// The same, who do not see lines that begin so.
+    /// The same watchers, who do not get lines that begin so.
     pub(super) fn but_for(self, beginning: String) -> Self {
         let beginning = Arc::<str>::from(beginning);
         let but = |watch: Watch| -> Watch {

@@ -179,10 +179,10 @@ impl Folder {
         Ok(Some(is_file.then(|| u64::try_from(found.st_size).unwrap_or(0))))
     }
 
-    /// Moves what it has under a name into another folder of the same file system; false: that one has something of the name.
+    /// Moves an entry into another folder of the same file system; `false` if that one has an entry of the same name.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn moves(&self, entry: &Entry, to: &Self) -> io::Result<bool> {
         let moved = || renameat_with(&self.0, &entry.name, &to.0, &entry.name, RenameFlags::NOREPLACE);
         let moved = match moved() {

@@ -15,7 +15,7 @@ pub fn hide_from_children() -> io::Result<()> {
     hide_memory()
 }
 
-/// The same for memory and environment alone.
+/// Hides memory and environment only.
 pub(super) fn hide_memory() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;

@@ -35,7 +35,7 @@ impl TaggedProcesses {
         Self::with(name, value)
     }
 
-    /// Those that have the variable `name` with `value`.
+    /// The processes that have the variable `name` with `value`.
     pub fn with(name: &str, value: &str) -> Self {
         Self(Some(KillOnDrop(ProcessTag { name: name.to_owned(), value: value.to_owned() })))
     }

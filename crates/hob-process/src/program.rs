@@ -190,8 +190,8 @@ impl Program {
         self
     }
 
-    /// Calls `watch` with each line of its output as it comes, on both streams: at most 300 bytes, no control characters.
-    /// It must return at once.
+    /// Calls `watch` with each line of its output as it comes, on both streams: at most 300 bytes, no control
+    /// characters. `watch` must return at once.
     pub fn watch(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.watchers.shown = Some(Arc::new(watch));
         self
@@ -350,7 +350,7 @@ impl Program {
     }
 }
 
-/// The reason why a supervised child was not started, in what was `said` on its standard error; none: it was started.
+/// Why a supervised child was not started, from its standard error `said`; `None` if it was started.
 pub(super) fn refusal(exit: Exit, name: &str, nonce: &str, said: &str) -> Option<ProcessError> {
     let (before, reason) =
         said.split_once(&refused_because(nonce)).filter(|_| exit == Exit::Code(i32::from(REFUSED)))?;

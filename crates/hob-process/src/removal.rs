@@ -51,7 +51,7 @@ pub fn remove_tree_until(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<()>
     remove_at(CWD, path, kind, stop)
 }
 
-/// The same of what is of this kind in `place`.
+/// The same for an entry of this kind in `place`.
 pub(super) fn remove_at(
     place: impl AsFd + Copy,
     name: impl Arg + Copy,
@@ -86,7 +86,7 @@ struct Top {
 }
 
 impl Top {
-    /// Removes what is in the folder, and moves up what is in its folders; false: there was nothing.
+    /// Removes the folder's files, and moves up its folders that are not empty; `false` if it was empty.
     fn empty_a_level(&mut self, stop: &dyn Fn() -> bool) -> io::Result<bool> {
         let mut found = false;
         for entry in Dir::read_from(&self.folder)? {
@@ -134,7 +134,7 @@ fn is_itself(name: &CStr) -> bool {
     matches!(name.to_bytes(), b"." | b"..")
 }
 
-/// Removes a file, a link or an empty folder; false: it is a folder that is not empty.
+/// Removes a file, a link or an empty folder; `false` if it is a folder that is not empty.
 fn remove_entry(folder: &OwnedFd, name: &CStr, kind: FileType) -> io::Result<bool> {
     let kind = match kind {
         FileType::Unknown => {

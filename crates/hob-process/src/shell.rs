@@ -270,7 +270,7 @@ impl Running {
         format!("{}-{}", self.id, self.commands)
     }
 
-    /// Kills the programs that the command started, and waits for the shell to go on; false: it does not.
+    /// Kills the programs that the command started, and waits for the shell to continue; `false` if it does not.
     async fn end_command(&mut self, said: &mut MarkedOutput, most: u64) -> bool {
         let tag = self.tag();
         // A command that keeps the shell itself busy goes on, and is ended with it.

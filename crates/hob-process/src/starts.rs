@@ -27,7 +27,7 @@ const FIRST_LINE: u64 = 512;
 /// A file at a moment, and the tier in which it was started.
 type Identity = (PathBuf, Option<SystemTime>, u64, Tier);
 
-/// Those that start, so that each is started once. What does not may be mended while Hob runs.
+/// Programs that start, so that each is started once. One that does not may be fixed while Hob runs.
 static KNOWN: LazyLock<Mutex<BTreeSet<Identity>>> = LazyLock::new(Mutex::default);
 
 /// The start of a program.
@@ -39,11 +39,12 @@ pub struct Start {
     pub said: String,
     /// What the sandbox refused it, each with a count, as a part of a sentence; untrusted text.
     pub refused: Option<String>,
-    /// Why it does not start, as a sentence; none: it does.
+    /// Why it does not start, as a sentence; `None` if it does.
     pub fault: Option<String>,
 }
 
-/// Why a program of the `PATH` does not start within this plan, by its `--version`; none: it does, or it is not there at all.
+/// Why a program of the `PATH` does not start within this plan, by its `--version`; `None` if it does, or does not
+/// exist.
 pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) -> Option<String> {
     start(plan, environment, name).await?.fault
 }
@@ -86,8 +87,8 @@ async fn started(plan: &Plan, environment: &Environment, name: &str) -> Option<S
     Some(Start { exit: Some(finished.exit), said: finished.stdout.text() + &said, refused, fault })
 }
 
-/// Why this file cannot be started within this plan, without starting it; none: nothing is in the way. A program that is not
-/// known may do anything when it is started.
+/// Why this file cannot be started within this plan, without starting it; `None` if nothing prevents it. An unknown
+/// program may do anything when it is started.
 pub async fn fault_of_file(plan: &Plan, environment: &Environment, file: &Path) -> Option<String> {
     let shown = file.display();
     let interpreter = first_line(file).and_then(|line| interpreter(&line));

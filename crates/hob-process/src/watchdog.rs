@@ -8,7 +8,7 @@
 //! - Guarantees: the watchdog has its own session, folder and name: a signal to Hob by its terminal, its group or its
 //!   name does not reach the watchdog. Hob never waits for it.
 //! - Assumptions: `/proc` is that of the own PID namespace. A child keeps the environment it was given, or its group.
-//! - Caveats: a process that does neither is not found. Where there is no `/proc`, only the groups are.
+//! - Caveats: a process that does neither is not found. Without `/proc`, only the groups are.
 
 use std::{
     collections::HashSet,

@@ -9,7 +9,8 @@ use tokio::task::JoinError;
 
 use crate::Worker;
 
-/// The agent that works: the flag's, else the one chosen for the issue, else the repository's, else the process's.
+/// The name of the agent that works: the flag's, otherwise the issue's choice, otherwise the repository's, otherwise
+/// the process's.
 pub(super) fn agent_name<'a>(worker: &'a Worker, of_issue: Option<&'a str>, rules: &'a RepositorySettings) -> &'a str {
     let chosen = worker.agent.as_deref().or(of_issue).or(rules.agent.as_deref());
     chosen.unwrap_or(&worker.settings.agent.default)
@@ -20,7 +21,7 @@ pub(super) fn agent_names(worker: &Worker, rules: &RepositorySettings) -> Vec<St
     Registry::new(parts(worker, rules)).map(|registry| registry.names()).unwrap_or_default()
 }
 
-/// The repository's rules without an agent that is none of the settings but a profile.
+/// The repository's rules, without its agent if that names a profile and not an agent of the settings.
 pub(super) fn without_profile(worker: &Worker, rules: &RepositorySettings) -> RepositorySettings {
     let agent = rules.agent.clone().filter(|name| is_agent(&agent_names(worker, rules), name));
     RepositorySettings { agent, ..rules.clone() }

@@ -1,4 +1,4 @@
-//! The memory of checks that passed on a base, so that not every issue of the same base runs them anew.
+//! The memory of checks that passed on a base, so that they are not rerun for every issue of the same base.
 
 use std::{
     collections::VecDeque,

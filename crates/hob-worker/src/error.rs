@@ -42,7 +42,7 @@ pub enum WorkError {
     /// The worker lacks something that only its operator can supply: no issue is touched.
     #[error("{0}")]
     Misconfigured(String),
-    /// One that several are told of.
+    /// One error that several callers get.
     #[error(transparent)]
     Shared(Arc<Self>),
     /// A task of this process panicked: its lease expires, and another worker takes the issue over.

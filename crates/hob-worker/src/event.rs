@@ -29,14 +29,14 @@ pub enum WorkEvent {
         issue: IssueNumber,
         /// The new state.
         state: State,
-        /// Why, one sentence.
+        /// The reason, one sentence.
         why: String,
     },
     /// A trigger was refused.
     Refused {
         /// The issue.
         issue: IssueNumber,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A stage of the work begins.
@@ -91,7 +91,7 @@ pub enum WorkEvent {
     },
     /// An issue could not be worked on now; the next worker finds it unchanged.
     Failed {
-        /// The issue; none: the whole poll.
+        /// The issue; `None` if it is the whole poll.
         issue: Option<IssueNumber>,
         /// The problem and its remedy.
         reason: String,
@@ -124,7 +124,7 @@ pub struct Waiting {
     pub issue: IssueNumber,
     /// What would have to change.
     pub on: WaitsOn,
-    /// Why, one sentence.
+    /// The reason, one sentence.
     pub why: String,
 }
 

@@ -320,7 +320,7 @@ async fn lists(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError
     Ok(())
 }
 
-/// The repository's own settings, as the base branch has them; none: it has no such file.
+/// The repository's own settings, from the base branch; `None` if it has no such file.
 async fn repository_settings(worker: &Worker, base: &BaseBranch) -> Result<Option<RepositorySettings>, WorkError> {
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
     Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)

@@ -114,7 +114,7 @@ async fn profile_files(worker: &Worker, folder: &str, base: &Sha) -> Result<Vec<
     Ok(files)
 }
 
-/// A file as the forge has it; none: it is not there.
+/// A file from the forge; `None` if it does not exist.
 async fn profile_file(
     worker: &Worker,
     base: &Sha,

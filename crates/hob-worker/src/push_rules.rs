@@ -45,7 +45,7 @@ async fn push_plan(worker: &Worker) -> PushPlan {
     let (signs, committer) = match worker.settings.publish.signing {
         Signing::None => (Signs::No, Some(email.clone())),
         Signing::Ssh => (Signs::Yes, Some(email.clone())),
-        // The forge makes the commits anew, and is their committer.
+        // The forge makes the commits again, and is their committer.
         Signing::Api => (Signs::Yes, None),
     };
     PushPlan {

@@ -31,7 +31,7 @@ pub async fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -
     if named.is_some() { best } else { of(Tier::Fence).lacking(why) }
 }
 
-/// The same with a tier that is known.
+/// The sandbox with a known tier.
 pub fn sandbox_of_tier(settings: &Settings, tier: Tier, state_dir: &Path, launcher: PathBuf) -> Sandbox {
     let settings = &settings.sandbox;
     let read = toolchain_folders(&child_environment()).into_iter().chain(settings.read.clone());

@@ -100,8 +100,8 @@ pub(super) async fn end(worker: &Worker, held: &HeldIssue, ending: Ending) -> Re
     release(worker, held).await
 }
 
-/// Takes the trigger label off before the work ends: on a finished ledger it would ask for the work anew if this worker died in
-/// between.
+/// Removes the trigger label before the work ends: on a finished ledger it would request the work again if this worker
+/// died in between.
 pub(super) async fn take_trigger_off(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     let trigger = LabelChange::Remove(worker.settings.labels.trigger.clone());
     Ok(worker.forge.labels().change(&held.lease, &trigger).await?)
@@ -139,7 +139,7 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
     Ok(())
 }
 
-/// Edits the status comment that is there already; none: there is none.
+/// Edits the existing status comment; `None` if there is none.
 async fn edit_own(worker: &Worker, lease: &HeldLease, body: &str) -> Result<Option<CommentId>, ForgeError> {
     if let Some(id) = lease.record().status_comment
         && edit_comment(worker, lease, id, body).await?

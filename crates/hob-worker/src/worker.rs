@@ -237,7 +237,7 @@ impl Worker {
         }
     }
 
-    /// The address that the forge keeps for the worker's account; none: it does not tell which account that is.
+    /// The address that the forge keeps for the worker's account; `None` if it does not tell which account that is.
     async fn account_email(&self) -> Result<Option<String>, WorkError> {
         let Some(login) = self.own_login().await? else { return Ok(None) };
         let Some(id) = self.forge.connection().account_id(&login).await? else { return Ok(None) };

@@ -62,7 +62,7 @@ pub(super) struct Sources {
     pub(super) pushed: Option<Sha>,
 }
 
-/// Makes the checkout; one that cannot be made clean is made anew, once.
+/// Makes the checkout; if it cannot be cleaned, it is made from scratch, once.
 pub(super) async fn prepare(
     (git, secrets): (Git, KnownSecrets),
     (folder, in_use): (IssueFolder, Use),

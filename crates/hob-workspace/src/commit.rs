@@ -197,8 +197,8 @@ fn filter(repo: &Repository, path: &Path) -> Option<String> {
     (!matches!(value, "" | "[internal]__TRUE__" | "[internal]__FALSE__")).then(|| value.to_owned())
 }
 
-/// New files in folders that git ignores and tracks files of all the same. An ignored folder of which it tracks none is what tools
-/// make.
+/// New files in folders that git ignores but of which it tracks files. An ignored folder without tracked files is made
+/// by tools.
 fn ignored_beside_tracked(repo: &Repository, index: &Index, tree: &Path) -> Vec<PathBuf> {
     let paths: Vec<_> = index.iter().map(|entry| path(&entry.path)).collect();
     let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();

@@ -50,7 +50,7 @@ pub(super) fn is_converted(repo: &Repository, path: &Path) -> bool {
 }
 
 impl Converter<'_> {
-    /// Those of these files that are, byte for byte, what git checks out for them.
+    /// The files of these that are, byte for byte, what git checks out for them.
     pub(super) fn untouched(&self, paths: &[PathBuf]) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
         if paths.is_empty() {
             return Ok(BTreeSet::new());

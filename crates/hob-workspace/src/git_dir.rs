@@ -25,7 +25,7 @@ pub(super) enum GitDir<'a> {
     Issue(&'a Path),
     /// A mirror, or the ledgers.
     Mirror(&'a Path),
-    /// A folder that is none: the command asks the server alone.
+    /// A folder that is not a git directory: the command asks the server alone.
     None(&'a Path),
 }
 

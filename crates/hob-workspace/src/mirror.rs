@@ -1,4 +1,4 @@
-//! The mirror: a bare repository with what the server has, without file contents where the server can leave them out.
+//! The mirror: a bare repository with what the server has, without file contents if the server can leave them out.
 //!
 //! Only the base branch, Hob's own branches and work that could not go to them are fetched, no tags. Each fetch leaves
 //! packs; many packs are merged into one, which keeps all objects, even those that no branch has any more, because
@@ -231,7 +231,7 @@ fn read_where_there(path: &Path) -> Result<Option<String>, WorkspaceError> {
     }
 }
 
-/// The youngest commit that both have in their history; none: they have nothing in common.
+/// The youngest commit that both have in their history; `None` if they have none in common.
 pub(super) async fn merge_base(git: &Git, place: &Path, one: &Sha, two: &Sha) -> Result<Option<Sha>, WorkspaceError> {
     let program = git.local(GitDir::Mirror(place))?.args(["merge-base", checked(one)?, checked(two)?]);
     let finished = program.run(&CancellationToken::new()).await?;

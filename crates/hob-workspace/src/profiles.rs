@@ -41,7 +41,7 @@ pub(super) struct Found {
     pub(super) incomplete: Vec<Sha>,
 }
 
-/// The same, with what is missing.
+/// Like [`commit_profiles`], with the missing folders.
 pub(super) async fn found(objects: &Path, commit: &Sha, max: usize) -> Result<Found, WorkspaceError> {
     in_commit(objects, commit, move |repo, root| of_commit(repo, root, max)).await
 }

@@ -11,7 +11,7 @@ pub struct PublicPaths {
 }
 
 impl PublicPaths {
-    /// Those in `folder` are told as they are in it, and those in `homes` with `~`.
+    /// Paths in `folder` become relative to it, and those in `homes` begin with `~`.
     pub fn of(folder: &Path, homes: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut homes: Vec<_> = homes.into_iter().filter_map(|home| home.into_os_string().into_string().ok()).collect();
         homes.retain(|home| home.len() > 1);

@@ -55,8 +55,8 @@ impl Remote {
         Self { repo, address: Address::Folder(folder), kept: None }
     }
 
-    /// The same repository, in which the refs below `prefix`, an issue's number each, have work that could not go to its branch:
-    /// they are fetched with the branches.
+    /// The same repository, in which the refs below `prefix`, an issue's number each, have work that could not go to
+    /// its branch: they are fetched with the branches.
     #[must_use]
     pub fn keeping(self, prefix: String) -> Self {
         Self { kept: Some(prefix), ..self }
@@ -80,7 +80,7 @@ impl Remote {
         }
     }
 
-    /// The repository's address on its server; none: it is in a folder.
+    /// The repository's address on its server; `None` if it is in a folder.
     pub(super) fn server_url(&self) -> Option<&str> {
         match &self.address {
             Address::Server { url, .. } => Some(url),

@@ -25,7 +25,7 @@ use crate::{
 /// The checkouts to keep.
 #[derive(Debug, Clone)]
 pub struct Retention {
-    /// Those of issues that are not listed go when they were last prepared or committed to before this.
+    /// Checkouts of issues that are not listed are removed if they were last prepared or committed to before this.
     pub before: Timestamp,
     /// Issues that are not at their end.
     pub listed: Vec<IssueNumber>,

@@ -20,7 +20,7 @@ const HEADER: &str = "gpgsig";
 /// A commit without a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsignedCommit {
-    /// It.
+    /// The new commit.
     pub sha: Sha,
     /// Its tree.
     pub tree: Sha,

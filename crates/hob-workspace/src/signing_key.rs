@@ -39,7 +39,7 @@ pub enum SigningKeyError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Others than its owner may read the file.

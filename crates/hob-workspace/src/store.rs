@@ -64,7 +64,7 @@ impl Workspace {
         Ok(Self { root, git, queues, in_use, secrets })
     }
 
-    /// The same workspace, from which these secrets do not leave: in no message of a commit, no file and no branch's name.
+    /// The same workspace, which keeps these secrets out of messages of commits, files and branch names.
     #[must_use]
     pub fn without(self, secrets: KnownSecrets) -> Self {
         Self { secrets, ..self }

@@ -21,7 +21,7 @@ use crate::{
     object_id::oid,
 };
 
-/// The size in bytes from which a file in conflict counts as binary: nobody reads markers in it.
+/// The size in bytes from which a file in conflict counts as binary: it is too large to read markers in.
 const LARGEST_TEXT: usize = 8 << 20;
 
 /// The way in which a branch came to start from its base's current tip.

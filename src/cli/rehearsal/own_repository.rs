@@ -28,7 +28,7 @@ impl OwnRepository {
     /// The repository that `folder` is in.
     ///
     /// # Errors
-    /// It is in none, or it has no commit, or git cannot read it.
+    /// If it is in none, it has no commit, or git cannot read it.
     pub(super) async fn find(folder: &Path) -> anyhow::Result<Self> {
         let top = match git(folder, &["rev-parse", "--show-toplevel"]).await {
             Ok(top) => PathBuf::from(top),

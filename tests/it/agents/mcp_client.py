@@ -32,7 +32,7 @@ number = 0
 def post(message):
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     kinds = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-    # A program that waits for a person gets a stream of events, else one object.
+    # A program that waits for a person gets a stream of events, otherwise one object.
     with urllib.request.urlopen(urllib.request.Request(server["url"], body, kinds)) as answer:
         text = answer.read().decode()
         kind = answer.headers.get("content-type") or ""

@@ -12,7 +12,7 @@ fn shell(command: &str) -> Value {
     json!([{ "name": "shell", "arguments": { "command": command } }])
 }
 
-/// Runs `commands`, each followed by what the model has to be told of it.
+/// Runs `commands`, each followed by the expected answer to the model.
 async fn commands(bench: &Bench, settings: AgentSettings, commands: &[(&str, &[&str])]) {
     let mut replies: Vec<Value> = Vec::new();
     let mut expected: &[&str] = &[];

@@ -30,7 +30,7 @@ struct Strict {
     issued: Mutex<BTreeMap<String, Vec<Value>>>,
     requests: Mutex<Vec<Value>>,
     refused: Mutex<Vec<String>>,
-    /// It forgot how to read what it wrote before, and refuses all of that.
+    /// The turn in which it forgets how to read its earlier messages, and refuses all of them.
     forgets_at: Option<usize>,
     hangs: Notify,
 }

@@ -60,7 +60,7 @@ async fn no_address_of_an_issue_is_fetched() {
     world.finish().await;
 }
 
-/// Attack corpus D45: what runs without being asked is a draft, and the first thing that a reviewer is told of.
+/// Attack corpus D45: a change of files that run automatically is a draft, and the first thing that a reviewer is told.
 #[tokio::test]
 async fn files_that_run_unasked_make_a_draft_that_names_them() {
     let world = World::fixing()

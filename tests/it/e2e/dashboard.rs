@@ -278,7 +278,7 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
     world.leave();
 }
 
-/// Plays to the request after which the worker dies, and on with others; false: it did not come to that request.
+/// Plays to the request after which the worker dies, and on with others; `false` if it did not come to that request.
 async fn dies_at(request: usize, ticked: bool) -> bool {
     let turnstile = Arc::new(Turnstile::default());
     let world = failing().set("dashboard.issue", "auto").inside(&turnstile).start().await;

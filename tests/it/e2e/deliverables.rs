@@ -1,4 +1,4 @@
-//! Row G7: profiles that bring a comment, or issues after approval, in the place of a change.
+//! Row G7: profiles that bring a comment, or issues after approval, instead of a change.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ async fn a_profile_that_brings_a_comment_ends_with_one_and_nothing_is_pushed() {
     for sentence in ["the agent `research` started on a report", "finished: the report is written"] {
         assert!(history.iter().any(|line| line.starts_with(sentence)), "{sentence}: {history:#?}");
     }
-    // The label asks anew.
+    // The label asks again.
     world.labels_on("ann", issue, "code").await;
     world.run().await;
     assert_eq!(world.reports(issue).await.len(), 2);

@@ -265,7 +265,7 @@ async fn what_is_pushed_is_signed_checkpoints_and_rebased_commits_included() {
     assert_eq!(world.verified(pull).await, [valid.clone(), valid.clone()], "{:?}", world.failures());
     // The agent's folder and brief have nothing of the key.
     assert!(world.briefs(issue).iter().all(|brief| !brief.contains(&SIGNING_KEY[..40])));
-    // A rebase in review makes the commits anew.
+    // A rebase in review remakes the commits.
     world.pushes_onto("ann", "main", "done.txt", "theirs\n").await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let commits = world.look(&format!("/pulls/{pull}/commits")).await;

@@ -84,7 +84,7 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     for sentence in ["the agent `oncall` started to investigate", "finished: the report is written"] {
         assert!(history.iter().any(|line| line.starts_with(sentence)), "{sentence}: {history:#?}");
     }
-    // It is not looked at again, until a person asks anew.
+    // It is not looked at again, until a person asks again.
     let before = world.writes().len();
     world.run().await;
     assert_eq!(world.writes().len(), before);

@@ -114,7 +114,7 @@ async fn an_agent_is_told_first_what_git_would_lose() {
     world.finish().await;
 }
 
-/// Case c32: people are told of what the agent leaves as it is, once it was asked.
+/// Case c32: people learn which files the agent still leaves, after it was asked about them.
 #[tokio::test]
 async fn what_an_agent_leaves_as_it_is_is_told_to_people() {
     let world = World::with_agent(&format!("{WORKTREE}; echo done > done.txt")).start().await;

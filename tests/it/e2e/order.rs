@@ -184,7 +184,7 @@ async fn work_that_is_under_way_goes_on_after_its_assignment_is_taken_off() {
     world.finish().await;
 }
 
-/// Row A1: what is requeued begins anew, so it waits, and says for what; commands on it are followed.
+/// Row A1: a requeued issue starts over, so it waits, and says for what; commands on it are followed.
 #[tokio::test]
 async fn a_requeued_issue_waits_for_its_assignee_and_hears_commands() {
     let script = "echo '{\"outcome\":\"quota\",\"reset_after\":1,\"reason\":\"no quota\"}'";

@@ -341,7 +341,7 @@ async fn a_ledger_that_is_no_ledger_stops_its_own_issue_alone() {
     world.finish_after_faults().await;
 }
 
-/// V1: a ledger that is made anew knows what Hob has answered.
+/// V1: a rebuilt ledger knows what Hob has answered.
 #[tokio::test]
 async fn a_review_that_was_answered_is_not_answered_again_after_its_ledger_was_deleted() {
     let world = World::with_agent("echo $n > done.txt").check("test -f done.txt").start().await;

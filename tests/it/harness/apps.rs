@@ -55,7 +55,7 @@ pub(super) fn app() -> github_emulator::App {
 }
 
 impl World {
-    /// A connection that signs in as the App; its installation is that of `found_by`, else the only one.
+    /// A connection that signs in as the App; its installation is that of `found_by`, otherwise the only one.
     pub(crate) fn as_app(&self, found_by: Option<RepoName>) -> Arc<Connection> {
         let key = AppKey::from_pem(&private_key().into()).unwrap();
         let identity = Authentication::App(Box::new(App::new(APP, key, None, found_by)));

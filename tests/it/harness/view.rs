@@ -76,7 +76,7 @@ impl World {
         said.map(|said| said.text).collect()
     }
 
-    /// Why the issue is blocked; none: it is not.
+    /// Why the issue is blocked; `None` if it is not.
     pub(crate) async fn blocked(&self, issue: u64) -> Option<BlockKind> {
         self.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind)
     }

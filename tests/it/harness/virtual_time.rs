@@ -1,4 +1,4 @@
-//! Virtual time: a runtime of one thread whose clock stands still while anything happens, and jumps when all wait.
+//! Virtual time: a runtime of one thread whose clock stops while anything happens, and jumps when all wait.
 //!
 //! Paused time would also jump while a child process works, because to the runtime nothing happens then. So a task
 //! beside the test checks every few virtual milliseconds whether this thread has children, and holds the time until one

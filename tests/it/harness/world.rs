@@ -352,7 +352,7 @@ impl World {
         run(&self.worker("w1").await).await
     }
 
-    /// The failures that workers told of.
+    /// The failures that workers reported.
     pub(crate) fn failures(&self) -> Vec<String> {
         let notices = self.notices.lock().unwrap();
         let failed = notices.iter().filter_map(|notice| match notice {

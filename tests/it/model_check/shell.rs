@@ -345,7 +345,7 @@ impl Shell {
         Rec::of(&apply(&next, transition, now).unwrap().0)
     }
 
-    /// The transition of the ledger's next step; none: it only releases the lease.
+    /// The transition of the ledger's next step; `None` if it only releases the lease.
     fn transition(self, world: &World, w: usize, lease: &Lease) -> Option<Transition> {
         let branch = lease.mine.branch;
         Some(match lease.doing {

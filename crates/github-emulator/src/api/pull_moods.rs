@@ -26,7 +26,7 @@ pub(super) fn sees_push(call: &Call, head: &str, base: &str) -> Result<(), Refus
     draw.and_then(|draw| draw.among(&refusals)).map_or(Ok(()), |refusal| Err(refusal.clone()))
 }
 
-/// Refuses what people are told of, because there was too much of it; how much is too much, GitHub does not say.
+/// Refuses a write that notifies people, because there were too many; GitHub does not say how many are too many.
 ///
 /// # Errors
 /// 403, drawn.

@@ -143,7 +143,7 @@ pub(super) fn guard(call: &Call, name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The same, and refuses what the rules of the branch forbid to all but pull requests.
+/// The same, and refuses moves that the rules of the branch only allow to pull requests.
 pub(super) fn guard_move(
     call: &Call,
     git: &Repository,

@@ -19,7 +19,7 @@ use super::{
 pub(super) struct Place {
     pub(super) body: String,
     pub(super) path: String,
-    /// None: it is on the whole file.
+    /// `None` if it is on the whole file.
     pub(super) line: Option<u64>,
     pub(super) side: Side,
     pub(super) start: Option<(u64, Side)>,

@@ -23,7 +23,7 @@ impl Problem {
         Self { message: message.into(), kind: Some(kind), extensions: None, locations: Vec::new(), path: Vec::new() }
     }
 
-    /// It is not there, or not for this account to see.
+    /// The object does not exist, or is hidden from this account.
     pub(super) fn not_found(message: impl Into<String>) -> Self {
         Self::new("NOT_FOUND", message)
     }

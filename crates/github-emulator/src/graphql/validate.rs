@@ -95,7 +95,7 @@ impl<'q> Check<'q> {
 
     /// Whether a fragment contains itself.
     fn has_circle(&mut self) -> bool {
-        // Removes, again and again, the fragments that spread none of the rest.
+        // Repeatedly removes the fragments that spread none of the rest.
         let mut rest: HashMap<&str, BTreeSet<String>> = HashMap::new();
         for (name, fragment) in self.fragments {
             let mut spreads = BTreeSet::new();

@@ -41,7 +41,7 @@ pub(in super::super) struct CheckRun {
     pub(in super::super) title: Option<String>,
     pub(in super::super) summary: Option<String>,
     pub(in super::super) text: Option<String>,
-    /// None: it was stored by a version that did not keep it.
+    /// `None` if it was stored by a version that did not keep it.
     #[serde(default)]
     pub(in super::super) app: Option<CheckApp>,
     /// The id of its check suite: an App has one a commit, GitHub Actions one a workflow run.

@@ -96,7 +96,7 @@ pub(in super::super) struct Grant {
     pub(in super::super) login: Login,
     pub(in super::super) until: Timestamp,
     pub(in super::super) permissions: Permissions,
-    /// The ids of the repositories it is for; none: all.
+    /// The ids of the repositories it is for; `None` means all.
     pub(in super::super) repositories: Option<Vec<u64>>,
 }
 

@@ -25,7 +25,7 @@ pub(in super::super) struct Comment {
     pub(in super::super) reactions: Vec<Reaction>,
     #[serde(default)]
     pub(in super::super) history: History,
-    /// Why it is hidden, in GraphQL's words; none: it is not.
+    /// Why it is hidden, in GraphQL's words; `None` if it is not.
     #[serde(default)]
     pub(in super::super) minimized: Option<String>,
 }

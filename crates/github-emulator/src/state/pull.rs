@@ -104,7 +104,7 @@ pub(in super::super) struct ReviewComment {
     pub(in super::super) updated_at: Timestamp,
     #[serde(default)]
     pub(in super::super) history: History,
-    /// Why it is hidden, in GraphQL's words; none: it is not.
+    /// Why it is hidden, in GraphQL's words; `None` if it is not.
     #[serde(default)]
     pub(in super::super) minimized: Option<String>,
     /// The account that resolved the thread that this comment begins; `None` if it is open, or the comment is a reply.

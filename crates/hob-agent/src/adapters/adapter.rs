@@ -73,7 +73,7 @@ pub(super) struct Situation<'a> {
     pub(super) home: &'a Path,
     /// The file with the prompt, for a program that reads one.
     pub(super) prompt_file: &'a Path,
-    /// Millionths of a US dollar left; none: not limited.
+    /// Millionths of a US dollar left; `None` means no limit.
     pub(super) usd_micros: Option<u64>,
 }
 

@@ -62,7 +62,7 @@ fn dotted((major, minor, patch): Version) -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// A file at a moment: a program that was changed is looked at anew.
+/// A file at a moment: a program that has changed is checked again.
 type Identity = (PathBuf, Option<SystemTime>, u64);
 
 static KNOWN: LazyLock<Mutex<BTreeMap<Identity, Version>>> = LazyLock::new(Mutex::default);

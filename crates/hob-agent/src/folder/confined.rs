@@ -124,7 +124,7 @@ impl Folder {
         rustix::fs::unlinkat(parent, name, AtFlags::empty()).map_err(|errno| FileError::io(&path.to_string(), errno))
     }
 
-    /// The folder a path's last name is in (none: this one), and that name.
+    /// The folder of a path's last name (`None` for this one), and that name.
     fn parent<'p>(&self, path: &'p Inside, parents: Parents) -> Result<(Option<OwnedFd>, &'p str), FileError> {
         let Some((name, folders)) = path.names().split_last() else {
             return Err(FileError::NotAFile { path: ".".into(), kind: "the folder" });

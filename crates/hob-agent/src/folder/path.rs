@@ -34,7 +34,7 @@ impl Inside {
         Ok(Self { names })
     }
 
-    /// The names, from the folder downwards; none: the folder itself.
+    /// The names, from the folder downwards; empty for the folder itself.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }

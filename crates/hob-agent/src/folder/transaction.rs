@@ -22,7 +22,7 @@ pub(crate) enum FileChange {
         path: Inside,
         /// Its whole content.
         text: String,
-        /// Its mode; none: the old one, or 0644 for a new file.
+        /// Its mode; `None` means the old one, or 0644 for a new file.
         mode: Option<u32>,
     },
     /// The file is removed.

@@ -90,7 +90,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
 }
 
-/// The message in a JSON body, else the beginning of the body, without control characters.
+/// The message in a JSON body, otherwise the beginning of the body, without control characters.
 fn message(body: &str) -> String {
     let json = serde_json::from_str::<Value>(body).ok();
     let error = json.as_ref().map(|json| json.get("error").unwrap_or(json));

@@ -130,7 +130,7 @@ impl Recording {
     }
 }
 
-/// Puts a file in the place of what was `found`. Temporary files have the mode 0600, which stays when they are moved.
+/// Replaces the file that was `found`. Temporary files have the mode 0600, which stays when they are moved.
 fn replace(folder: &Path, path: &Path, text: &str, found: Found) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut file = tempfile::Builder::new().prefix(".recording-").tempfile_in(folder)?;

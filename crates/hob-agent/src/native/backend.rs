@@ -333,7 +333,7 @@ async fn begun(
             new
         }
     };
-    // A run that resumes has them anew, as they are in no transcript.
+    // A resumed run gets them again, because no transcript has them.
     begun.history.show(request.images.iter().map(picture).collect());
     if let Some(case) = case {
         begun.history.tell(&case.news());

@@ -145,7 +145,7 @@ fn in_text(html: &str) -> String {
     lines.join("\n")
 }
 
-/// Why an address is not asked for; none: it is at one of the listed hosts.
+/// Why an address is not fetched; `None` if it is at one of the listed hosts.
 fn refusal(url: &Url, listed: &Listed) -> Option<String> {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default();

@@ -100,7 +100,7 @@ impl History {
         }
     }
 
-    /// Shows pictures with the task, in the place of those that it had.
+    /// Shows pictures with the task, instead of the earlier ones.
     pub(super) fn show(&mut self, images: Vec<Picture>) {
         let Some(Message::User { text, .. }) = self.messages.first().map(|first| Message::clone(first)) else { return };
         self.messages[0] = Message::User { text, images: images.clone() }.into();

@@ -124,7 +124,7 @@ impl CaseFile {
         self.record().progress()
     }
 
-    /// Notes how many iterations a run that begins may still have; none: they are not limited.
+    /// Notes the remaining iterations of a run that begins; `None` means no limit.
     pub(super) fn bounded(&self, left: Option<u32>) {
         let metrics = &mut self.record().metrics;
         metrics.max_iterations = left.map(|left| metrics.iterations.saturating_add(left));
@@ -170,7 +170,7 @@ impl CaseFile {
         })
     }
 
-    /// Adds what a tool showed as evidence; its name. None: the record is full.
+    /// Adds a tool's output as evidence, and returns its name. `None` if the record is full.
     pub(super) async fn saw(&self, source: &str, text: &str) -> Option<EvidenceId> {
         let _one_at_a_time = self.changing.lock().await;
         let id = self.record().add(EvidenceKind::Output, source, text)?;

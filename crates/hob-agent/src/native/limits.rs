@@ -8,7 +8,7 @@ use crate::report::unfinished;
 
 /// The limit of turns if an agent's settings name none.
 pub(crate) const TURNS: u32 = 250;
-/// The same of an investigation: one that has not concluded by then needs a person.
+/// The limit for an investigation: one that has not concluded by then needs a person.
 const TURNS_OF_INVESTIGATION: u32 = 50;
 /// Replies that the rate of errors is of.
 pub(super) const RECENT: usize = 20;

@@ -36,7 +36,7 @@ pub(crate) struct OpenWays {
 }
 
 impl OpenWays {
-    /// Those of `sandbox`.
+    /// The open ways of `sandbox`.
     pub(crate) fn of(sandbox: &Sandbox) -> Self {
         let docker = match sandbox.tier() {
             Tier::None => true,
@@ -47,7 +47,7 @@ impl OpenWays {
         Self { servers: !is_closed(sandbox), docker }
     }
 
-    /// Those of a sandbox that is made by these settings.
+    /// The open ways of a sandbox that is made by these settings.
     pub(crate) fn by(settings: &SandboxSettings) -> Self {
         let is_none = settings.tier == TierSetting::None;
         let is_shared = |path: &PathBuf| Path::new(DOCKER).starts_with(path);
@@ -79,12 +79,12 @@ pub(crate) struct Lack {
     pub(crate) tools: Vec<String>,
     /// Whether nothing is left to it.
     pub(crate) is_all: bool,
-    /// Why, and the setting to write.
+    /// The reason, and the setting to write.
     pub(crate) sentence: String,
 }
 
 impl Needs {
-    /// Those of the agent `name`.
+    /// The needs of the agent `name`.
     pub(crate) fn of(name: &str, settings: &AgentSettings, programs: &BTreeMap<String, ToolSettings>) -> Self {
         let way = |tool: &String| {
             let command = &programs.get(tool)?.command;

@@ -31,7 +31,7 @@ pub struct Difference {
     pub arguments: String,
     /// The answer in the transcript.
     pub before: String,
-    /// The answer now; none: it was not run.
+    /// The answer now; `None` if it was not run.
     pub now: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct Comparison {
     pub same: usize,
     /// Calls of MCP servers' tools, which were not made again.
     pub not_repeated: usize,
-    /// Those with another.
+    /// The calls with another answer.
     pub differences: Vec<Difference>,
 }
 

@@ -258,7 +258,7 @@ impl CallRunner<'_> {
         }
     }
 
-    /// A step of an investigation that begins; none: nothing is investigated.
+    /// The step of an investigation that begins; `None` if no case is investigated.
     fn step(&self, line: &str, action: Option<&Action>) -> Option<Iteration> {
         let progress = self.executor.toolbox.case.as_ref()?.progress();
         let grounds = action.and_then(Action::grounds);

@@ -55,7 +55,7 @@ pub(super) struct RunUsage {
     pub(super) total_errors: u32,
     /// For each of the last replies, whether an action failed.
     recent: VecDeque<bool>,
-    /// Those of them that came last and in a row.
+    /// The number of the last errors in a row.
     pub(super) consecutive_errors: u32,
     /// Commands that ran and failed.
     pub(super) failed_commands: FailedCommands,
@@ -76,7 +76,7 @@ impl RunUsage {
         self.turns.saturating_sub(limits.turns_before)
     }
 
-    /// The turns that are left; none: they are not limited.
+    /// The remaining turns; `None` means no limit.
     pub(super) fn turns_left(&self, limits: &Limits) -> Option<u32> {
         limits.turns.map(|most| most.saturating_sub(self.turn(limits)))
     }

@@ -26,7 +26,7 @@ pub(super) enum DiffError {
     Unfit {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// It has a change that is refused.

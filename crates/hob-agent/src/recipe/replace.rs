@@ -96,7 +96,7 @@ fn replaced<'t>(pattern: &Regex, text: &'t str, step: &Replace) -> Cow<'t, str> 
     }
 }
 
-/// Why the files of a step are not known.
+/// Why the files of a step cannot be listed.
 enum Unlisted {
     Glob(String),
     File(FileError),

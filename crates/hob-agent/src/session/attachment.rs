@@ -54,7 +54,7 @@ impl Session {
         replace(&folder, INVESTIGATION, &serde_json::to_string_pretty(record)?, &secrets)
     }
 
-    /// The text of a piece of evidence; none: it is not kept.
+    /// The text of a piece of evidence; `None` if it is not kept.
     pub(crate) fn evidence(&self, id: EvidenceId) -> Option<String> {
         let (folder, _) = self.place()?;
         read(&folder.join(evidence_name(id))).ok().flatten()
@@ -71,7 +71,7 @@ fn evidence_name(id: EvidenceId) -> String {
     format!("evidence-{id}.txt")
 }
 
-/// The record in a session's folder; none: there is none.
+/// The record in a session's folder; `None` if there is none.
 pub(super) fn read_investigation(folder: &Path) -> Result<Option<Investigation>, String> {
     let text = read(&folder.join(INVESTIGATION)).map_err(|error| error.to_string())?;
     text.map(|text| Investigation::parse(&text).map_err(|error| error.to_string())).transpose()
@@ -88,7 +88,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Writes a new file and puts it in the place of the old one.
+/// Writes a new file and replaces the old one by it.
 fn replace(folder: &Path, name: &str, text: &str, secrets: &KnownSecrets) -> io::Result<()> {
     let new = folder.join(format!("{name}.new"));
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;

@@ -81,7 +81,7 @@ pub enum SessionEvent {
         text: String,
         /// Tokens sent.
         input_tokens: u64,
-        /// Those of them that were cached.
+        /// The cached ones of them.
         cached_tokens: u64,
         /// Tokens produced.
         output_tokens: u64,
@@ -119,7 +119,7 @@ pub enum SessionEvent {
         written: u64,
         /// Replies with a failed action so far.
         errors: u32,
-        /// Those of them that came last and in a row.
+        /// The number of the last errors in a row.
         errors_in_row: u32,
         /// Commands that ran and failed so far.
         #[serde(default)]

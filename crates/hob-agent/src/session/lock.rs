@@ -14,7 +14,7 @@ const TRIES: u32 = 50;
 /// The pause between.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Locks the file for writing; false: another process has it.
+/// Locks the file for writing; `false` if another process has it.
 pub(super) fn lock(file: &File) -> io::Result<bool> {
     for _ in 0..TRIES {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {

@@ -36,12 +36,12 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Those in `folder`, which must be outside of what an agent can write; `keep` sets how long they are kept.
+    /// The sessions in `folder`, which must be outside of what an agent can write; `keep` sets how long they are kept.
     pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
         Self { folder, keep, secrets: KnownSecrets::default(), pruned: Arc::default() }
     }
 
-    /// The same sessions, which are written without these secrets.
+    /// The same sessions, written without these secrets.
     #[must_use]
     pub fn without(self, secrets: KnownSecrets) -> Self {
         Self { secrets, ..self }

@@ -63,7 +63,7 @@ struct Queue {
 
 #[derive(Debug)]
 struct Writer {
-    /// None once it could not be written to: the session ends there, and the work continues.
+    /// `None` once it could not be written to: the session ends there, and the work continues.
     file: Option<File>,
     folder: PathBuf,
     record: SessionRecord,
@@ -157,7 +157,7 @@ impl Session {
 }
 
 impl Queue {
-    /// Takes a line; true: the caller has to see to it that it is written.
+    /// Adds a line; returns whether the caller must see to it that it is written.
     fn push(&mut self, line: Line) -> bool {
         if self.lines.len() >= QUEUE_MAX && !self.overflowed {
             self.overflowed = true;

@@ -81,7 +81,7 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    /// Those of a box, which the supervisor is told as they come.
+    /// The refusals of a box, which are passed on to the supervisor as they come.
     pub(super) fn passed_on(teller: Teller) -> Self {
         Self { all: Mutex::default(), teller: Some(teller) }
     }
@@ -98,7 +98,7 @@ impl Refusals {
         (*count == 1).then_some(key)
     }
 
-    /// All of them, the most frequent first; none: nothing was refused.
+    /// All of them, the most frequent first; `None` if nothing was refused.
     pub(super) fn told(&self) -> Option<String> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let mut told: Vec<_> = all.iter().collect();
@@ -108,7 +108,7 @@ impl Refusals {
     }
 }
 
-/// Writes a refusal to the child's standard error. If nobody reads that, nothing is lost.
+/// Writes a refusal to the child's standard error. If it is not read, nothing is lost.
 #[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
 fn tell_now(what: &str) {
     eprintln!("{}{what}", crate::REFUSED_NOW);

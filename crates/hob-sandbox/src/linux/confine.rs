@@ -77,7 +77,7 @@ struct Starts {
     program: PathBuf,
     /// Its name and its arguments.
     arguments: Vec<OsString>,
-    /// None: those of this process.
+    /// `None` means those of this process.
     environment: Option<Vec<(OsString, OsString)>>,
     folder: Option<PathBuf>,
 }
@@ -220,7 +220,7 @@ fn run_child(step: Step, arguments: Vec<OsString>, teller: &Teller) -> Result<Ex
     Ok(told_as_by_a_shell(ended.code(), ended.signal()))
 }
 
-/// The exit code by which a shell tells how a program ended.
+/// The exit code of a shell for a program that ended so.
 pub(super) fn told_as_by_a_shell(code: Option<i32>, signal: Option<i32>) -> ExitCode {
     let code = code.or(signal.map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))

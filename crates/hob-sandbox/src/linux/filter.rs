@@ -20,7 +20,7 @@ use super::{RefusedError, calls::TOLD};
 pub(super) enum Sockets {
     /// Those that the supervisor makes for it, and pairs that are connected from the beginning.
     Supervised,
-    /// Those of the internet. A local one would lead to every service of the machine that has one, such as Docker's.
+    /// Internet sockets. A local one would lead to every service of the machine that has one, such as Docker's.
     Internet,
     /// Local and internet sockets: the child has its own network.
     Local,
@@ -166,7 +166,7 @@ fn listen(calls: BTreeMap<c_long, Vec<SeccompRule>>) -> Result<Listener, Refused
     Listener::install(&filter).map_err(RefusedError::at("listen to system calls"))
 }
 
-/// In a box: calls that are refused with a report, and calls that may lead out of it, where nothing is.
+/// In a box: calls that are refused with a report, and calls that may lead out of it, where there is nothing.
 fn watched() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let of_box = |call: &c_long| !SHARING.contains(call);
     let told = TOLD.iter().map(|(call, _)| *call).filter(of_box).map(|call| (call, Vec::new()));

@@ -40,7 +40,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Makes one with these limits; none: nothing is delegated, or it cannot be made.
+    /// Makes one with these limits; `None` if nothing is delegated, or it cannot be made.
     pub(super) fn new(limits: &Limits) -> Option<Self> {
         let own = own()?;
         let (base, home) = match own.parent() {

@@ -72,7 +72,7 @@ fn wanted(network: Connections, abi: ABI) -> Result<Ruleset, RulesetError> {
     if scopes.is_empty() { Ok(rules) } else { rules.scope(scopes) }
 }
 
-/// The best version that the kernel has, as a number; none: too old, or not enabled.
+/// The best version that the kernel has, as a number; `None` if it is too old, or Landlock is not enabled.
 pub(crate) fn version() -> Option<i32> {
     VERSIONS
         .into_iter()

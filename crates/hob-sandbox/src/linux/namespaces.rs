@@ -191,8 +191,8 @@ fn build(layout: &Layout) -> Result<(), RefusedError> {
     leave().map_err(RefusedError::at("leave the machine's files"))
 }
 
-/// Puts an empty root in the place of the machine's, and opens what the box is shown of it: links of the machine mean what they do
-/// there.
+/// Puts an empty root in place of the machine's, and opens what the box is shown of it: links of the machine keep their
+/// meaning there.
 fn begin(layout: &Layout) -> io::Result<Vec<Option<OwnedFd>>> {
     // Mounts made here are visible only here; unmounts of the machine are repeated here.
     mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)?;

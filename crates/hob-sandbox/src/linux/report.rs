@@ -60,7 +60,8 @@ impl Report {
 pub(super) struct Heard(PipeReader);
 
 impl Heard {
-    /// Why the child did not begin; none: it did. What it was refused is noted. To be asked when the step, or the child, has ended.
+    /// Why the child did not begin; `None` if it did. Notes its refusals. Call it when the step, or the child, has
+    /// ended.
     pub(super) fn refusal(self, note: impl Fn(&str)) -> Option<String> {
         let mut bytes = Vec::new();
         // The read ends when it would block.

@@ -240,7 +240,7 @@ const FATAL: [i32; 9] = [
     libc::SIGXCPU,
 ];
 
-/// Ends as the child did. What makes a box tells of a child that a signal ended as a shell does, by its exit code.
+/// Ends as the child did. The maker of a box reports a child that a signal ended as a shell does, by its exit code.
 fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
     let code = status.exit_status().filter(|_| tier == Tier::Box);
     let told = code.and_then(|code| FATAL.into_iter().find(|signal| code == 128 + signal));

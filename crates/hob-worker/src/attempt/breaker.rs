@@ -5,7 +5,8 @@ use hob_domain::{RepositoryRecord, Timestamp, routing_is_off};
 
 use crate::{Worker, held_issue::HeldIssue};
 
-/// Until when routing is off, as the ledger says that the attempt's reservation was written to; none: it is on.
+/// The end of the time in which routing is off, by the ledger that the attempt's reservation was written to; `None` if
+/// it is on.
 pub(super) fn routing_off_until(worker: &Worker) -> Option<Timestamp> {
     worker.forge.repository_ledger().known()?.failed_loads.off_until(worker.forge.now())
 }

@@ -61,7 +61,7 @@ async fn in_reviews(worker: &Worker, held: &HeldIssue, brief: &ReviewBrief) -> R
     Ok(worded.collect())
 }
 
-/// The name as the agent or profile has it; none: there is neither.
+/// The exact name of the agent or profile; `None` if there is neither.
 async fn known(
     worker: &Worker,
     (rules, base): (&RepositorySettings, &Sha),

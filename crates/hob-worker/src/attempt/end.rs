@@ -10,7 +10,7 @@ pub(super) enum AttemptEnd {
         head: Sha,
         /// The pull request.
         pull: PullNumber,
-        /// Its proof; none: the ledger has it already.
+        /// Its proof; `None` if the ledger has it already.
         proof: Option<Box<Proof>>,
     },
     /// The result is a comment.
@@ -39,7 +39,7 @@ pub(super) enum AttemptEnd {
 pub(crate) enum Attempted {
     /// Work on the issue.
     Worked,
-    /// None: the repository had no room, and the issue was requeued.
+    /// The repository had no room, and the issue was requeued.
     NoRoom,
 }
 

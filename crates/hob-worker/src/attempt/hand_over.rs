@@ -117,7 +117,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     Ok(Passed::On)
 }
 
-/// Hands what an investigation concluded over to the profile that goes on with it; false: that is not taken.
+/// Hands an investigation's conclusion off to the profile that continues; `false` if that is rejected.
 pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, report: &str) -> Result<bool, WorkError> {
     let (began, shift, record, issue) = (Instant::now(), job.shifts.now(), job.held.lease.record(), job.number());
     let Some(profile) = &shift.specialist.profile else { return Ok(false) };

@@ -52,7 +52,7 @@ pub(super) struct Job<'a> {
     pub(super) lessons: Mutex<Lessons>,
     /// The reviewer's findings on its work so far.
     pub(super) looks: Mutex<Looks>,
-    /// Why the agent's work could not be committed, as it is told.
+    /// Why the agent's work could not be committed, in the words of the report.
     pub(super) unfit: Mutex<Option<UnfitWork>>,
     /// The branch's tip on the server, as far as this attempt knows.
     pub(super) pushed: Mutex<Option<Sha>>,

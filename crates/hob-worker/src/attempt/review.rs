@@ -34,7 +34,7 @@ pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockRe
     })
 }
 
-/// Pushes the round's work and tells of it.
+/// Pushes the round's work and reports it.
 pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     let lease = &job.held.lease;
     let Some(pull) = lease.record().pull_request else { return Ok(AttemptEnd::Withdrawn) };

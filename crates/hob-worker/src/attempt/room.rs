@@ -31,7 +31,7 @@ pub(crate) async fn room_after_pause(worker: &Worker, issue: IssueNumber) -> Res
     }
 }
 
-/// The same, as far as the record tells that was read or written last.
+/// Like [`room_for`], by the record that was read or written last.
 pub(crate) fn known_room_for(worker: &Worker, issue: IssueNumber, record: Option<&Record>) -> Headroom {
     room_in(worker, worker.forge.repository_ledger().known().as_ref(), issue, record)
 }

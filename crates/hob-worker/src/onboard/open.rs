@@ -31,7 +31,7 @@ pub enum Offered {
 /// The result of onboarding.
 #[derive(Debug, Clone)]
 pub struct Onboarded {
-    /// The pull request; none: there was nothing to put into one.
+    /// The pull request; `None` if there was nothing to put into one.
     pub pull: Option<(Pull, Offered)>,
     /// The parts that are not in it.
     pub left_out: LeftOut,

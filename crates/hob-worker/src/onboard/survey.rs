@@ -59,7 +59,8 @@ pub struct Survey {
     pub files: Vec<NewFile>,
     /// The files that are there, and stay.
     pub present: Vec<&'static str>,
-    /// Why the workflow that is there keeps its schedule beside its other triggers; none: it has none, or it moves.
+    /// Why the existing workflow keeps its schedule beside its other triggers; `None` if it has no schedule, or it
+    /// moves.
     pub not_split: Option<NotSplit>,
     /// The checks and steps that were found, whether or not the file with them is missing.
     pub proposal: Proposal,

@@ -27,7 +27,7 @@ use crate::{
     trigger::trigger_is_gone,
 };
 
-/// Observes an issue anew and does what is to be done about it, to the end of one attempt.
+/// Observes an issue again and takes the action that is needed, to the end of one attempt.
 pub(crate) async fn reconcile(
     worker: &Worker,
     number: IssueNumber,
@@ -50,8 +50,8 @@ pub(crate) async fn reconcile(
     }
 }
 
-/// Observes a blocked issue anew and looks whether a person answered: commands are followed, and what cannot be followed is
-/// said. An answer is left to [`reconcile`], which begins an attempt.
+/// Observes a blocked issue again and checks whether a person answered: commands are followed, and impossible ones get
+/// a reply. An answer is left to [`reconcile`], which begins an attempt.
 pub(crate) async fn look_for_answer(
     worker: &Worker,
     number: IssueNumber,

@@ -40,7 +40,7 @@ pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<
     Ok(Some(Traces { comment, branch: branches.pop(), pull: None, answered: Vec::new(), was_blocked }))
 }
 
-/// Makes a deleted ledger anew.
+/// Rebuilds a deleted ledger.
 pub(super) async fn rebuild(
     worker: &Worker,
     observed: Observed,

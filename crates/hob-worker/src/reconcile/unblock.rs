@@ -319,7 +319,7 @@ pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Resul
     Ok(approved)
 }
 
-/// The issue; none: it is not blocked now.
+/// The issue; `None` if it is not blocked now.
 async fn observe_blocked(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, OperatorError> {
     let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
     Ok(observed.record().is_some_and(|record| record.state == State::Blocked).then_some(observed))
@@ -372,7 +372,7 @@ enum Meaning {
     Words(String),
     Approval(String),
     PlanApproval(String),
-    /// It is meant for Hob and cannot be followed, and this is why.
+    /// It is meant for Hob and cannot be followed, for this reason.
     Impossible(String),
 }
 
@@ -422,7 +422,7 @@ fn meaning(command: Option<Command>, comment: &Comment, record: Option<&Record>,
     }
 }
 
-/// The same of a plan, which the agent's brief has.
+/// The same for a plan, which the agent's brief has.
 fn plan_approval_text(words: &str) -> String {
     format!("Approved: carry the plan out.\n\n{}", words.trim()).trim().to_owned()
 }

@@ -56,7 +56,7 @@ pub(super) async fn within_stop_time<T>(
     }
 }
 
-/// The next task that came to its end; none: there is none.
+/// The next task that ended; `None` if there is none.
 pub(super) async fn next<T: 'static>(tasks: &mut JoinSet<T>) -> Option<T> {
     loop {
         match tasks.join_next().await? {

@@ -29,8 +29,9 @@ pub(super) enum Moment {
     Write(usize, Side),
 }
 
-/// Runs `run` until it ends or the moment comes; none: it died. `writes` tells how many writes to the API had their
-/// effect, and is asked before each step. That a write is about to be sent, [`Side::Before`], is for the caller to see.
+/// Runs `run` until it ends or the moment comes; `None` if it died. `writes` returns how many writes to the API had
+/// their effect, and is asked before each step. The caller checks whether a write is about to be sent, for
+/// [`Side::Before`].
 pub(super) async fn until<T>(
     moment: Option<Moment>,
     mut writes: impl FnMut() -> usize,

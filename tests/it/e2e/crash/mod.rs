@@ -97,7 +97,7 @@ impl Play {
         }
     }
 
-    /// One pass of a worker; none: it died.
+    /// One pass of a worker; `None` if it died.
     async fn run_mortal(&mut self, name: &str, stops_after: Option<usize>) -> Option<RunSummary> {
         let cancel = CancellationToken::new();
         let settings = self.world.settings.clone();

@@ -69,7 +69,7 @@ async fn of_another_check_the_agent_gets_its_annotations() {
     world.finish().await;
 }
 
-/// The forge tells of a hundred checks at a time.
+/// The forge lists a hundred checks at a time.
 #[tokio::test]
 async fn a_failed_check_among_two_hundred_is_seen() {
     let world = World::with_agent(MENDS).check("test -f done.txt").start().await;

@@ -32,13 +32,13 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a server may take to hear that the run is over.
 const GOODBYE: Duration = Duration::from_secs(3);
 
-/// Why a server did not do.
+/// Why a server failed.
 enum Trouble {
-    /// It is not there any more.
+    /// It is gone.
     Gone,
-    /// It could not be sent something.
+    /// A message could not be sent to it.
     Unsent(String),
-    /// It answered otherwise than it should, or not.
+    /// Its answer was wrong, or did not come.
     Answer(String),
 }
 

@@ -37,7 +37,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// A server behind an address.
 pub(super) struct Http {
     shared: Arc<Shared>,
-    /// Messages that came; none: the server is cut off.
+    /// Messages from the server; `None` if it is cut off.
     incoming: mpsc::UnboundedReceiver<Option<ServerJsonRpcMessage>>,
 }
 

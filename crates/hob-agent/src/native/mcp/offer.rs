@@ -47,7 +47,7 @@ pub(super) struct Offer {
     pub(super) complaint: Option<String>,
 }
 
-/// Those of the `listed` tools of `server` that its settings allow and a model can be shown.
+/// The `listed` tools of `server` that its settings allow and a model can be shown.
 pub(super) fn offer(server: &str, settings: &McpSettings, listed: &[Listed]) -> Offer {
     let (mut tools, mut names, mut bytes) = (Vec::new(), BTreeSet::new(), 0);
     let (mut odd, mut cut, mut beyond) = (Vec::new(), Vec::new(), 0_usize);
@@ -109,14 +109,14 @@ fn few(names: &[String]) -> String {
     format!("{}{more}", few.join(", "))
 }
 
-/// The name that the model calls it by; none: it would be too long or empty.
+/// The name that the model calls it by; `None` if it would be too long or empty.
 fn name_of(server: &str, name: &str) -> Option<String> {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     let whole = format!("{MCP_PREFIX}{server}_{}", name.chars().take(NAME_MAX + 1).map(allowed).collect::<String>());
     (!name.is_empty() && whole.len() <= NAME_MAX).then_some(whole)
 }
 
-/// The schema of its arguments, with its texts made inert; none: it is none of an object, or too large.
+/// The schema of its arguments, with its texts made inert; `None` if it is not an object's, or too large.
 fn schema_of(tool: &Listed) -> Option<Value> {
     let mut schema = tool.input_schema.as_ref().clone();
     let kind = schema.entry("type").or_insert_with(|| "object".into());

@@ -25,7 +25,7 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Those that lead to it and from it.
+    /// The pipes to it and from it.
     pub(super) fn new(input: ChildStdin, output: ChildStdout, bound: Arc<Bound>) -> Self {
         Self { input: Arc::new(Mutex::new(input)), output: BufReader::new(output), line: Vec::new(), bound }
     }
@@ -43,7 +43,7 @@ impl Transport<RoleClient> for Pipes {
         }
     }
 
-    /// The next message; none: the server is gone, or cut off.
+    /// The next message; `None` if the server is gone, or cut off.
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let piece = self.output.fill_buf().await.ok().filter(|piece| !piece.is_empty())?;

@@ -28,7 +28,7 @@ struct Call {
 pub(in crate::native) struct Recorded(Mutex<Vec<Call>>);
 
 impl Recorded {
-    /// Those in `lines`.
+    /// The answers in `lines`.
     pub(in crate::native) fn new(lines: &[Line]) -> Self {
         let (mut open, mut calls) = (BTreeMap::new(), Vec::new());
         for line in lines {

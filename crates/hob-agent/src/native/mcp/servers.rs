@@ -44,7 +44,7 @@ pub(in crate::native) struct Connected {
 /// The result of opening servers.
 #[derive(Default)]
 pub(in crate::native) struct Opened {
-    /// Those that are open.
+    /// The open ones.
     pub(in crate::native) connected: Connected,
     /// Their tools.
     pub(in crate::native) tools: Vec<OfferedTool>,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Connected {
 }
 
 impl McpServers {
-    /// Those of `all`; they get those of `variables` that they name.
+    /// The servers of `all`; they get the `variables` that they name.
     pub(crate) fn new(all: BTreeMap<String, McpSettings>, variables: &Environment) -> Self {
         let named = |name: &OsStr| {
             let names = |server: &McpSettings| server.env.iter().chain(&server.token).any(|one| name == one.as_str());

@@ -116,7 +116,7 @@ impl Edit {
         Ok((after, format!("replaced at line {}", line_of(text, at))))
     }
 
-    /// The same for whole lines that differ from `old` in what models get wrong.
+    /// The same for whole lines that differ from `old` by common mistakes of models.
     fn by_lines(&self, text: &str) -> Result<(String, String), Unedited> {
         let end = line_end(text);
         let ends = text.ends_with(end);

@@ -69,7 +69,7 @@ pub(in crate::native) struct Written {
 }
 
 impl Written {
-    /// `before` bytes so far, `max` at most; none: any number.
+    /// `before` bytes so far, `max` at most; `None` means no limit.
     pub(in crate::native) fn new(before: u64, max: Option<u64>) -> Self {
         Self { bytes: AtomicU64::new(before), max }
     }

@@ -81,8 +81,8 @@ impl Toolset {
         Ok(set)
     }
 
-    /// The same with the way to edit that the model was trained on: patches for OpenAI's newer models, exact replacement for Claude. Of
-    /// others nothing is known, and they have both.
+    /// Keeps the way of editing that the model was trained on: patches for OpenAI's newer models, exact replacement for
+    /// Claude. Others are unknown, and keep both.
     pub(in crate::native) fn for_model(self, model: &str) -> Self {
         let is_of = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
         let left_out = if is_of(&["openai/gpt-5", "openai/codex"]) {
@@ -112,7 +112,7 @@ impl Toolset {
         self.has(fetch::NAME)
     }
 
-    /// The same with tools of MCP servers.
+    /// Adds tools of MCP servers.
     pub(in crate::native) fn with_servers(self, offered: Vec<OfferedTool>) -> Self {
         let shown = self.shown.iter().chain(offered.iter().map(|tool| &tool.shown)).cloned().collect::<Vec<_>>().into();
         let servers = offered.into_iter().map(|tool| (tool.shown.name.clone().into_owned(), tool)).collect();
@@ -138,7 +138,8 @@ impl Toolset {
         Self { shown: shown.into(), ..self }
     }
 
-    /// The same for an investigation: what looks, the actions on the record, and the way out. Who may go on, the conclusion names.
+    /// The tools for an investigation: those that look, the actions on the record, and the way out. The conclusion
+    /// names the profile that may continue.
     pub(in crate::native) fn for_investigation(self) -> Self {
         let looks = |name: &str| match self.programs.get(name) {
             Some(program) => program.impact == Impact::Low,
@@ -155,7 +156,7 @@ impl Toolset {
         if self.has("conclude") { ("conclude", "hand_off") } else { ("done", "ask") }
     }
 
-    /// The same with a `hand_off` to these profiles; none: it is to a person.
+    /// Offers `hand_off` to these profiles; if there are none, it goes to a person.
     pub(in crate::native) fn handing_over_to(self, targets: &[HandOverTarget]) -> Self {
         if targets.is_empty() {
             return self;

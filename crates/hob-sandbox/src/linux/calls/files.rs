@@ -105,7 +105,8 @@ impl Files {
     }
 }
 
-/// The terminal that a path leads to: a new one, or the other end of one that the run has open. An error: it is none of the run's.
+/// The terminal that a path leads to: a new one, or the other end of one that the run has open. An error if it is not
+/// the run's.
 fn terminal(path: &[u8]) -> Option<Result<String, Errno>> {
     let [new, ends] = TERMINALS;
     if path == new.as_bytes() {

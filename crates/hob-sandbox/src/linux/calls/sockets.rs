@@ -47,9 +47,9 @@ const WAITING: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Sockets {
-    /// Those that may still be given an address, by their inode.
+    /// Sockets that may still be given an address, by their inode.
     kept: HashMap<u64, Socket>,
-    /// Those that were given one, or that listen.
+    /// Sockets that were given one, or that listen.
     own: HashSet<u64>,
     /// The files of those that have one, by file system and inode.
     files: HashSet<(u64, u64)>,

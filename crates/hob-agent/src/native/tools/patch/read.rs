@@ -242,7 +242,7 @@ fn goes_on(lines: &[&str], index: usize, (left, right): (usize, usize)) -> bool 
     }
 }
 
-/// A file's name in a diff's header; none: `/dev/null`.
+/// A file's name in a diff's header; `None` for `/dev/null`.
 fn name(text: &str) -> Option<String> {
     let name = text.split('\t').next().unwrap_or_default().trim();
     let plain = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")).unwrap_or(name);
