@@ -16,7 +16,7 @@ pub enum Approval {
     Given,
 }
 
-/// An action that waits for a word.
+/// An action that waits for approval.
 #[derive(Debug)]
 pub struct Proposal {
     /// The repository of the issue.
@@ -29,7 +29,7 @@ pub struct Proposal {
     pub answer: oneshot::Sender<Verdict>,
 }
 
-/// The word on a proposal.
+/// The verdict on a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It may run.

@@ -1,8 +1,8 @@
 //! The contract between Hob and an agent.
 //!
 //! Flow: the worker builds a [`RunRequest`], calls [`AgentBackend::run`], reads the [`RunReport`].
-//! Guarantees asked of a backend: it returns before the request's time is over or soon after `cancel`; no child of it
-//! lives on; it writes nowhere but into the request's folder and its own session.
+//! Guarantees required of a backend: it returns before the request's time is over or soon after `cancel`; none of its
+//! children survives; it writes only into the request's folder and its own session.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,9 +20,9 @@ use crate::{
     session::{Session, SessionEvent},
 };
 
-/// Lines that a run may say at once; what a busy agent says in minutes.
+/// Lines of progress that a run may report at once: as many as a busy agent has in minutes.
 const LINES_AT_ONCE: u64 = 1_000;
-/// Lines a second that it may say beyond these, over its whole time.
+/// Lines a second that it may report beyond these, over its whole time.
 const LINES_A_SECOND: u64 = 20;
 
 /// Counts a run's lines of progress: a program that floods its output must fill neither the disk nor the log.
@@ -135,7 +135,7 @@ impl RunContext {
         self.progress.try_send(Progress { text, fell_back: true, ..Progress::default() }).ok();
     }
 
-    /// Reports what the run has cost so far: if it is cut short, that much is known.
+    /// Reports the run's cost so far: if it is cut short, that much is known.
     pub fn spent(&self, spent: Spend) {
         self.progress.try_send(Progress { spent: Some(self.before + spent), ..Progress::default() }).ok();
     }
@@ -155,7 +155,7 @@ impl RunContext {
         self.progress.try_send(Progress { tested: Some(command), ..Progress::default() }).ok();
     }
 
-    /// Reports activity: a run that is idle for long is ended.
+    /// Reports activity: a run that is idle for too long is ended.
     pub fn alive(&self) {
         self.alive_until(Instant::now());
     }
@@ -172,7 +172,7 @@ impl RunContext {
     }
 }
 
-/// Something that works on an issue in a folder.
+/// A program that works on an issue in a folder.
 #[async_trait::async_trait]
 pub trait AgentBackend: Send + Sync {
     /// Works until the outcome is known. An agent that fails at its work is an [`Outcome`](hob_domain::Outcome),

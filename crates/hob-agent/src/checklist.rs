@@ -1,4 +1,4 @@
-//! Checklists as programs write them: lists of steps in JSON, under the names that each of them has for a step and its state.
+//! Checklists as programs write them: lists of steps in JSON, with each program's own names for a step and its state.
 
 use hob_domain::{Checklist, StepState};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub(super) fn step_state(name: &str) -> Option<StepState> {
     })
 }
 
-/// Whether a line of a program's output tells its checklist and nothing else, by its beginning.
+/// Whether a line of a program's output contains only its checklist, by its beginning.
 pub(super) fn is_checklist(line: &str) -> bool {
     line.trim_start().starts_with("{\"checklist\"")
 }

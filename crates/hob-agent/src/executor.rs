@@ -26,7 +26,7 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Keeps `sessions`, and tries again and waits by `rules`.
+    /// Keeps `sessions`, and retries and waits by `rules`.
     pub fn new(sessions: Sessions, rules: ExecutorSettings) -> Self {
         Self { sessions, rules }
     }
@@ -104,7 +104,7 @@ impl Executor {
         report
     }
 
-    /// Runs the agent, and retries failures that may pass.
+    /// Runs the agent, and retries transient failures.
     async fn tries(
         &self,
         agent: &dyn AgentBackend,

@@ -82,7 +82,7 @@ impl Home {
         spawn_blocking(move || files.iter().try_for_each(|(path, text)| write(&home, path, text))).await?
     }
 
-    /// Removes it. What cannot be removed is left to the system's own clean-up of temporary files.
+    /// Removes it. Anything that cannot be removed is left to the system's clean-up of temporary files.
     pub(crate) async fn remove(mut self) {
         let folder = self.folder.take();
         spawn_blocking(move || drop(folder)).await.ok();
@@ -106,7 +106,8 @@ mod tests {
 
     use super::*;
 
-    /// Attack corpus K145: the home that set-up steps left leads out, and Hob writes the agent's settings there.
+    /// Attack corpus K145: a link in the home that set-up steps left leads outside, and Hob writes the agent's settings
+    /// there.
     #[tokio::test]
     async fn no_link_in_a_prepared_home_leads_hobs_own_files_outside() {
         let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! An agent of the settings that works by a profile: never with more than the settings allow it.
+//! An agent of the settings that works by a profile, never with more rights than the settings give it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -102,7 +102,7 @@ fn native(settings: AgentSettings, narrowed: &Narrowed, own: Vec<String>) -> Age
 /// The settings with the limits and approvals that are narrowed.
 fn limited(settings: AgentSettings, narrowed: &Narrowed) -> AgentSettings {
     let limits = &narrowed.limits;
-    // A profile is not to raise what no setting names.
+    // A profile must not raise a limit that no setting names.
     let most = match settings.max_iterations {
         Some(0) => u32::MAX,
         Some(most) => most,

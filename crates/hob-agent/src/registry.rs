@@ -1,4 +1,4 @@
-//! Agents by name: what the settings describe becomes something that runs.
+//! Agents by name: builds runnable agents from the settings.
 
 use std::{
     borrow::Cow,
@@ -29,7 +29,7 @@ use crate::{
 /// The agent that exists without its own settings, as soon as a model is set.
 const NATIVE: &str = "native";
 
-/// All that agents are made from, as values: nothing is read from the environment later.
+/// The parameters of all agents, as values: nothing is read from the environment later.
 #[derive(Debug, Default, Clone)]
 pub struct AgentParts {
     /// `[agents.NAME]`.
@@ -228,7 +228,7 @@ impl Registry {
         Ok(Arc::new(RecipeAgent::new(name, recipe.clone(), settings, &self.parts.variables)?))
     }
 
-    /// Builds the native agent `name` with `model` in its model's place.
+    /// Builds the native agent `name` with `model` instead of its own.
     ///
     /// # Errors
     /// When it is not set up, or not native.
@@ -246,7 +246,7 @@ impl Registry {
         Ok(agent.servers(self.servers.clone()).showing(self.model.images))
     }
 
-    /// The models of a native agent with these settings, in order; empty: it has none.
+    /// The models of a native agent with these settings, in order; empty if it has none.
     pub(super) fn models_of(&self, settings: &AgentSettings) -> Vec<String> {
         let shared = &self.parts.model;
         let (model, fallback) = match (&settings.model, settings.fallback.as_slice()) {

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 /// Bytes of a title that are kept; its display cuts it further.
 const TITLE_MAX: usize = 300;
 
-/// A run that did not get to its end, and may when it is tried again.
+/// A run that did not finish, and may if it is tried again.
 pub(super) fn unfinished(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Unfinished }
 }
@@ -21,7 +21,7 @@ pub(super) fn needs_human(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::NeedsHuman }
 }
 
-/// A run that lacked something which only the worker's operator can supply.
+/// A run that lacked something that only the worker's operator can supply.
 pub(super) fn misconfigured(reason: impl Into<String>) -> Outcome {
     Outcome::Failed { reason: reason.into(), failure: FailureClass::Misconfigured }
 }
@@ -42,7 +42,7 @@ pub(super) fn given_title(title: &str) -> Option<String> {
     Some(clip(title.trim(), TITLE_MAX)).filter(|title| !title.is_empty())
 }
 
-/// A run that is done, by an agent's closing words: a line `Title: …` names the change, and the summary follows it.
+/// A finished run, by an agent's closing words: a line `Title: …` names the change, and the summary follows it.
 pub(super) fn done(words: &str, max: usize) -> Outcome {
     let bare = |line: &str| line.trim_matches(['*', '#', '_', ' ']).to_owned();
     let lines: Vec<&str> = words.trim().lines().collect();

@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::lines::{DataLines, Lines, Watch};
 
-/// Bytes in which the supervisor's last word is looked for.
+/// Bytes in which the supervisor's final report is searched for.
 const LAST: usize = 8 * 1024;
 
 /// The kept part of one output stream.
@@ -55,7 +55,7 @@ impl Captured {
         (self.dropped == 0).then(|| self.head.iter().chain(&self.tail).copied().collect())
     }
 
-    /// Takes away what begins with `mark`, within the last [`LAST`] bytes, and returns the text behind it.
+    /// Removes the text that begins with `mark`, within the last [`LAST`] bytes, and returns the rest after it.
     pub(super) fn split_off(&mut self, mark: &str) -> Option<String> {
         let before = (self.head.len() + self.tail.len()).saturating_sub(LAST);
         let last: Vec<u8> = self.head.iter().chain(&self.tail).skip(before).copied().collect();
@@ -66,7 +66,7 @@ impl Captured {
         Some(behind)
     }
 
-    /// How many bytes the cap cut away.
+    /// The number of bytes that the cap cut away.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -97,7 +97,7 @@ impl Watchers {
     }
 }
 
-/// A capture under way. What was read so far is shared with the task that reads, so that it outlives a stream that
+/// A capture in progress. The bytes so far are shared with the task that reads, so that they survive a stream that
 /// never ends.
 #[derive(Debug)]
 pub(super) struct Capture {

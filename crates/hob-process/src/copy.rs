@@ -4,11 +4,11 @@ use std::{io, path::Path};
 
 use crate::Folder;
 
-/// Copies what is in the folder `from` into the folder `to`, for the owner. Links are copied as links; what is neither file,
-/// folder nor link is left out, and so is what `to` has already.
+/// Copies the contents of the folder `from` into the folder `to`, for the owner. Links are copied as links; anything
+/// but files, folders and links is left out, and so are names that `to` has already.
 ///
 /// # Errors
-/// The system's, for what cannot be read or written.
+/// The system's, for a path that cannot be read or written.
 pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     Folder::open(from)?.copies_all(Folder::open(to)?)
 }
@@ -49,7 +49,7 @@ mod tests {
                 }
             });
             let copied: Result<Vec<()>, _> = (0..300).map(|_| copy_tree(&at("from"), &at("to"))).collect();
-            // Before anything can fail: the other thread is waited for.
+            // Before anything can fail: the other thread is joined.
             done.store(true, Ordering::Relaxed);
             copied.unwrap();
         });

@@ -24,7 +24,7 @@ use crate::{
 /// How long a closed group may hold its standard error open.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// A child that is talked to.
+/// A child that the caller talks to.
 #[derive(Debug)]
 pub struct Dialogue {
     // Before the child, so that the group is killed while its leader still has its id.
@@ -36,7 +36,7 @@ pub struct Dialogue {
 }
 
 impl Program {
-    /// Starts it for a caller that talks to it: what it reads, and what it writes. Its deadline is the caller's.
+    /// Starts it for a caller that talks to it; returns its output and its input. The caller enforces the deadline.
     ///
     /// # Errors
     /// [`ProcessError`] when the program cannot be started.
@@ -49,7 +49,7 @@ impl Program {
         };
         let errors = Capture::start(child.stderr.take(), self.kept(), Watchers::default());
         let dialogue = Dialogue { group, child, errors, name: name.clone(), nonce };
-        // A supervisor that is gone already has said why: it is read at the end.
+        // A supervisor that is gone already has written why: that is read at the end.
         input.write_all(&before).await.ok();
         Ok((dialogue, input, output))
     }

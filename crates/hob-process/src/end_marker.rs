@@ -1,4 +1,4 @@
-//! The marker that a long-lived shell writes behind each command's output, and its finding in the stream.
+//! The marker that a long-lived shell writes after each command's output, and its search in the stream.
 
 use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf};
 
@@ -9,7 +9,7 @@ const SIGN: u8 = 0x1e;
 /// The most bytes of a marker; anything longer is not one. A path has 4,096 at most.
 const MARKER_MAX: usize = 8 * 1024;
 
-/// The marker of one shell. It holds a secret, so what a command prints is never taken for it.
+/// The marker of one shell. It contains a secret, so the output of a command is never taken for it.
 #[derive(Debug)]
 pub(super) struct EndMarker {
     start: Vec<u8>,

@@ -2,5 +2,5 @@
 
 use std::{collections::BTreeMap, ffi::OsString};
 
-/// The whole environment of a child: what is not in it does not exist for the child.
+/// The whole environment of a child: other variables do not exist for it.
 pub type Environment = BTreeMap<OsString, OsString>;

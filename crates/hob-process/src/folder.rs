@@ -140,10 +140,10 @@ impl Folder {
         File::from(file).write_all(text)
     }
 
-    /// Removes what it has under this name, and all that is in it; nothing of the name is fine.
+    /// Removes the entry of this name, with everything in it; it is fine if there is none.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn removes(&self, name: &OsStr) -> io::Result<()> {
         match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => remove_at(&self.0, name, FileType::from_raw_mode(found.st_mode as RawMode), &|| false),
@@ -152,10 +152,10 @@ impl Folder {
         }
     }
 
-    /// Whether anything has this name.
+    /// Whether there is an entry of this name.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn has(&self, name: impl Arg) -> io::Result<bool> {
         match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(_found) => Ok(true),
@@ -200,11 +200,11 @@ impl Folder {
         }
     }
 
-    /// Copies what it has under a name into another folder, for the owner. A link is copied as a link; what is neither file,
-    /// folder nor link is left out, and so is what the other has already.
+    /// Copies an entry into another folder, for the owner. A link is copied as a link; anything but files, folders and
+    /// links is left out, and so are names that the other folder has already.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub fn copies(&self, entry: &Entry, to: &Self) -> io::Result<()> {
         match entry.kind {
             FileType::Directory => match self.inner_pair(&entry.name, to)? {
@@ -217,8 +217,8 @@ impl Folder {
         }
     }
 
-    /// Copies all that is in it. It goes from folder to folder, and not from one into the next: they may be deeper than a
-    /// stack is. A folder stays open while folders in it wait for their turn.
+    /// Copies all its contents, without recursion: folders may be nested deeper than a stack allows. A folder stays
+    /// open while its folders wait for their turn.
     pub(super) fn copies_all(self, to: Self) -> io::Result<()> {
         let mut waiting: Vec<(Rc<(Self, Self)>, CString)> = Vec::new();
         let mut next = Some((self, to));

@@ -2,7 +2,7 @@
 
 /// Bytes of a line that are shown.
 const LINE_MAX: usize = 300;
-/// Bytes of a line that is read as data; of a longer one nothing is left.
+/// Bytes of a line that is read as data; longer ones are dropped.
 const DATA_MAX: usize = 4 << 20;
 
 /// The callback for each line.

@@ -30,8 +30,8 @@ impl Owner {
         Some(Self { namespace: part()?.parse().ok()?, pid: part()?.parse().ok()?, started: part()?.parse().ok()? })
     }
 
-    /// Whether it was a process of `here`'s namespace and has ended. A process that is there and cannot be looked at is
-    /// taken for it.
+    /// Whether it was a process of `here`'s namespace and has ended. A process that exists and cannot be inspected
+    /// counts as it.
     pub(super) fn died(&self, here: &Self) -> bool {
         let Some(pid) = Pid::from_raw(self.pid) else { return false };
         let known = self.namespace != 0 && self.namespace == here.namespace && self.started != 0;

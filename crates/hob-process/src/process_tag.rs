@@ -43,7 +43,7 @@ impl TaggedProcesses {
     /// Kills them, and returns when none is left. When the future is dropped, the work continues.
     pub async fn end(mut self) {
         if let Some(work) = self.0.take() {
-            // The task cannot fail: what is not run is dropped, and that kills too.
+            // The task cannot fail: if it is not run, it is dropped, and that kills too.
             tokio::task::spawn_blocking(|| drop(work)).await.ok();
         }
     }
@@ -92,10 +92,10 @@ pub(super) fn kill_where(is_wanted: impl Fn(&[u8]) -> bool) {
         let mut again = false;
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            // A process of another user, or one that is gone, cannot be read and is none of ours.
+            // A process of another user, or one that is gone, cannot be read and is not ours.
             let Ok(environment) = std::fs::read(entry.path().join("environ")) else { continue };
             if let (true, Some(pid)) = (is_wanted(&environment), rustix::process::Pid::from_raw(pid)) {
-                // It may be gone already: nothing is lost then.
+                // It may be gone already, which is fine.
                 rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
                 again = true;
             }

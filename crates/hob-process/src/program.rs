@@ -99,7 +99,7 @@ pub struct Finished {
     pub refused: Option<String>,
 }
 
-/// A program to run. Nothing of Hob's own environment reaches it but what it is given.
+/// A program to run. It gets nothing of Hob's own environment but what it is given.
 pub struct Program {
     name: OsString,
     arguments: Vec<OsString>,
@@ -116,7 +116,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program that runs the code of a repository, an issue or a model: it reaches what `plan` says. It has exactly this
+    /// A program that runs the code of a repository, an issue or a model, confined by `plan`. It has exactly this
     /// environment, a deadline of one minute and one MiB of output a stream.
     pub fn inside(plan: &Plan, program: impl AsRef<OsStr>, environment: &Environment) -> Self {
         let plan = Some(plan.clone()).filter(|plan| plan.tier() != Tier::None);
@@ -208,7 +208,7 @@ impl Program {
     /// of [`Program::run`] those are killed too, in any group or session. `value` must be used only once.
     pub fn tag(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.into(), value.into());
-        // A supervisor finds all that came from its child by itself.
+        // A supervisor itself finds all descendants of its child.
         self.tagged = self.plan.is_none().then(|| TaggedProcesses::with(name, value));
         self
     }
@@ -236,7 +236,7 @@ impl Program {
     /// [`ProcessError::Start`] when the program cannot be started, [`ProcessError::Pipe`] when its output cannot be read.
     pub async fn run(mut self, cancel: &CancellationToken) -> Result<Finished, ProcessError> {
         let Started { mut child, mut group, before } = self.start(Stdio::piped())?;
-        // Dropped last of the two: what is killed with its group need not be looked for.
+        // Dropped last of the two: processes killed with its group need not be searched for.
         let tagged = self.tagged.take();
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = [before, std::mem::take(&mut self.stdin)].concat();
@@ -382,9 +382,9 @@ pub(super) fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf>
     )
 }
 
-/// Ends a child and its process group when dropped, so that a run cut short by a dropped future leaves no child either. As
-/// long as it is not ended, the watchdog knows of it. A supervised child is ended by its supervisor, which finds more than
-/// a group, and which needs no watchdog.
+/// Ends a child and its process group when dropped, so that a dropped future leaves no child either. Until it is ended,
+/// the watchdog knows of it. A supervised child is ended by its supervisor, which finds more than a group, and needs no
+/// watchdog.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Option<Pid>,
@@ -406,7 +406,7 @@ impl Group {
         self.supervised
     }
 
-    /// Ends what is left of a child that ended like this. Once only: later its id may be another's.
+    /// Ends the rest of the group of a child that ended. Call it only once: later its id may be another's.
     pub(super) fn end(&mut self, exit: Exit) {
         match exit {
             // A supervisor leaves nothing behind, and its id may be another's by now.
@@ -418,7 +418,7 @@ impl Group {
     /// Ends it now.
     pub(super) fn kill(&mut self) {
         let Some(leader) = self.leader.take() else { return };
-        // It may be gone already: there is nothing to do about that, and nothing is lost.
+        // It may be gone already, which is fine.
         if self.supervised {
             kill_process(leader, Signal::TERM).ok();
         } else {

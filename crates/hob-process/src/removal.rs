@@ -185,7 +185,7 @@ pub(super) fn unlocked(place: impl AsFd + Copy, name: impl Arg + Copy) -> io::Re
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = match openat(place, name, flags | OFlags::RDONLY, Mode::empty()) {
         Err(Errno::ACCESS) => {
-            // A handle of the folder itself: between two looks at a name a link could take its place.
+            // Changed by its open handle: between two looks at a name a link could take its place.
             let handle = openat(place, name, flags | OFlags::PATH, Mode::empty())?;
             let permissions = fs::Permissions::from_mode(OWN);
             fs::set_permissions(format!("/proc/self/fd/{}", handle.as_raw_fd()), permissions)?;

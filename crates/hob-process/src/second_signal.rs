@@ -8,8 +8,8 @@ use std::{
 use rustix::process::Signal;
 use signal_hook::flag::{register, register_conditional_shutdown};
 
-/// Ends the process with `code` at the second of these signals, from within the signal's own handler: no thread and no lock
-/// has to be free for that. The first one is only counted; others may handle it as well.
+/// Ends the process with `code` at the second of these signals, from within the signal's own handler, which needs no
+/// free thread and no lock. The first one is only counted; others may handle it as well.
 ///
 /// # Errors
 /// The system's, when a signal cannot be handled.

@@ -37,19 +37,19 @@ use crate::{
 
 /// How long the output of a dead shell is still read: a process that left the group may hold the pipe open.
 const DRAIN: Duration = Duration::from_millis(200);
-/// The variable that the programs of one command have, and those of no other.
+/// The variable that only the programs of one command have.
 const COMMAND_TAG: &str = "_HOB_COMMAND";
 /// How long a shell may take to continue after its command was killed.
 const GOES_ON: Duration = Duration::from_secs(1);
 /// The most bytes of a shell's exported variables; with more, a second shell gets none of them.
 const EXPORTED_MAX: usize = 1 << 20;
-/// Bytes read at once: what a pipe holds.
+/// Bytes read at once: the capacity of a pipe.
 const PIECE: usize = 64 * 1024;
 
 /// The limits of one command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandLimits {
-    /// After this it is ended.
+    /// The time after which it is ended.
     pub time: Duration,
     /// Bytes of its output that are kept: the first half and the last half.
     pub kept: usize,
@@ -104,13 +104,13 @@ struct Running {
     child: Child,
     stdin: ChildStdin,
     output: ChildStdout,
-    /// Its supervisor's own words: all that its commands write goes to the output.
+    /// Its supervisor's own messages: the output of its commands goes elsewhere.
     errors: OwnedFd,
     marker: EndMarker,
     buffer: Vec<u8>,
     /// Bytes to write to it before any command.
     before: Vec<u8>,
-    /// Tells its commands from those of other shells.
+    /// Distinguishes its commands from those of other shells.
     id: String,
     /// The number of commands so far.
     commands: u64,
@@ -190,7 +190,7 @@ impl Shell {
         Ok(Self { plan: plan.clone(), environment, home: home.clone(), folder: folder.clone(), running: None })
     }
 
-    /// Ends the shell and all that it started and that stayed in its group.
+    /// Ends the shell and everything that it started and that stayed in its group.
     pub async fn end(&mut self) {
         if let Some(running) = self.running.take() {
             running.end(None).await;
@@ -273,7 +273,7 @@ impl Running {
     /// Kills the programs that the command started, and waits for the shell to continue; `false` if it does not.
     async fn end_command(&mut self, said: &mut MarkedOutput, most: u64) -> bool {
         let tag = self.tag();
-        // A command that keeps the shell itself busy goes on, and is ended with it.
+        // A command that keeps the shell itself busy continues, and is ended with it.
         let kill = move || kill_where(|environment| has_variable(COMMAND_TAG, &tag, environment));
         tokio::task::spawn_blocking(kill).await.ok();
         matches!(timeout(GOES_ON, self.command("", said, most)).await, Ok(Ok(CommandEnd::Code(_))))
@@ -286,7 +286,7 @@ impl Running {
             Ok(None) | Err(_) => self.group.kill(),
         }
         if !self.group.is_supervised() {
-            // The group is there only once the session is.
+            // The group exists only once the session does.
             self.child.start_kill().ok();
         }
         // Killed or dead already: there is nothing else to report.

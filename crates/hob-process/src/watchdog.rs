@@ -46,7 +46,7 @@ struct Watchdog {
 
 static WATCHDOG: OnceLock<Watchdog> = OnceLock::new();
 
-/// Kills what is left of Hobs that died on this machine, and starts the watchdog of this one. To be called before the first
+/// Kills the remains of Hobs that died on this machine, and starts the watchdog of this one. Call it before the first
 /// child; further calls do nothing. It reads `/proc`, so it blocks.
 ///
 /// # Errors
@@ -117,19 +117,19 @@ pub(super) fn variable() -> Option<(&'static OsStr, &'static OsStr)> {
     Some((OsStr::new(VARIABLE), OsStr::new(&WATCHDOG.get()?.owner)))
 }
 
-/// Tells the watchdog of a child's group.
+/// Announces a child's group to the watchdog.
 pub(super) fn announce(group: Pid) {
     tell('+', group);
 }
 
-/// Tells the watchdog that a group was killed: its id may soon be another's.
+/// Withdraws a group that was killed: its id may soon be another's.
 pub(super) fn withdraw(group: Pid) {
     tell('-', group);
 }
 
 fn tell(sign: char, group: Pid) {
     if let Some(watchdog) = WATCHDOG.get() {
-        // One write, so that lines of several threads do not mix. A watchdog that is gone, or does not read, is told in
+        // One write, so that lines of several threads do not mix. A watchdog that is gone, or does not read, gets it in
         // vain: the variable is left.
         (&watchdog.pipe).write_all(format!("{sign}{}\n", group.as_raw_nonzero()).as_bytes()).ok();
     }

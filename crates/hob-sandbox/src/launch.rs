@@ -64,10 +64,10 @@ pub struct Launch {
 pub struct LaunchError(#[from] postcard::Error);
 
 impl Launch {
-    /// The arguments of Hob's program, and what it has to read first.
+    /// The arguments of Hob's program, and the bytes that it reads first.
     ///
     /// # Errors
-    /// [`LaunchError`] when it cannot be written down.
+    /// [`LaunchError`] if it cannot be serialized.
     pub fn encode(&self) -> Result<Vec<u8>, LaunchError> {
         let launch = postcard::to_stdvec(self)?;
         let length = u32::try_from(launch.len()).map_err(|_| postcard::Error::SerializeBufferFull)?;

@@ -91,7 +91,7 @@ fn packages(all: &Path, user: u32) -> Vec<PathBuf> {
     below(all).filter(is_common).collect()
 }
 
-/// Devices that hold nothing.
+/// Harmless devices.
 #[cfg(target_os = "linux")]
 pub(crate) const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];

@@ -34,7 +34,8 @@ impl Sandbox {
         Self::new(Tier::None, PathBuf::new(), Limits::default())
     }
 
-    /// The least tier that children get. `launcher` is Hob's program, which begins with [`was_launched`](crate::was_launched).
+    /// The minimum tier of children. `launcher` is Hob's program, which begins with
+    /// [`was_launched`](crate::was_launched).
     pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
         let (read, write, network) = (Vec::new(), Vec::new(), Network::None);
         let (homes, template, also) = (None, None, Vec::new());
@@ -42,20 +43,20 @@ impl Sandbox {
         Self(Arc::new(Shared { tier, maker, lacks, launcher, read, write, homes, template, also, network, limits }))
     }
 
-    /// Lets every child read and execute what is below these paths, and write below those.
+    /// Lets every child read and execute everything below these paths, and write below those.
     #[must_use]
     pub fn sharing(self, read: Vec<PathBuf>, write: Vec<PathBuf>) -> Self {
         Self(Arc::new(Shared { read, write, ..(*self.0).clone() }))
     }
 
-    /// Lets every child read and execute what is below these paths, too.
+    /// Lets every child read and execute everything below these paths, too.
     #[must_use]
     pub fn reading(self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let read = self.0.read.iter().cloned().chain(paths).collect();
         Self(Arc::new(Shared { read, ..(*self.0).clone() }))
     }
 
-    /// Has boxes made by this one.
+    /// Sets the maker of boxes.
     #[must_use]
     pub fn made_by(self, maker: Maker) -> Self {
         Self(Arc::new(Shared { maker, ..(*self.0).clone() }))
@@ -66,7 +67,7 @@ impl Sandbox {
         self.0.maker
     }
 
-    /// Remembers why no better tier could be had.
+    /// Notes why no better tier was available.
     #[must_use]
     pub fn lacking(self, why: String) -> Self {
         Self(Arc::new(Shared { lacks: Some(why), ..(*self.0).clone() }))
@@ -78,13 +79,14 @@ impl Sandbox {
         Self(Arc::new(Shared { homes: Some(homes), ..(*self.0).clone() }))
     }
 
-    /// Fills the homes of children with a copy of what is in this folder.
+    /// Fills the homes of children with a copy of this folder.
     #[must_use]
     pub fn with_template(self, template: PathBuf) -> Self {
         Self(Arc::new(Shared { template: Some(template), ..(*self.0).clone() }))
     }
 
-    /// Shows every child in a box the folder `folder`, which its plan lets it write, at `path` too, which this machine need not have.
+    /// Shows every child in a box the folder `folder`, which its plan lets it write, at `path` too, even if this
+    /// machine lacks that path.
     #[must_use]
     pub fn showing(self, path: PathBuf, folder: PathBuf) -> Self {
         let also = self.0.also.iter().cloned().chain([(path, folder)]).collect();
@@ -97,7 +99,7 @@ impl Sandbox {
         Self(Arc::new(Shared { network, ..(*self.0).clone() }))
     }
 
-    /// The least tier that children get.
+    /// The minimum tier of children.
     pub fn tier(&self) -> Tier {
         self.0.tier
     }
@@ -132,7 +134,7 @@ impl Sandbox {
         self.0.template.as_deref()
     }
 
-    /// The plan of a child, which may use what the system's folders have and what all children share.
+    /// The plan of a child, with access to the system's folders and everything that all children share.
     pub fn plan(&self) -> Plan {
         Plan {
             tier: self.0.tier,
@@ -163,14 +165,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Lets the child read and execute what is below `path`.
+    /// Lets the child read and execute everything below `path`.
     #[must_use]
     pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
         self.read.push(path.into());
         self
     }
 
-    /// Lets the child read, write and execute what is below `path`.
+    /// Lets the child read, write and execute everything below `path`.
     #[must_use]
     pub fn writes(mut self, path: impl Into<PathBuf>) -> Self {
         self.write.push(path.into());
@@ -184,7 +186,7 @@ impl Plan {
         self
     }
 
-    /// Gives the child a way out. Only a box has one: a fence would let it reach a port of every host.
+    /// Gives the child a way out. Only a box can have one: a fence would let it reach a port of every host.
     #[must_use]
     pub fn network(self, network: Network) -> Self {
         let plan = Self { network, ..self };
@@ -236,7 +238,7 @@ pub enum Network {
     None,
     /// Hob's own, over TCP and UDP.
     Open,
-    /// Through a proxy of Hob's alone: what comes in at this port of the box's own loopback goes to the socket.
+    /// Only through a proxy of Hob's: connections to this port of the box's own loopback go to the socket.
     Proxy {
         /// The Unix socket that the proxy listens on.
         socket: PathBuf,

@@ -1,11 +1,11 @@
-//! Whether this machine has a tier: shown by a child that is really held to a plan, not promised by a version.
+//! Whether this machine has a tier: proved by a child that is really confined, not promised by a version.
 
 use crate::Tier;
 
 /// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The tier that was asked for.
+    /// The requested tier.
     pub tier: Tier,
     /// What is missing and what to do; `None` if the tier works.
     pub missing: Option<String>,
@@ -70,7 +70,7 @@ pub fn probe(tier: Tier) -> Finding {
     Finding { tier, missing }
 }
 
-/// Nothing does.
+/// Nothing prevents it.
 #[cfg(not(target_os = "linux"))]
 pub fn what_keeps_a_box() -> Option<String> {
     None
@@ -91,7 +91,7 @@ mod tests {
             let value = if name.ends_with("clone") { "0" } else { "1" };
             assert_eq!(with(name, value, true), None, "bubblewrap may");
             let told = with(name, value, false);
-            // Root may anyway.
+            // Root may in any case.
             assert_eq!(told.is_none(), rustix::process::geteuid().is_root(), "{name}");
         }
     }

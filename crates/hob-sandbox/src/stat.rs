@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-/// One field, by its number in proc_pid_stat(5), from the third on. The name, field 2, may hold anything: the other fields
-/// are found behind it, and it need not be UTF-8.
+/// One field, by its number in proc_pid_stat(5), from the third on. The name, field 2, may contain anything: the other
+/// fields follow it, and it need not be UTF-8.
 pub fn stat_field(process: &Path, number: usize) -> Option<String> {
     field(&fs::read(process.join("stat")).ok()?, number)
 }

@@ -1,4 +1,4 @@
-//! The tiers: how a child is held to its plan.
+//! The tiers: the ways to enforce a child's plan.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// Not at all.
+    /// It is not enforced.
     None,
     /// Kernel rules on the machine's own files and network: Landlock, seccomp, no capabilities, resource limits.
     Fence,
@@ -15,7 +15,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The tier that has this name.
+    /// The tier of this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::None, Self::Fence, Self::Box].into_iter().find(|tier| tier.name() == name)
     }

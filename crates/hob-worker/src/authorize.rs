@@ -9,7 +9,7 @@ use crate::{WorkError, Worker};
 
 /// The meaning of the trigger label's last event.
 pub(super) enum Vetted {
-    /// Its actor is authorized, and put it on then. What the issue said at that time is not looked at yet.
+    /// Its actor is authorized, and added it then. The issue's text at that time is not checked yet.
     Authorized(Trigger, Timestamp),
     /// Its actor is not.
     Refused(Refusal),
@@ -17,7 +17,7 @@ pub(super) enum Vetted {
     NotYet,
 }
 
-/// The event that a label owes its present state to.
+/// The event that caused a label's present state.
 pub(super) enum LabelHistory {
     /// This.
     Seen(LabelEvent),
@@ -63,7 +63,7 @@ pub(super) async fn label_event(
     }
 }
 
-/// Checks who put the trigger label on last.
+/// Checks the account that added the trigger label last.
 pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkError> {
     let label = &worker.settings.labels.trigger;
     let latest = match label_event(worker, issue, LabelEventKind::Labeled, label).await? {
@@ -163,7 +163,7 @@ pub(super) async fn chosen_agent(
     })
 }
 
-/// Whether an authorized account put the label on; why it does not count, else.
+/// Whether an authorized account added the label; otherwise why it does not count.
 pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
     let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
     let Some(actor) = latest.and_then(|event| event.actor) else {

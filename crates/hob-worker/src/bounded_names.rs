@@ -1,4 +1,4 @@
-//! Names as labels of counters: each is known by itself up to a number of them, so that no repository fills a collector.
+//! Names as labels of counters: each counts by itself up to a maximum number, so that no repository fills a collector.
 
 use std::{
     collections::BTreeSet,

@@ -51,7 +51,7 @@ pub enum WorkError {
 }
 
 impl WorkError {
-    /// Whether the failure is about what was asked for alone, such as one issue: to ask for something else may go well.
+    /// Whether the failure concerns only the requested object, such as one issue: another request may succeed.
     pub(super) fn is_of_one_thing(&self) -> bool {
         matches!(
             self,
@@ -76,7 +76,7 @@ impl WorkError {
         to.as_ref()
     }
 
-    /// Whether the failure is about `.github/hob.toml`, which is the maintainers' and not the operator's.
+    /// Whether the failure concerns `.github/hob.toml`, which is the maintainers' and not the operator's.
     pub(super) fn is_of_the_repositorys_file(&self) -> bool {
         matches!(self, Self::Settings(_) | Self::Glob(_))
     }

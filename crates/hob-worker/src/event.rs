@@ -11,11 +11,11 @@ use serde::Serialize;
 pub enum WorkEvent {
     /// The forge was asked.
     Polled {
-        /// Issues that were looked at.
+        /// The number of issues.
         issues: usize,
         /// Issues that an attempt can begin on.
         ready: usize,
-        /// Issues that nothing is done about now.
+        /// Issues that nothing can be done about now.
         waiting: Vec<Waiting>,
     },
     /// The repository lacks labels, which are created now, one write each.
@@ -117,7 +117,7 @@ impl std::fmt::Display for CheckedCommit {
     }
 }
 
-/// An issue that nothing is done about now.
+/// An issue that nothing can be done about now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     /// The issue.

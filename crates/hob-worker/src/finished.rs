@@ -11,8 +11,8 @@ use std::{
 use hob_domain::{IssueNumber, Sha};
 use hob_forge::Tip;
 
-/// Ledgers that are at their end, by the tips at which they were found so: they grow in number for ever, and no cache of
-/// answers would hold them all. Of each tip its first 64 bits are kept, which tell those of one issue apart.
+/// Ledgers that are finished, by the tips at which they were found so: their number grows for ever, and no cache of
+/// answers would hold them all. The first 64 bits of each tip are kept, which distinguish those of one issue.
 #[derive(Debug, Default)]
 pub(super) struct FinishedLedgers {
     tips: Mutex<BTreeMap<IssueNumber, u64>>,
@@ -33,7 +33,8 @@ impl FinishedLedgers {
         }
     }
 
-    /// Whether they may be fetched: once a process, since what git does not tell now each later poll would ask it again.
+    /// Whether they may be fetched: once a process, because later polls would only ask git again for what it does not
+    /// tell now.
     pub(super) fn may_be_fetched(&self) -> bool {
         !self.fetched.swap(true, Ordering::Relaxed)
     }

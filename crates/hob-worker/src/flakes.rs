@@ -18,7 +18,7 @@ type Seen = (Sha, String, bool);
 pub(super) struct Flakes(Mutex<VecDeque<Seen>>);
 
 impl Flakes {
-    /// Takes note of the results on a commit, and tells which of the checks have now done both on it.
+    /// Notes the results on a commit, and returns the checks that have now done both on it.
     pub(super) fn note(&self, sha: &Sha, results: &[CheckResult]) -> Vec<String> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut flaky = Vec::new();

@@ -1,4 +1,4 @@
-//! Following commands under a lease: each one's effect goes to the ledger before its comment gets the receipt.
+//! Following commands under a lease: each one takes effect in the ledger before its comment gets the receipt.
 
 use hob_config::{AdapterName, REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{Asked, Command, FollowRules, GivenCommand, Note, follow};

@@ -16,7 +16,7 @@ const KEPT: usize = 5_000;
 pub(super) struct LabelledByHand(Mutex<BTreeMap<IssueNumber, Timestamp>>);
 
 impl LabelledByHand {
-    /// Whether the issue was found so at this change.
+    /// Whether the issue was found so as of this change.
     pub(super) fn has(&self, issue: IssueNumber, updated_at: Timestamp) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&issue) == Some(&updated_at)
     }

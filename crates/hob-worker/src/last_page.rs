@@ -1,4 +1,4 @@
-//! The memory of the dashboard's page, so that workers that render it differently do not take turns for ever.
+//! The memory of the dashboard's page, so that workers that render it differently do not overwrite each other for ever.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The memory of blocked issues that were looked at, so that one on which nothing was said is not read again and again.
+//! The memory of blocked issues without news, so that they are not read again and again.
 
 use std::{
     collections::HashMap,
@@ -30,9 +30,9 @@ struct Look {
 }
 
 impl Look {
-    /// `None` if what the list says of the issue is not all that may have changed.
+    /// `None` if the list may not show everything about the issue that may have changed.
     fn of(view: &IssueView, at: Timestamp) -> Option<Self> {
-        // A comment in its pull request's conversation changes nothing of the issue.
+        // A comment in its pull request's conversation does not change the issue.
         let record = view.record.as_ref().filter(|record| record.pull_request.is_none())?;
         let (updated_at, comments, renewed_at) = (view.updated_at, view.comments, record.renewed_at);
         Some(Self { updated_at, comments, renewed_at, at })
@@ -40,7 +40,7 @@ impl Look {
 }
 
 impl LookedAt {
-    /// Whether nothing can have been said on the issue since it was looked at.
+    /// Whether nothing can have been said on the issue since the last look.
     pub(super) fn is_quiet(&self, view: &IssueView, now: Timestamp) -> bool {
         let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(before) = looks.get(&view.number) else { return false };

@@ -24,8 +24,8 @@ use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 /// The paths at which a repository may list its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
-/// Notes the newest comment before an approval is asked for, unless that was done: what was written until now, within the
-/// second of the question, too, approves something else.
+/// Notes the newest comment before an approval is asked for, unless that was done: comments until now, also those
+/// within the second of the question, approve something else.
 pub(super) async fn note_what_came_before(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
     let record = lease.record();
     let is_asked = |blocked: &&Blocked| blocked.asks_for_approval() && blocked.after.is_none();
@@ -40,7 +40,7 @@ pub(super) async fn note_what_came_before(worker: &Worker, lease: &HeldLease) ->
     Ok(())
 }
 
-/// Tells the person who can answer that the issue is blocked, unless that was done.
+/// Notifies the person who can answer that the issue is blocked, unless that was done.
 pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &BaseBranch) -> Result<(), WorkError> {
     let record = lease.record();
     let Some(blocked) = record.blocked.clone().filter(|blocked| !blocked.told) else { return Ok(()) };
@@ -51,7 +51,7 @@ pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &
     Ok(())
 }
 
-/// Posts what is due of the issue, and notes it.
+/// Posts the issue's due notifications, and notes them.
 pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
     let Some(receiver) = &worker.receiver else { return };
     let (record, rules) = (lease.record(), worker.settings.notify_rules());

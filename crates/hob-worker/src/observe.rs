@@ -1,8 +1,8 @@
-//! Observation: what the forge says about all issues, or about one, with as few calls as it takes.
+//! Observation: the forge's view of all issues, or of one, with as few calls as possible.
 //!
 //! One list of issues, one of refs and one of open pull requests, all conditional; each ledger tip once, since a commit
-//! never changes, and several in one query. Many old ones that are not known come through git, which costs no quota: a
-//! scheduled job knows none, and a forge gives it a thousand calls an hour.
+//! never changes, and several in one query. Many old unknown ones come through git, which costs no quota: a scheduled
+//! job knows none, and a forge gives it a thousand calls an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,14 @@ use crate::{
     pull_facts::{Followed, pull_facts, read_ahead},
 };
 
-/// Unknown ledgers of issues that are not asked for: more of them are fetched at once, fewer are read one by one.
+/// The number of unknown ledgers of other issues from which they are fetched at once; fewer are read one by one.
 const FEW: usize = 20;
 
 /// A snapshot, with what an action needs beside it.
 pub(super) struct Discovered {
     pub(super) snapshot: Snapshot,
     pub(super) issues: BTreeMap<IssueNumber, Issue>,
-    /// Issues of which the forge says nothing that can be read. They stop no other.
+    /// Issues that the forge shows in an unreadable form. They do not stop the others.
     pub(super) unreadable: BTreeMap<IssueNumber, Unreadable>,
 }
 
@@ -129,7 +129,7 @@ fn unread(worker: &Worker, issue: IssueNumber, title: &str, error: WorkError) ->
     Ok(Unreadable { title: title.to_owned(), why })
 }
 
-/// Learns through git which of these ledgers are at their end. What it does not learn is read one by one.
+/// Learns through git which of these ledgers are finished. Those that it cannot tell are read one by one.
 async fn learn(worker: &Worker, tips: &[&Tip]) {
     let fetched = async {
         Ok::<_, WorkError>(
@@ -215,7 +215,7 @@ async fn open_pulls(
     }
     let Some(own) = worker.own_login().await? else { return Ok(BTreeMap::new()) };
     match worker.forge.pulls().open_by(&own).await {
-        // Not every forge lists what every kind of account has opened.
+        // Not every forge lists pull requests by every kind of account.
         Err(error) if error.class() == FailureClass::Permanent => Ok(BTreeMap::new()),
         found => Ok(found?),
     }
@@ -276,7 +276,7 @@ async fn view(
     })
 }
 
-/// When an issue that waits for a service may go on, by what the repository's ledger says of the service.
+/// The time at which an issue that waits for a service may continue, by the repository's ledger.
 fn goes_on(worker: &Worker, record: &Record) -> Option<Timestamp> {
     let outage = record.outage.as_ref()?;
     worker.forge.repository_ledger().known()?.outages.goes_on(outage, record.renewed_at)

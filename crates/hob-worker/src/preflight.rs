@@ -37,7 +37,7 @@ impl Findings {
         self.all.push(Finding { health, about, says: says.into() });
     }
 
-    /// Adds the result of a look, or its error. An error that may pass is returned: it says nothing about what is there.
+    /// Adds the result of a check, or its error. A transient error is returned: it says nothing about what is there.
     fn look<T>(
         &mut self,
         about: &'static str,
@@ -61,10 +61,10 @@ impl Findings {
     }
 }
 
-/// Looks at all that work in the repository needs; nothing is written to the forge.
+/// Checks everything that work in the repository needs, without writing to the forge.
 ///
 /// # Errors
-/// [`WorkError`] of a look that failed for a reason that may pass.
+/// [`WorkError`] of a check that failed transiently.
 pub async fn examine(worker: &Worker) -> Result<Vec<Finding>, WorkError> {
     let mut findings = look(worker).await?;
     if let Some(base) = findings.unprepared.take() {
@@ -120,7 +120,8 @@ async fn profiles(worker: &Worker, findings: &mut Findings) -> Result<(), WorkEr
     Ok(())
 }
 
-/// Whether each MCP server of the settings starts and lists its tools. One that does not stops no work: agents do without.
+/// Whether each MCP server of the settings starts and lists its tools. A failing one does not stop the work: agents do
+/// without.
 async fn servers(worker: &Worker, findings: &mut Findings) {
     let machine = Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count: false };
     match look_at_servers(&worker.agents.mcp, &worker.agents.variables, &machine).await {

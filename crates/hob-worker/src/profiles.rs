@@ -1,5 +1,5 @@
-//! The profiles that an attempt has: of the base commit, of the operator's folder, and Hob's own. What cannot be read is a
-//! warning in the catalog: the work goes on with what is there.
+//! The profiles of an attempt: those of the base commit, of the operator's folder, and Hob's own. An unreadable one is
+//! a warning in the catalog: the work continues with the others.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use hob_workspace::{Remote, WorkspaceError, folder_profiles};
 
 use crate::{WorkError, Worker, counters::read};
 
-/// The catalog for an attempt from `base`, which was fetched. It asks the forge's API nothing; contents that the mirror
+/// The catalog for an attempt from `base`, a fetched commit. It does not use the forge's API; contents that the mirror
 /// lacks come from its git server.
 pub async fn base_catalog(worker: &Worker, remote: &Remote, base: &Sha) -> Catalog {
     let settings = &worker.settings.profiles;
@@ -65,7 +65,7 @@ pub(super) struct KnownProfiles {
 }
 
 impl KnownProfiles {
-    /// Takes in what a catalog knows of the names in `asked`.
+    /// Adds what a catalog knows of the names in `asked`.
     fn judge(&mut self, catalog: &Catalog, asked: &[&str]) {
         for name in asked {
             let Ok(profile) = name.parse::<ProfileName>() else { continue };
@@ -134,7 +134,7 @@ async fn profile_file(
 mod tests {
     use super::*;
 
-    /// Row M5: what cannot be read leaves the others.
+    /// Row M5: an unreadable file leaves the others.
     #[tokio::test]
     async fn a_folder_that_is_gone_is_a_warning() {
         let settings = ProfileSettings { folder: "/no/such/folder".to_owned(), models: Vec::new(), max: 10 };

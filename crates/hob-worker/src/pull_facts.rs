@@ -21,7 +21,7 @@ use hob_forge::{Comment, ForgeError, HeadCheck, ReviewVerdict};
 
 use crate::{WorkError, Worker, authorize::authorize, commands::commands_among, found_pulls::Found};
 
-/// The forge's times are whole seconds: more may follow within the one in which something was found.
+/// The forge's times are whole seconds: more may follow within the second of the last find.
 const SAME_SECOND: Duration = Duration::from_secs(1);
 
 /// A pull request of an issue in review.
@@ -29,11 +29,11 @@ const SAME_SECOND: Duration = Duration::from_secs(1);
 pub(super) struct Followed<'a> {
     pub(super) pull: PullNumber,
     pub(super) branch: Option<&'a str>,
-    /// When something of it changed last, as the forge says now.
+    /// Its last change, by the forge's current list.
     pub(super) updated_at: Timestamp,
 }
 
-/// Asks in one query about those of these pull requests that may have changed. What fails is asked about one by one.
+/// Asks in one query about those of these pull requests that may have changed. Failures are retried one by one.
 pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>) {
     let mut changed = Vec::new();
     for one in followed {

@@ -1,5 +1,5 @@
-//! Races for issues: workers that poll at the same moment see the same issue first, and all but one ask for it in vain. A
-//! worker that lost lately waits a moment before it tries, and then looks whether there still is room.
+//! Races for issues: workers that poll at the same moment see the same issue first, and all but one request it in vain.
+//! A worker that lost lately waits a moment before it tries, and then checks whether there still is room.
 
 use std::{
     sync::{Mutex, PoisonError},

@@ -14,7 +14,7 @@ const JOBS_ACCOUNT: &str = "github-actions[bot]";
 
 /// The folder of a repository's workflows.
 const WORKFLOWS: &str = ".github/workflows/";
-/// Workflows that are read at most.
+/// The most workflows that are read.
 const WORKFLOWS_READ: usize = 50;
 
 /// The environment of this process, as far as tokens are concerned.

@@ -18,7 +18,7 @@ impl SpendJournal {
         Self(state_dir.join("unpaid").join(repo.owner()).join(repo.name()))
     }
 
-    /// Adds to what is kept for the issue.
+    /// Adds to the amount kept for the issue.
     pub(super) async fn add(&self, issue: IssueNumber, spend: Spend) -> io::Result<()> {
         fs::create_dir_all(&self.0).await?;
         let sum = self.read(issue).await?.unwrap_or_default() + spend;
@@ -47,7 +47,8 @@ impl SpendJournal {
         }
     }
 
-    /// Forgets the issue: its ledger has the amount. A file that stays is added twice, which is the safer side.
+    /// Forgets the issue: its ledger has the amount. If the file stays, the amount counts twice, which is the safer
+    /// side.
     pub(super) async fn remove(&self, issue: IssueNumber) {
         fs::remove_file(self.path(issue)).await.ok();
     }

@@ -47,7 +47,7 @@ pub(super) async fn transition(worker: &Worker, held: &HeldIssue, transition: Tr
 pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result<(), WorkError> {
     let state = held.lease.record().state;
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state, why: why.to_owned() });
-    // Boxed: each attempt holds this future, and mostly for nothing.
+    // Boxed: each attempt holds this future, mostly without needing it.
     if !held.lease.record().commands.receipts.is_empty() {
         Box::pin(give_receipts(worker, &held.lease, &held.receipts)).await?;
     }
@@ -80,7 +80,7 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
     release(worker, held).await
 }
 
-/// Makes the labels say `state`.
+/// Makes the labels show `state`.
 pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Result<(), WorkError> {
     let fights = held.lease.record().label_fights;
     for change in held.labels.changes(&worker.settings.labels, state) {

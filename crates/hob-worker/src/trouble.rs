@@ -33,7 +33,7 @@ impl Trouble {
         known.settings.as_ref().map(|(_, why)| why.clone())
     }
 
-    /// Notes how it is about the trigger label; whether that is news.
+    /// Notes the state of the trigger label; returns whether that is news.
     pub(super) fn note_trigger(&self, why: Option<String>) -> bool {
         let mut known = self.known();
         let is_news = known.trigger != why;

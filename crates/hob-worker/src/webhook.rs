@@ -1,9 +1,9 @@
-//! The webhook: the one address of the process's settings that notifications are posted to, signed. What is posted and when is
-//! `notify`'s.
+//! The webhook: the one address of the process's settings that signed notifications are posted to. `notify` decides
+//! what is posted and when.
 //!
 //! # Guarantees
 //! - No notification takes longer than `notify.timeout`, all tries together.
-//! - Redirects are not followed, an answer is not read, and the address is in no message.
+//! - Redirects are not followed, answers are not read, and no message contains the address.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl WebhookError {
     }
 }
 
-/// A notification as it is posted.
+/// A notification in its posted form.
 pub(super) struct Delivery {
     pub(super) id: String,
     pub(super) event: &'static str,
@@ -72,7 +72,7 @@ impl Receiver {
         let mut client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("hob/", env!("CARGO_PKG_VERSION")));
-        // Plain HTTP is for this machine alone, which no proxy knows.
+        // Plain HTTP is for this machine only, without a proxy.
         if webhook.url.expose_secret().starts_with("http:") {
             client = client.no_proxy();
         }

@@ -23,7 +23,7 @@ use crate::{
 /// Environment of the children: agents, checks, git.
 pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
 
-/// All that a worker needs, as values.
+/// The parameters of a worker.
 #[derive(Clone)]
 pub struct WorkerParts {
     /// The client of the repository.
@@ -52,11 +52,11 @@ pub struct WorkerParts {
     pub cancel: CancellationToken,
     /// The person or program that approves an agent's actions that need approval.
     pub approval: Approval,
-    /// Whether what the worker needs is looked at before its first poll.
+    /// Whether the worker's needs are checked before its first poll.
     pub preflight: Preflight,
 }
 
-/// Whether a worker looks at what it needs.
+/// Whether a worker checks what it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preflight {
     /// Before its first poll.
@@ -84,12 +84,12 @@ pub struct Worker {
     commit_identity: tokio::sync::OnceCell<CommitIdentity>,
     pub(super) spend_journal: SpendJournal,
     pub(super) finished: FinishedLedgers,
-    /// Set when all that the worker needs was there.
+    /// Set once everything that the worker needs was found.
     pub(super) is_ready: AtomicBool,
     pub(super) labelled_by_hand: LabelledByHand,
     pub(super) looked_at: LookedAt,
     pub(super) trouble: Trouble,
-    /// Set when the token turned out not to see the logs of jobs.
+    /// Set once the token turned out not to see the logs of jobs.
     pub(super) logs_are_hidden: AtomicBool,
     pub(super) found_pulls: FoundPulls,
     pub(super) base_checks: BaseChecks,
@@ -107,10 +107,10 @@ impl Worker {
     /// Makes the worker and its state folder.
     ///
     /// # Errors
-    /// When the forge's address is none or the folder cannot be made.
+    /// If the forge's address is invalid or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
-        // The connection's secrets are the process's; what agents get is added to them.
+        // The connection's secrets are the process's; those that agents get are added to them.
         let secrets = parts.forge.connection().secrets().clone();
         secrets.add(parts.agents.given_secrets());
         let agents = AgentParts { secrets: secrets.clone(), ..parts.agents };
@@ -181,7 +181,7 @@ impl Worker {
         (self.events)(self.forge.repo(), event);
     }
 
-    /// Says which stage of the work on an issue begins.
+    /// Reports the beginning of a stage of the work on an issue.
     pub(super) fn progress(&self, issue: IssueNumber, text: &str) {
         self.emit(&WorkEvent::Progress { issue, text: text.to_owned() });
     }

@@ -101,7 +101,7 @@ impl Checkout {
         [self.folder.git().join("objects"), self.folder.mirror_objects()]
     }
 
-    /// Whether the folder holds what an earlier run left, which may be more than the branch has.
+    /// Whether the folder contains work of an earlier run, which may be more than the branch has.
     pub fn is_kept(&self) -> bool {
         self.kept
     }
@@ -223,8 +223,8 @@ impl Checkout {
         .await
     }
 
-    /// Takes the branch in Hob's git directory back to `to`: what was committed since is in no later commit's history,
-    /// and still in the agent's folder.
+    /// Moves the branch in Hob's git directory back to `to`: commits since then are in no later commit's history, and
+    /// their files stay in the agent's folder.
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] when the branch cannot be moved.
@@ -276,7 +276,7 @@ impl Checkout {
         .await
     }
 
-    /// Reads what changed between two commits of the issue.
+    /// Reads the changes between two commits of the issue.
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] when a commit is not there.
@@ -370,7 +370,7 @@ impl Checkout {
         Ok(true)
     }
 
-    /// Goes out from other commits: `start` is the branch now, on top of `base`.
+    /// Changes the sources: `start` is the branch now, on top of `base`.
     pub(super) async fn move_to(
         &mut self,
         base: Sha,

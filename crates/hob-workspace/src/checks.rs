@@ -18,19 +18,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::PublicPaths;
 
-/// The variable that tags a check's processes: what it leaves behind would outlive every limit.
+/// The variable that tags a check's processes: otherwise its background processes would outlive every limit.
 const CHECK_TAG: &str = "HOB_CHECK";
 
 /// Time and output the checks may use.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckLimits {
-    /// Wall time of all commands together; those for which none is left are not run.
+    /// Wall time of all commands together; commands without any left are not run.
     pub time: Duration,
     /// Bytes of each output stream that are kept of one command.
     pub output_bytes: usize,
 }
 
-/// Runs each command to its end, also after one failed; one result a command, in order.
+/// Runs each command to its end, even after a failure; returns one result a command, in order.
 ///
 /// # Errors
 /// [`ProcessError`] when the shell cannot be run at all.

@@ -24,7 +24,7 @@ use crate::{
     survey::{is_ignored, survey},
 };
 
-/// A commit on Hob's branch that is not Hob's.
+/// A commit on Hob's branch by someone else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     /// The commit.
@@ -35,7 +35,7 @@ pub struct Foreign {
 
 /// The signature of a commit made at `time`.
 pub(super) fn signature(identity: &CommitIdentity, time: Timestamp) -> Result<git2::Signature<'static>, git2::Error> {
-    // A name or address may come from a setting: what git's format cannot hold is left out.
+    // A name or address may come from a setting: characters that git's format cannot contain are left out.
     let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
     git2::Signature::new(&plain(&identity.name), &plain(&identity.email), &git2::Time::new(time.timestamp(), 0))
 }
@@ -88,14 +88,14 @@ pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError
     Ok(repo)
 }
 
-/// Finds what changed in the folder and refuses what cannot be committed; with what is left out, unless it is `wanted` by name.
+/// Finds the changes in the folder and refuses unfit ones; also returns what is left out, except what `wanted` names.
 pub(super) fn stage(
     repo: &Repository,
     converter: &Converter<'_>,
     (limits, wanted): (Limits, &str),
 ) -> Result<(Vec<Change>, Vec<LeftOut>), WorkspaceError> {
     let tree = converter.tree;
-    // The library passes over what it may not read.
+    // The library ignores what it may not read.
     if let Some(folder) = survey(tree)?.iter().find(|folder| !is_ignored(repo, folder)) {
         return Err(UnfitWork::Unreadable { path: shown_path(folder.as_os_str().as_bytes()) }.into());
     }
@@ -118,7 +118,7 @@ pub(super) fn stage(
             continue;
         }
         match delta.status() {
-            // A submodule's folder is empty here, or gone, or holds what the agent put there: its commit stays.
+            // A submodule's folder is empty here, or gone, or has the agent's files: its commit stays.
             _ if old == FileMode::Commit => {}
             Delta::Deleted => changes.push(Change::Remove(place)),
             Delta::Added | Delta::Modified | Delta::Renamed | Delta::Copied | Delta::Untracked | Delta::Typechange => {
@@ -203,7 +203,7 @@ fn ignored_beside_tracked(repo: &Repository, index: &Index, tree: &Path) -> Vec<
     let paths: Vec<_> = index.iter().map(|entry| path(&entry.path)).collect();
     let folders: BTreeSet<_> = paths.iter().filter_map(|path| path.parent()).collect();
     let is_ignored = |folder: &&Path| {
-        // A pattern for folders alone has its slash.
+        // A pattern for folders only has its slash.
         !folder.as_os_str().is_empty() && repo.is_path_ignored(folder.join("")).unwrap_or(false)
     };
     let mut found = Vec::new();
@@ -247,7 +247,7 @@ fn is_file(mode: FileMode) -> bool {
     matches!(mode, FileMode::Blob | FileMode::BlobExecutable)
 }
 
-/// Whether a file system that folds case, drops characters or makes short names would take this name for `.git`.
+/// Whether a file system that folds case, drops characters or makes short names would read this name as `.git`.
 fn is_reserved(name: &[u8]) -> bool {
     let text = String::from_utf8_lossy(name);
     let visible: String = text

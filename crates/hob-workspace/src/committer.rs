@@ -58,7 +58,7 @@ enum Answer {
     Failed(String),
 }
 
-/// Commits what is in the folder of an issue, by a child that is held to a plan.
+/// Commits the files in an issue's folder, by a child that is confined by a plan.
 pub(super) async fn commit(
     (git, folder): (&Git, &IssueFolder),
     sandbox: &Sandbox,
@@ -67,7 +67,7 @@ pub(super) async fn commit(
 ) -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
     let (settings, tree) = (git.settings(), folder.tree());
     let look = tree.clone();
-    // A plan needs a folder that is one.
+    // A plan needs a real folder.
     if !blocking(DOING, move || Ok(fs::symlink_metadata(look).is_ok_and(|found| found.is_dir()))).await? {
         return Err(UnfitWork::NoFolder.into());
     }
@@ -130,7 +130,7 @@ fn make_commit() -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
         Ok((commit::record((&repo, &converter), &order.branch, &changes, &order.entry)?, left_out))
     });
     made.map_err(|error| match error {
-        // It says in a library's or the system's words what the agent did, and can undo.
+        // It says in the library's or the system's words what the agent did, and can undo.
         WorkspaceError::Library { .. } | WorkspaceError::Disk { .. } => match unreadable(&repo, &order.tree) {
             Some(path) => UnfitWork::Unreadable { path: shown_path(path.as_os_str().as_bytes()) }.into(),
             None => error,

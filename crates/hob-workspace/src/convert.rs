@@ -1,7 +1,7 @@
-//! Files that git converts: line ends, encodings, ids. The library knows some of git's rules; git itself, which checked the
-//! files out, knows all of them.
+//! Files that git converts: line ends, encodings, ids. The library knows some of git's rules; git itself, which checked
+//! the files out, knows all of them.
 //!
-//! It is started by the committer, within its plan, with Hob's index and settings that name no program.
+//! The committer starts git, within its plan, with Hob's index and settings that name no program.
 
 use std::{
     collections::BTreeSet,
@@ -80,7 +80,7 @@ impl Converter<'_> {
     #[expect(clippy::disallowed_methods, reason = "the committer is inside of a plan, and so is what it starts")]
     fn run(&self, work_tree: &Path, arguments: &[&str], paths: &[PathBuf]) -> Result<(), WorkspaceError> {
         let failed = || disk("run", &self.command.program);
-        // No pipe: git may say more than a pipe holds before it has read all names.
+        // Not a pipe: git may write more than a pipe holds before it has read all names.
         let mut names = tempfile::tempfile_in(self.git).map_err(failed())?;
         let all: Vec<u8> = paths.iter().flat_map(|path| [path.as_os_str().as_bytes(), b"\0"].concat()).collect();
         names.write_all(&all).and_then(|()| names.rewind()).map_err(failed())?;

@@ -10,7 +10,7 @@ use crate::{WorkspaceError, error::library, git_dir, links::links_out, secrets::
 /// Above this many bytes a file's content is not compared line by line, only as a whole.
 const LARGEST_TEXT: i64 = 64 << 20;
 
-/// Reads the difference; what it says of links and secrets does not depend on the patch.
+/// Reads the difference; its findings on links and secrets do not depend on the patch.
 pub(super) fn read(git: &Path, (base, head): (Oid, Oid), cap: usize, own: &Redaction) -> Result<Diff, WorkspaceError> {
     let failed = library("read the diff");
     let repo = git_dir::open(git, "read the diff")?;
@@ -97,7 +97,7 @@ struct Patch {
 }
 
 impl Patch {
-    /// Adds a whole line or none, so that what is kept can be read.
+    /// Adds a whole line or none, so that the kept part can be parsed.
     fn push(&mut self, origin: char, content: &[u8]) {
         let line = String::from_utf8_lossy(content);
         self.truncated |= self.text.len() + line.len() + 1 > self.cap;

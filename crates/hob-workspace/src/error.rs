@@ -153,7 +153,7 @@ pub enum UnfitWork {
         /// The setting `workspace.max_files`.
         limit: usize,
     },
-    /// A file of git's rules that is none.
+    /// A file of git's rules that is not a regular file.
     #[error("`{path}` is no file of at most {limit} bytes, so git cannot read its rules")]
     Rules {
         /// The path.
@@ -161,15 +161,15 @@ pub enum UnfitWork {
         /// The most bytes.
         limit: u64,
     },
-    /// Folders in folders without end.
+    /// Folders nested too deep.
     #[error("folders are nested more than {limit} deep in `{path}`")]
     TooDeep {
-        /// The folder at the top that holds them.
+        /// The folder at the top that contains them.
         path: String,
         /// The limit.
         limit: usize,
     },
-    /// A folder that git's library does not come to the end of.
+    /// A folder that git's library cannot finish.
     #[error("git could not go through the folder within {seconds} s (`workspace.local_time`)")]
     TooSlow {
         /// The setting `workspace.local_time`.
@@ -227,13 +227,13 @@ fn advice(error: &io::Error) -> &'static str {
     if error.kind() == io::ErrorKind::StorageFull { ": the disk is full, make room there" } else { "" }
 }
 
-/// Names what was tried on which path.
+/// Names the failed step and its path.
 pub(super) fn disk(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> WorkspaceError {
     let path = path.into();
     move |source| WorkspaceError::Disk { doing, path, source }
 }
 
-/// Names what the git library was asked for.
+/// Names the failed step of the git library.
 pub(super) fn library(doing: &'static str) -> impl Fn(git2::Error) -> WorkspaceError {
     move |error| WorkspaceError::Library { doing, source: LibraryError(error) }
 }

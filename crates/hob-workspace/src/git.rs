@@ -91,7 +91,7 @@ impl Git {
         }
         environment.insert("HOME".into(), home.into());
         let clients = Clients::new(&environment);
-        // The proxies are the forwarder's to go through, and their addresses may hold passwords.
+        // Only the forwarder uses the proxies, whose addresses may contain passwords.
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             environment.remove(OsStr::new(name));
             environment.remove(OsStr::new(&name.to_ascii_lowercase()));
@@ -115,7 +115,7 @@ impl Git {
         Ok(Route::open(remote, right, &self.clients)?)
     }
 
-    /// A command that talks to a remote, by a way that is open until it has ended.
+    /// A command that talks to a remote, by a way that is open until its end.
     pub(super) fn remote(&self, git_dir: GitDir<'_>, route: &Route) -> Result<Program, WorkspaceError> {
         Ok(self.program(git_dir, route.protocols(), route.settings())?.deadline(self.settings.transfer_time))
     }
@@ -138,11 +138,11 @@ impl Git {
         for (name, value) in variables(protocols, more) {
             program = program.env(name, value);
         }
-        // A folder of Hob's: the agent's could hold programs that a relative path in `PATH` would find.
+        // A folder of Hob's: the agent's could contain programs that a relative path in `PATH` would find.
         Ok(program.dir(git_dir.path()).arg(option("--git-dir=", git_dir.opened())))
     }
 
-    /// Makes `folder` hold exactly the commit: changed, new and ignored files of before are gone.
+    /// Makes `folder` contain exactly the commit: former changed, new and ignored files are removed.
     pub(super) async fn materialise(&self, tree: &Tree<'_>, sha: &Sha) -> Result<(), WorkspaceError> {
         let command = || {
             let local = self.local(GitDir::Issue(tree.git_dir))?;
@@ -188,11 +188,11 @@ pub(super) struct Tree<'a> {
 pub(super) enum Before {
     /// It is fresh: there is nothing to clean.
     Nothing,
-    /// An earlier checkout, and what was done to it.
+    /// An earlier checkout, and its changes.
     Anything,
 }
 
-/// Runs a local command to its end; its standard output.
+/// Runs a local command to its end; returns its standard output.
 pub(super) async fn done(doing: &'static str, program: Program) -> Result<String, WorkspaceError> {
     let finished = program.run(&CancellationToken::new()).await?;
     match finished.exit {
@@ -215,7 +215,7 @@ pub(super) fn said(finished: &Finished) -> String {
     if clean.is_empty() { finished.exit.to_string() } else { clean[start..].to_owned() }
 }
 
-/// Whether git found no room on the disk.
+/// Whether git ran out of disk space.
 pub(super) fn is_full_disk(said: &str) -> bool {
     said.contains("No space left on device") || said.contains("Disk quota exceeded")
 }

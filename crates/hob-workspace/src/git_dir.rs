@@ -93,7 +93,7 @@ pub(super) fn open(git: &Path, doing: &'static str) -> Result<Repository, Worksp
     Repository::open_bare(git).map_err(library(doing))
 }
 
-/// Makes the file hold the text. Others may read it meanwhile: they see one whole file or the other.
+/// Writes the text to the file. Others may read it meanwhile: they see either whole file.
 fn hold(path: &Path, text: &str) -> Result<(), WorkspaceError> {
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == text.len() as u64);
     if is_file && fs::read(path).is_ok_and(|held| held == text.as_bytes()) {
@@ -105,7 +105,7 @@ fn hold(path: &Path, text: &str) -> Result<(), WorkspaceError> {
     let mut new = tempfile::Builder::new();
     let new = new.prefix(".new-").tempfile_in(path.parent().unwrap_or(path)).map_err(disk("write", path))?;
     fs::write(new.path(), text).map_err(disk("write", path))?;
-    // A folder in its place would be in the way of the rename.
+    // A folder in its place would prevent the rename.
     if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
         remove(path)?;
     }

@@ -122,15 +122,15 @@ pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
 /// `issues/N/tree`.
 const LEVELS: usize = 3;
 
-/// Unlocks a repository's folder and those that it is in, with what else the state folder has.
+/// Unlocks a repository's folder and its parents, with the rest of the state folder.
 pub(super) fn unlock(repo: &Path) -> Result<(), WorkspaceError> {
     let above = repo.ancestors().skip(1).take(2).zip([0, 1]);
     let all = above.collect::<Vec<_>>().into_iter().rev().chain([(repo, LEVELS)]);
     all.into_iter().try_for_each(|(folder, levels)| unlock_folders(folder, levels).map_err(disk("unlock", folder)))
 }
 
-/// Gives a folder that a child could write a new inode, with all that is in it. What came from an earlier child and still runs has
-/// its rights to the old one. It takes up what a crash left in the middle.
+/// Gives a folder that a child could write a new inode, with all its contents. A surviving process of an earlier child
+/// only has rights to the old one. It continues after a crash in the middle.
 pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
     let fresh = folder.with_extension("fresh");
     let failed = |path| disk("renew", path);
@@ -153,8 +153,8 @@ pub(super) fn renew(folder: &Path) -> Result<(), WorkspaceError> {
     fs::rename(&fresh, folder).map_err(failed(folder))
 }
 
-/// Removes every `.git` below `folder`, which git's own cleaning leaves in folders that hold tracked files. What a git
-/// directory says is a program to run; one that an earlier run left must not reach the next.
+/// Removes every `.git` below `folder`, which git's own cleaning leaves in folders with tracked files. A git directory
+/// can name a program to run; one that an earlier run left must not reach the next.
 pub(super) fn remove_git_folders(folder: &Path) -> Result<(), WorkspaceError> {
     let mut folders = vec![(Folder::open(folder).map_err(disk("read", folder))?, 0)];
     let failed = || disk("remove what is called `.git` in", folder);
@@ -185,7 +185,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     within(LONGEST, doing, work).await
 }
 
-/// A thread cannot be ended: work that is late goes on by itself, and the issue does not wait for it.
+/// A thread cannot be ended: late work continues by itself, and the issue does not wait for it.
 async fn within<T: Send + 'static>(
     limit: Duration,
     doing: &'static str,
@@ -216,7 +216,7 @@ mod tests {
         fs::create_dir_all(folder.join("a/b")).unwrap();
         fs::write(folder.join("a/b/c"), "kept").unwrap();
         let kept = || fs::read_to_string(folder.join("a/b/c")).unwrap() == "kept" && !fresh.exists();
-        // The old one stays open, so that nothing gets its number.
+        // The old one stays open, so that its number is not reused.
         let old = fs::File::open(&folder).unwrap().metadata().unwrap().ino();
         let _held = fs::File::open(&folder).unwrap();
         renew(&folder).unwrap();

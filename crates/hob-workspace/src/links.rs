@@ -31,7 +31,7 @@ fn leading_out(repo: &Repository, tree: &Tree<'_>) -> Result<BTreeSet<Link>, git
     for (path, id) in ids {
         match repo.find_blob(id) {
             Ok(blob) => drop(links.insert(path, blob.content().to_vec())),
-            // A mirror holds the files of the commits that were checked out: what is not here changed in none of them.
+            // A mirror has the files of the commits that were checked out: a missing one changed in none of them.
             Err(error) if error.code() == ErrorCode::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -40,7 +40,7 @@ fn leading_out(repo: &Repository, tree: &Tree<'_>) -> Result<BTreeSet<Link>, git
     Ok(out.map(|(path, target)| (path.clone(), target.clone())).collect())
 }
 
-/// Whether a link at `path` to `target` leads above the root, or anywhere by an absolute path.
+/// Whether a link at `path` to `target` leads above the root, or has an absolute target.
 fn leaves(links: &BTreeMap<Vec<u8>, Vec<u8>>, path: &[u8], target: &[u8]) -> bool {
     let mut at: Vec<&[u8]> = path.split(is_slash).collect();
     at.pop();

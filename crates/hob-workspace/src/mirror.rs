@@ -30,13 +30,13 @@ pub(super) struct MirrorLock(fs::File);
 
 impl Drop for MirrorLock {
     fn drop(&mut self) {
-        // Closing the file would not do: a child that is just being started may still hold a copy of it.
+        // Closing the file would not suffice: a child that is just starting may still have a copy of it.
         flock(&self.0, FlockOperation::Unlock).ok();
     }
 }
 
 impl MirrorLock {
-    /// Takes the lock, or reports that it is taken: waiting is the caller's decision.
+    /// Takes the lock, or reports that it is taken: the caller decides whether to wait.
     pub(super) async fn take(root: &Path, repo: &RepoName) -> Result<Self, WorkspaceError> {
         let (folder, repo) = (repo_folder(root, repo), repo.clone());
         blocking("lock the mirror", move || {
@@ -54,7 +54,7 @@ impl MirrorLock {
     }
 }
 
-/// Packs from which on a mirror is repacked: every object that git looks for, it looks for in each of them.
+/// Packs from which on a mirror is repacked: git searches each of them for every object.
 const PACKS_MAX: usize = 50;
 
 /// Brings the mirror up to date, and makes it if it is missing or damaged; returns the tip of `base`.
@@ -96,7 +96,7 @@ pub(super) async fn lay(fresh: &Path) -> Result<(), WorkspaceError> {
     .await
 }
 
-/// A fetch into a repository that [`lay`] made; what of `origin` is to be fetched comes after it.
+/// A fetch into a repository that [`lay`] made; the refs of `origin` to fetch follow it.
 pub(super) fn fetching(git: &Git, place: &Path, route: &Route) -> Result<Program, WorkspaceError> {
     let program = git.remote(GitDir::Mirror(place), route)?;
     let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
@@ -128,8 +128,8 @@ async fn fetch(git: &Git, place: &Path, remote: &Remote, base: &BranchName) -> R
         .ok_or_else(|| WorkspaceError::NoSuchBranch { repo: remote.repo().clone(), branch: base.clone() })
 }
 
-/// Makes one pack of many. What the server has, and the mirror has only from there, is never thrown away by this, whether
-/// a branch holds it or not.
+/// Makes one pack of many. It never discards objects from the server that only the mirror has, whether a branch has
+/// them or not.
 async fn repack(git: &Git, place: &Path) -> Result<(), WorkspaceError> {
     let packs = place.join("objects/pack");
     let count = blocking("count the mirror's packs", move || {
@@ -256,7 +256,7 @@ pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: 
     if missing.is_empty() {
         return Ok(());
     }
-    // The options are those git itself uses when it fetches missing objects.
+    // The options are those that git itself uses when it fetches missing objects.
     let route = git.route(remote, Right::Fetch)?;
     let command = git
         .remote(GitDir::Mirror(place), &route)?
@@ -278,7 +278,7 @@ pub(super) async fn condemned<T>(place: &Path, result: Result<T, WorkspaceError>
     result
 }
 
-/// Whether an error means that the mirror itself is damaged, and not the way to the server.
+/// Whether an error means that the mirror itself is damaged, rather than the way to the server.
 fn is_damage(error: &WorkspaceError) -> bool {
     const SIGNS: [&str; 11] = [
         "not a git repository",

@@ -37,7 +37,7 @@ impl FromStr for BranchName {
     type Err = InvalidBranchName;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // `refs/…` and `HEAD` are valid branch names to git, but no honest one: they read as another ref.
+        // `refs/…` and `HEAD` are valid branch names to git, but not honest ones: they read as another ref.
         let misleading = text.starts_with("refs/") || text == "HEAD" || text == "@";
         // `+`, `,` and quotes are valid inside; `+` at the start forces a refspec.
         let option = text.starts_with(['-', '+']);

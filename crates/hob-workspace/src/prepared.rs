@@ -184,7 +184,8 @@ impl Checkout {
         .await
     }
 
-    /// Copies of what set-up steps left that into the agent's folder which git ignores there: the rest would be its work.
+    /// Copies the steps' results into the agent's folder, but only what git ignores there: the rest would become its
+    /// work.
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] and [`WorkspaceError::Disk`].
@@ -246,7 +247,7 @@ fn copy_ignored(repo: &Repository, inside: &Path, from: &Folder, to: &Folder) ->
     for entry in from.entries()? {
         let name = entry.name();
         let path = inside.join(&name);
-        // A rule such as `node_modules/` is about folders, and those are told by their slash.
+        // A rule such as `node_modules/` is about folders, which end with a slash here.
         let asked = if entry.is_folder() { path.join("") } else { path.clone() };
         if repo.is_path_ignored(&asked).map_err(io::Error::other)? {
             if !to.has(name.as_os_str())? {

@@ -74,7 +74,7 @@ async fn in_commit<T: Send + 'static>(
 ) -> Result<T, WorkspaceError> {
     let (objects, commit) = (objects.to_owned(), oid(commit)?);
     blocking(DOING, move || {
-        // Made of the objects alone, a repository has no settings that could name programs or other places.
+        // Opened from the objects alone, a repository has no settings that could name programs or other places.
         let opened = || {
             let odb = Odb::new()?;
             odb.add_disk_alternate(&objects.to_string_lossy())?;
@@ -150,7 +150,7 @@ fn folder<'repo>(repo: &'repo Repository, root: &Tree<'_>, path: &str) -> Result
     }
 }
 
-/// The content, unless it is longer than a profile may be: then it is not loaded.
+/// The content, unless it is longer than a profile may be, so that it is not loaded.
 fn blob(repo: &Repository, id: Oid) -> Result<Result<Vec<u8>, String>, git2::Error> {
     let (size, _) = repo.odb()?.read_header(id)?;
     if size > PROFILE_MAX {

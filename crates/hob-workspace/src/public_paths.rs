@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct PublicPaths {
     folder: String,
-    /// One may be in the other.
+    /// One may be inside another.
     homes: Vec<String>,
 }
 

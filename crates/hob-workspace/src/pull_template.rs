@@ -74,7 +74,7 @@ fn folder<'repo>(repo: &'repo Repository, place: &Tree<'_>, name: &str) -> Resul
     found.map(|id| repo.find_tree(id)).transpose()
 }
 
-/// The first plain file that fits, asked with its name and its name without the ending, both in small letters.
+/// The first plain file for which `fits` accepts the name and the name without its extension, both in lower case.
 fn file(
     repo: &Repository,
     place: &Tree<'_>,

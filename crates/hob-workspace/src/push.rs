@@ -87,7 +87,7 @@ pub(super) async fn push_ref(
         .args([&route.url(), &format!("{head}:{full}")]);
     let finished = program.run(&CancellationToken::new()).await?;
     match reading(&finished.stdout.text(), &full) {
-        // It stays so: to wait for the other writer, as after a lost lease, helps nothing.
+        // It stays so: waiting for the other writer, as after a lost lease, does not help.
         Some(Reading::Stale) if is_in_the_way(&finished.stderr.text()) => {
             let reason = route.scrubbed(&crate::git::said(&finished));
             Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
@@ -132,7 +132,7 @@ fn reading(output: &str, full: &str) -> Option<Reading> {
             {
                 Some(Reading::Stale)
             }
-            // Neither side decided anything: the objects did not arrive whole, or the answer did not.
+            // Neither side decided anything: the objects or the answer did not arrive whole.
             "!" if summary.contains("remote failure") || summary.contains("unpacker error") => None,
             "!" => Some(Reading::Refused(summary.to_owned())),
             _other => None,

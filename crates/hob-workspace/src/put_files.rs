@@ -29,7 +29,7 @@ const DOING: &str = "commit the files";
 pub struct NewFiles {
     /// The branch, below the prefix of Hob's own.
     pub branch: BranchName,
-    /// The commit that it goes out from, as the last fetch brought it.
+    /// The commit that it starts from, as the last fetch brought it.
     pub base: Sha,
     /// Paths and contents.
     pub files: Vec<(String, String)>,
@@ -74,7 +74,7 @@ pub async fn put_files(workspace: &Workspace, remote: &Remote, new: NewFiles) ->
             None => return Err(WorkspaceError::UnrelatedHistory { branch: new.branch, base: new.base }),
         },
     };
-    // It borrows the mirror's objects by a relative path, as an issue's does, and so has its place beside those.
+    // It borrows the mirror's objects by a relative path, as an issue's does, and so it is beside those.
     let issues = repo_folder(workspace.root(), remote.repo()).join("issues");
     make(&issues)?;
     let folder = tempfile::Builder::new().prefix("files-").tempdir_in(&issues).map_err(disk("make", &issues))?;
@@ -127,7 +127,7 @@ fn commit(git: &Path, new: &NewFiles, before: Option<Before>) -> Result<Committe
     Ok(Committed::New(Sha(id.to_string())))
 }
 
-/// Whether a commit has these files, and no others of a former call: all that it changes are they.
+/// Whether a commit has these files, and changes only them, not others of a former call.
 fn has(repo: &Repository, tip: Oid, blobs: &[(&str, Oid)]) -> Result<bool, git2::Error> {
     let commit = repo.find_commit(tip)?;
     let (tree, before) = (commit.tree()?, commit.parent(0)?.tree()?);

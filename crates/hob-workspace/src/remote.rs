@@ -102,7 +102,7 @@ impl Remote {
         }
     }
 
-    /// Replaces the token in `text`, raw and as it is sent.
+    /// Replaces the token in `text`, raw and in its sent form.
     pub(super) fn scrubbed(&self, text: &str) -> String {
         match &self.address {
             Address::Server { token: Some(token), .. } if !token.expose_secret().is_empty() => {

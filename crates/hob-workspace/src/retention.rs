@@ -27,7 +27,7 @@ use crate::{
 pub struct Retention {
     /// Checkouts of issues that are not listed are removed if they were last prepared or committed to before this.
     pub before: Timestamp,
-    /// Issues that are not at their end.
+    /// Issues that are not finished.
     pub listed: Vec<IssueNumber>,
     /// Issues in progress: their checkouts stay in any case.
     pub in_progress: Vec<IssueNumber>,
@@ -59,8 +59,8 @@ impl Workspace {
         blocking("remove the checkout", move || remove(&folder.0)).await
     }
 
-    /// Puts the folders of a repository's issues that do not stay into the trash; the issues. A checkout that is used in
-    /// this process stays.
+    /// Moves the folders of a repository's issues that do not stay to the trash; returns those issues. A checkout that
+    /// this process uses stays.
     ///
     /// # Errors
     /// [`WorkspaceError::Disk`] when something cannot be read or renamed.
@@ -128,7 +128,7 @@ impl Workspace {
         .await
     }
 
-    /// Removes what is in a repository's trash, until `stop`; what is left then is removed the next time.
+    /// Empties a repository's trash, until `stop`; the rest is removed the next time.
     ///
     /// # Errors
     /// [`WorkspaceError::Disk`] when something cannot be removed.
@@ -141,7 +141,7 @@ impl Workspace {
     }
 }
 
-/// Puts a folder into the trash, under the first name that is free there.
+/// Moves a folder to the trash, under the first free name there.
 fn throw_away(folder: &Path, trash: &Path) -> Result<(), WorkspaceError> {
     make(trash)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -193,7 +193,7 @@ fn made(mirror: &Path) -> Result<Option<SystemTime>, WorkspaceError> {
     }
 }
 
-/// Hob's index is written whenever the checkout is prepared or committed; without one the folder is half made.
+/// Hob's index is written whenever the checkout is prepared or committed; a folder without one is incomplete.
 fn last_used(folder: &IssueFolder) -> Result<SystemTime, WorkspaceError> {
     let index = folder.index();
     let place = if index.exists() { index } else { folder.0.clone() };

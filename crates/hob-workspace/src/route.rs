@@ -7,7 +7,7 @@ use crate::{
     forwarder::{Clients, Forwarder, Right},
 };
 
-/// The way of one command. It has to outlive the command: dropped, it is closed.
+/// The way of one command. It must outlive the command: dropping it closes it.
 pub(super) struct Route {
     remote: Remote,
     forwarder: Option<Forwarder>,
@@ -44,7 +44,7 @@ impl Route {
     }
 
     /// Settings that only this command gets. The most specific setting counts: these name the whole address, and an
-    /// empty header throws away those before it.
+    /// empty header discards those before it.
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let Some(forwarder) = &self.forwarder else { return Vec::new() };
         let url = forwarder.url();

@@ -93,7 +93,7 @@ fn changed(repo: &Repository, from: Option<&Commit<'_>>, to: &Commit<'_>) -> Res
     Ok(here.map(change).collect())
 }
 
-/// Nothing of what is not here: the commit of a submodule, and files of commits that were on the server before.
+/// Ignores missing objects: the commit of a submodule, and files of commits that were on the server before.
 fn held_by(repo: &Repository, id: Oid, own: &Redaction) -> Result<BTreeSet<(SecretKind, Vec<u8>)>, git2::Error> {
     match repo.find_blob(id) {
         Ok(blob) => Ok(all_in(blob.content(), own)),
@@ -102,7 +102,7 @@ fn held_by(repo: &Repository, id: Oid, own: &Redaction) -> Result<BTreeSet<(Secr
     }
 }
 
-/// Secrets of well-known forms, and Hob's own, which are told apart by their numbers.
+/// Secrets of well-known forms, and Hob's own, which are distinguished by numbers.
 fn all_in(content: &[u8], own: &Redaction) -> BTreeSet<(SecretKind, Vec<u8>)> {
     let numbered = |number: usize| (SecretKind::Own, number.to_be_bytes().to_vec());
     secrets_in(content).into_iter().chain(own.found_in(content).into_iter().map(numbered)).collect()

@@ -1,6 +1,6 @@
-//! Signatures of the commits that are about to be pushed: nothing that is on the server is changed.
+//! Signatures of the commits that are about to be pushed: commits on the server never change.
 //!
-//! A commit is made by a child that has no secret, and signed here, by a key that stays in this process or by the forge.
+//! A child without secrets makes a commit, which is signed here, by a key that stays in this process or by the forge.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,8 @@ pub struct UnsignedCommit {
 }
 
 impl Checkout {
-    /// Signs what is new up to `head`, on top of the base and of `pushed`, and moves the branch there; its tip.
+    /// Signs the new commits up to `head`, on top of the base and of `pushed`, and moves the branch there; returns its
+    /// tip.
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] when a commit cannot be read or written.
@@ -49,7 +50,7 @@ impl Checkout {
         .await
     }
 
-    /// The commits up to `head`, on top of the base and of `pushed`, from the first one on that has no signature; the oldest
+    /// The commits up to `head`, on top of the base and of `pushed`, from the first one without a signature on; oldest
     /// first.
     ///
     /// # Errors
@@ -71,7 +72,7 @@ impl Checkout {
         .await
     }
 
-    /// Writes a commit that the forge signed, by what it signed and its signature; its name.
+    /// Writes a commit that the forge signed, from the signed text and the signature; returns its id.
     ///
     /// # Errors
     /// [`WorkspaceError::Library`] when it cannot be written.

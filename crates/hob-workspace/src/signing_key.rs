@@ -1,4 +1,4 @@
-//! The SSH key that signs commits and statements: read once, kept in this process, and given to no child.
+//! The SSH key that signs commits and statements: read once, kept in this process, and never given to a child.
 //!
 //! Formats: <https://github.com/openssh/openssh-portable/blob/master/PROTOCOL.key> and `PROTOCOL.sshsig` beside it.
 
@@ -31,7 +31,7 @@ const COLUMNS: usize = 70;
 /// Bytes of a key file; those of Ed25519 keys have some 400.
 const LARGEST: u64 = 16 << 10;
 
-/// A key that cannot sign. Its texts have nothing of the key.
+/// A key that cannot sign. Its texts contain nothing of the key.
 #[derive(Debug, thiserror::Error)]
 pub enum SigningKeyError {
     /// The file cannot be read.
@@ -42,7 +42,7 @@ pub enum SigningKeyError {
         /// The cause.
         source: io::Error,
     },
-    /// Others than its owner may read the file.
+    /// Users other than its owner may read the file.
     #[error("the signing key `{0}` may be read by others: run `chmod 600` on it")]
     Open(PathBuf),
     /// It has a passphrase, which Hob cannot type.
@@ -66,7 +66,7 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Reads a key file of OpenSSH. Its text is a secret from then on, which is committed and told nowhere.
+    /// Reads an OpenSSH key file. From then on its text is a secret, which is neither committed nor shown.
     ///
     /// # Errors
     /// [`SigningKeyError`].

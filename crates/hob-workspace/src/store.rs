@@ -28,7 +28,7 @@ use crate::{
 
 /// The folder of a repository's issue forms.
 const FORMS: &str = ".github/ISSUE_TEMPLATE";
-/// Forms of a repository that are read.
+/// The most forms of a repository that are read.
 const FORMS_MAX: usize = 30;
 
 /// Hob's state folder, seen as mirrors and checkouts.
@@ -142,7 +142,7 @@ impl Workspace {
         checkout::prepare(git, (folder, in_use), (branch.clone(), sources), leftover).await
     }
 
-    /// Finds the commits the checkout goes out from and starts at, and has the server send what they lack.
+    /// Finds the commits that the checkout is based on and starts at, and fetches what they lack.
     async fn sources(
         &self,
         (mirror, remote): (&Path, &Remote),
@@ -175,8 +175,8 @@ impl Workspace {
         Ok(Sources { base, start, pushed })
     }
 
-    /// Makes the branch of a checkout, with all that is committed on it, start from `base`, the tip of the branch `onto`,
-    /// and checks that out. Files that were not committed are gone afterwards. Nothing is pushed.
+    /// Makes the branch of a checkout, with all its commits, start from `base`, the tip of the branch `onto`, and
+    /// checks that out. Uncommitted files are removed. Nothing is pushed.
     ///
     /// # Errors
     /// [`WorkspaceError::Busy`], or what the server, the git library and the disk say.
@@ -310,7 +310,7 @@ fn is_form_file(name: &str) -> bool {
     stem.is_some_and(|stem| stem != "config")
 }
 
-/// The right to change a mirror. The lock goes first: who comes next in the queue must find it free.
+/// The right to change a mirror. The lock is dropped first: the next in the queue must find it free.
 struct Turn {
     _lock: MirrorLock,
     _queue: tokio::sync::OwnedMutexGuard<()>,

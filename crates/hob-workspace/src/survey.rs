@@ -23,10 +23,10 @@ use crate::{UnfitWork, WorkspaceError, error::disk};
 const RULES: [&str; 2] = [".gitignore", ".gitattributes"];
 /// Bytes of a file of rules; the largest known are a few KiB.
 const LARGEST_RULES: u64 = 1 << 20;
-/// Folders in folders. A path has at most 4,096 bytes in Linux, and the deepest packages some 50 folders.
+/// The most nested folders. A path has at most 4,096 bytes in Linux, and the deepest packages some 50 folders.
 pub(super) const DEEPEST: usize = 200;
 
-/// Refuses what git's library cannot be shown, and returns the folders that it may not read.
+/// Refuses files that git's library must not see, and returns the folders that it may not read.
 pub(super) fn survey(tree: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
     let failed = || disk("look through", tree);
     let mut locked = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn survey(tree: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
     Ok(locked)
 }
 
-/// The first file that git has to read and may not.
+/// The first file that git must read and may not.
 pub(super) fn unreadable(repo: &Repository, tree: &Path) -> Option<PathBuf> {
     let mut folders = vec![tree.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -89,7 +89,7 @@ pub(super) fn unreadable(repo: &Repository, tree: &Path) -> Option<PathBuf> {
 
 /// Whether git ignores the file, or the folder.
 pub(super) fn is_ignored(repo: &Repository, path: &Path) -> bool {
-    // A rule such as `target/` is about folders, and those are told by their slash.
+    // A rule such as `target/` is about folders, which end with a slash here.
     [path.to_owned(), path.join("")].iter().any(|path| repo.is_path_ignored(path).unwrap_or(false))
 }
 

@@ -12,7 +12,7 @@ use crate::{
     route::Route,
 };
 
-/// Runs a command that goes by `route` and keeps its data below `place`; its standard output.
+/// Runs a command that goes by `route` and keeps its data below `place`; returns its standard output.
 pub(super) async fn exchange(
     doing: &'static str,
     route: &Route,
@@ -47,8 +47,8 @@ fn later() -> FailureClass {
     FailureClass::Transient { retry_after: None }
 }
 
-/// Texts of git 2.20 to 2.50 in the C locale, in lower case; the first that is found decides. What is not known may
-/// pass by itself, and may be this repository's own: the number of attempts is limited elsewhere.
+/// Messages of git 2.20 to 2.50 in the C locale, in lower case; the first match decides. An unknown failure may be
+/// transient, and may concern only this repository: the number of attempts is limited elsewhere.
 fn classify(said: &str) -> (FailureClass, Option<&'static str>) {
     const NO_SPACE: &str = "the disk is full: make room for";
     const NO_RIGHT: &str = "the server refuses the token: give it the permission `contents: write` for this repository";

@@ -107,7 +107,7 @@ pub(super) async fn to_replay(
     .await
 }
 
-/// Makes what is committed up to `tip` start from `base` and no longer from `fork`, in the git directory alone.
+/// Makes the commits up to `tip` start from `base` instead of `fork`, in the git directory alone.
 pub(super) async fn update(
     git: PathBuf,
     (fork, base, tip): (&Sha, &Sha, &Sha),
@@ -185,7 +185,7 @@ fn replay(
             return Ok(None);
         }
         let tree = repo.find_tree(index.write_tree_to(repo)?)?;
-        // The base may have the change by now.
+        // The base may already have the change.
         if tree.id() != tip.tree_id() {
             let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
             let message = updater.signed_off(message, &commit.committer());
@@ -196,7 +196,7 @@ fn replay(
     Ok(Some(tip.id()))
 }
 
-/// Makes an index with conflicts one that can be written: each file has what its kind of conflict says.
+/// Makes an index with conflicts writable: each file gets the content for its kind of conflict.
 fn resolve(repo: &Repository, index: &mut Index, names: &Names) -> Result<Unresolved, git2::Error> {
     let found: Vec<IndexConflict> = index.conflicts()?.collect::<Result<_, _>>()?;
     let markers = [format!("<<<<<<< {}", names.base), format!(">>>>>>> {}", names.branch)];

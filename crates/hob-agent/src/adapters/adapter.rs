@@ -28,7 +28,8 @@ pub(super) struct Adapter {
     pub(super) prices: &'static str,
     /// Prefixes of names that it leaves at the top of the folder and that are not work.
     pub(super) litter: &'static [&'static str],
-    /// Files and folders of a repository that it takes for its own settings, programs to start and servers to ask among them.
+    /// Files and folders of a repository that it uses as its own settings, including programs to start and servers to
+    /// ask.
     pub(super) controls: &'static [&'static str],
     /// The way in which it calls the tools of an investigation.
     pub(super) speaks: Speaks,
@@ -36,7 +37,7 @@ pub(super) struct Adapter {
     pub(super) plan: fn(&Situation<'_>) -> Plan,
     /// Reads one line of its output; what it returns is shown as progress.
     pub(super) read: fn(&str, &mut ParsedOutput) -> Option<String>,
-    /// Reads what it left in its home when it ended.
+    /// Reads what it left in its home at its end.
     pub(super) after: Option<fn(&Path, &mut ParsedOutput)>,
 }
 
@@ -89,7 +90,7 @@ impl Situation<'_> {
     }
 }
 
-/// A run as it will be.
+/// A planned run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// The arguments.

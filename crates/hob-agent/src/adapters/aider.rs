@@ -1,4 +1,4 @@
-//! aider: one message, edits as text. It has no events: its lines are read as they are meant for people.
+//! aider: one message, edits as text. It has no events: its lines for people are parsed.
 
 use std::sync::LazyLock;
 
@@ -66,7 +66,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
         parsed.problem = None;
         return None;
     }
-    // An error of its library of models; what follows on the same line is the service's own message.
+    // An error of its model library; the rest of the line is the service's own message.
     if line.starts_with("litellm.") || line.starts_with("The API provider ") {
         parsed.problem = Some(line.to_owned());
         // It would try again for minutes.

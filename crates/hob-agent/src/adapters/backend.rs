@@ -70,7 +70,7 @@ pub(crate) struct Made<'a> {
     pub(crate) homes: Option<PathBuf>,
 }
 
-/// A known program, as the settings want it.
+/// A known program, configured by the settings.
 pub(crate) struct AdapterAgent {
     adapter: &'static Adapter,
     program: String,
@@ -79,7 +79,7 @@ pub(crate) struct AdapterAgent {
     egress: EgressRules,
     price: Option<PriceSettings>,
     homes: Option<PathBuf>,
-    /// The limits and approvals of its investigations, and what is kept of its output.
+    /// The limits and approvals of its investigations, and the caps on its output.
     settings: AgentSettings,
 }
 
@@ -152,7 +152,7 @@ impl AdapterAgent {
         Ok(plan)
     }
 
-    /// The program as it is started, and what parses its output.
+    /// The command of the program, and the parser of its output.
     fn program(
         &self,
         request: &RunRequest,
@@ -251,7 +251,7 @@ impl AgentBackend for AdapterAgent {
         let (path, (major, minor, patch)) = version.map_err(|error| setup(error.to_string()))?;
         let name = self.adapter.program;
         context.say(format!("{name} {major}.{minor}.{patch} works on {}", request.issue.in_words()));
-        // No argument can hold a zero byte.
+        // No argument can contain a zero byte.
         let closing = match request.purpose {
             RunPurpose::Work => CLOSING,
             // Its brief already says how it ends.
@@ -321,7 +321,7 @@ fn broken(error: JoinError) -> AgentError {
     AgentError { reason, failure: FailureClass::Unfinished }
 }
 
-/// Reads what the program left in its home, and removes what it left in the folder for itself.
+/// Reads what the program left in its home, and removes its own files from the folder.
 fn after(
     adapter: &Adapter,
     mut parsed: ParsedOutput,
@@ -345,7 +345,7 @@ fn litter(adapter: &Adapter, folder: &Path) -> BTreeSet<OsString> {
     entries.iter().filter(|entry| of_program(entry)).map(Entry::name).collect()
 }
 
-/// Removes what the program left in the folder for itself, and was not there before.
+/// Removes new files that the program left in the folder for its own use.
 fn sweep(adapter: &Adapter, folder: &Path, before: &BTreeSet<OsString>) {
     for name in litter(adapter, folder).difference(before) {
         if let Err(error) = Folder::open(folder).and_then(|folder| folder.removes(name)) {

@@ -42,7 +42,7 @@ pub fn adapter_program(name: AdapterName) -> &'static str {
     adapter(name).program
 }
 
-/// The names of all variables that some known program gets, each once, in order.
+/// The names of all variables that any known program gets, each once, in order.
 pub fn adapter_variables() -> Vec<&'static str> {
     let all = AdapterName::ALL.into_iter().flat_map(|name| adapter(name).variables.iter().copied());
     all.collect::<BTreeSet<_>>().into_iter().collect()

@@ -20,7 +20,7 @@ const OWN_TOOLS: &str = "Bash,Edit,Write,NotebookEdit,Read,Grep,Glob,Task,WebFet
 /// The file of its servers, in its home.
 const SERVERS: &str = ".mcp-servers.json";
 
-/// A wait that it announces and that is not worth holding a claim for.
+/// An announced wait that is too long to hold a claim for.
 const LONG_WAIT: Duration = Duration::from_secs(300);
 
 pub(super) const CLAUDE: Adapter = Adapter {
@@ -99,7 +99,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     None
 }
 
-/// Takes in what a call says about its steps: all of them at once, or one of its tasks.
+/// Applies a call's report of its steps: all of them at once, or one of its tasks.
 fn note_steps(call: &Value, parsed: &mut ParsedOutput) {
     match text(call, "/name") {
         "TodoWrite" => parsed.checklist = call.pointer("/input/todos").and_then(steps),
@@ -108,7 +108,7 @@ fn note_steps(call: &Value, parsed: &mut ParsedOutput) {
             parsed.checklist = Checklist::new(parsed.steps.clone());
         }
         "TaskUpdate" => {
-            // They are numbered as they are made, from 1.
+            // They are numbered in the order of their creation, from 1.
             let number = text(call, "/input/taskId").parse::<usize>().ok();
             let found = number.and_then(|number| parsed.steps.get_mut(number.checked_sub(1)?));
             if let (Some((_, state)), Some(now)) = (found, step_state(text(call, "/input/status"))) {

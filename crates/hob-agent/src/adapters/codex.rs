@@ -85,7 +85,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
         "turn.failed" => parsed.problem = Some(text(&event, "/error/message").to_owned()),
         "error" => {
             let said = text(&event, "/message").to_owned();
-            // It tries again five times; a key that is not accepted stays so.
+            // It tries again five times; a rejected key stays rejected.
             parsed.abort |= said.contains("401 Unauthorized");
             parsed.problem = Some(said.clone());
             return Some(said);

@@ -13,7 +13,7 @@ use hob_sandbox::{Plan, Tier};
 
 use crate::home::Home;
 
-/// An empty file for each way to write none.
+/// An empty file in each format.
 const EMPTY: [(&str, &str); 2] = [("json", "{}\n"), ("jsonc", "{}\n")];
 
 /// `plan` with empty files and folders in place of those of `controls` that are in `folder`.

@@ -27,7 +27,7 @@ pub(super) struct End<'a> {
     pub(super) parsed: &'a ParsedOutput,
     /// The end of its process.
     pub(super) finished: &'a Finished,
-    /// The time it had, and the setting that this comes from.
+    /// Its time limit, and the setting that this comes from.
     pub(super) time: (Duration, &'static str),
 }
 
@@ -64,7 +64,7 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
     }
 }
 
-/// A run without a complaint: its last line may name the outcome, as any command's may.
+/// The outcome of a run without a complaint: its last line may name it, as any command's may.
 fn ended_well(parsed: &ParsedOutput) -> Outcome {
     let words = parsed.summary.trim();
     let named = ResultLine::read(words).and_then(|said| said.outcome());

@@ -1,4 +1,4 @@
-//! goose: `goose run`. Written from its documentation; it is on no package registry, and was not run.
+//! goose: `goose run`. Written from its documentation; it is in no package registry, and was never run.
 
 use crate::{
     adapters::{

@@ -9,7 +9,7 @@ use std::{
 /// `None` if they are not known.
 pub(super) fn installation(program: &Path, home: Option<&Path>) -> Option<Vec<PathBuf>> {
     let file = program.canonicalize().ok()?;
-    // The outermost: what one package needs may be installed beside it.
+    // The outermost one: a package's dependencies may be installed beside it.
     let packages = file.ancestors().filter(|folder| folder.file_name() == Some(OsStr::new("node_modules"))).last();
     if let Some(packages) = packages {
         return Some(vec![packages.to_owned()]);

@@ -11,9 +11,9 @@ pub(super) enum Complaint {
     Limit(Option<Duration>),
     /// The account has no money or no plan: waiting does not help.
     Unpaid,
-    /// The key or login is missing or not accepted.
+    /// The key or login is missing or was rejected.
     Key,
-    /// The service or the way to it failed: it may pass.
+    /// The service or the way to it failed, perhaps transiently.
     Service,
     /// Something else.
     Other,
@@ -93,7 +93,7 @@ pub(super) fn is_unpaid(text: &str) -> bool {
     UNPAID.iter().any(|sign| lower.contains(sign))
 }
 
-/// The longest wait that is believed: a month.
+/// The longest credible wait: a month.
 const LONGEST: u64 = 31 * 86_400;
 
 /// The wait that a text in lower case asks for.

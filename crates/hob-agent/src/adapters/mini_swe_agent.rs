@@ -1,4 +1,4 @@
-//! mini-swe-agent: `mini`. It prints for people; what counts is the trajectory that it writes.
+//! mini-swe-agent: `mini`. Its output is for people; the result is in its trajectory.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
 
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     let line = line.trim();
-    // Its library of models prints at the end why it gave up.
+    // Its model library prints at the end why it gave up.
     if line.contains("Error: ") || line.contains("Exception - ") {
         parsed.problem = Some(line.to_owned());
         // It would try again for minutes.

@@ -63,7 +63,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
 
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     let Some(event) = json_event(line) else {
-        // A log line: kept as what went wrong until something goes well.
+        // A log line: it counts as the failure until something succeeds.
         if ["level=error", "error="].iter().any(|sign| line.to_ascii_lowercase().contains(sign)) {
             parsed.problem = Some(line.trim().to_owned());
         }
@@ -88,7 +88,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
             let input = tokens("input").saturating_add(cached_input).saturating_add(cache_write);
             let output = tokens("output").saturating_add(tokens("reasoning"));
             parsed.count(Usage { input, cached_input, cache_write, output });
-            // A model that it does not know costs it 0: then the settings' price counts.
+            // An unknown model costs it 0: then the settings' price counts.
             if let Some(usd) = event.pointer("/part/cost").and_then(Value::as_f64).filter(|usd| *usd > 0.0) {
                 parsed.add_usd(usd);
             }

@@ -28,7 +28,7 @@ pub(super) struct ParsedOutput {
     pub(super) refused: bool,
     /// The time until its quota resets, if it reports that.
     pub(super) reset: Option<Duration>,
-    /// Whether to end it now: it would only wait, for a key or for hours.
+    /// Whether to end it now, because it would only wait: for a key, or for hours.
     pub(super) abort: bool,
 }
 
@@ -40,7 +40,7 @@ impl ParsedOutput {
 
     /// Adds money in US dollars. An invalid amount counts as nothing.
     pub(super) fn add_usd(&mut self, usd: f64) {
-        // `as` saturates: not a number and what is below zero become 0.
+        // `as` saturates: NaN and negative values become 0.
         let micros = (usd * 1e6).ceil() as u64;
         self.usd_micros = Some(self.usd_micros.unwrap_or(0).saturating_add(micros));
     }

@@ -57,7 +57,7 @@ fn plan(situation: &Situation<'_>) -> Plan {
 }
 
 fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
-    // Each piece of a message repeats all of it: those lines are long, many, and have nothing new.
+    // Each piece of a message repeats all of it: those lines are long, many, and without news.
     if line.starts_with("{\"type\":\"message_update\"") {
         return None;
     }

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A program that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unusable {
-    /// It is not there.
+    /// It is not installed.
     #[error("`{program}` is not on the path: install it with `{install}`, or set `command` to its path")]
     Missing {
         /// Its name.
@@ -67,7 +67,7 @@ type Identity = (PathBuf, Option<SystemTime>, u64);
 
 static KNOWN: LazyLock<Mutex<BTreeMap<Identity, Version>>> = LazyLock::new(Mutex::default);
 
-/// Makes sure that `program` is there and new enough: its path and version.
+/// Checks that `program` is installed and new enough; returns its path and version.
 ///
 /// # Errors
 /// [`Unusable`], with the command that helps.

@@ -22,9 +22,9 @@ use crate::{
 const PLACEHOLDER: &str = "{prompt}";
 /// Bytes of output quoted as the reason of a failure.
 const QUOTED: usize = 2_000;
-/// Lines of what a program printed that are taken for its summary.
+/// Lines of a program's output that become its summary.
 const CLOSING_LINES: usize = 10;
-/// Bytes and lines of it that are taken for a plan.
+/// Bytes and lines of it that become a plan.
 const PLAN_BYTES: usize = 16 * 1024;
 const PLAN_LINES: usize = 120;
 
@@ -35,7 +35,7 @@ pub struct CommandAgent {
     arguments: Vec<String>,
     prompt: PromptVia,
     egress: EgressRules,
-    /// The limits and approvals of its investigations, and what is kept of its output.
+    /// The limits and approvals of its investigations, and the caps on its output.
     settings: AgentSettings,
 }
 
@@ -68,7 +68,7 @@ impl CommandAgent {
         let (watcher, follower) = (context.clone(), context.clone());
         let program = confined
             .program(&self.program)
-            // The report of its end is for Hob, which tells the outcome in words.
+            // The line that reports its end is for Hob, which shows the outcome in words.
             .watch(move |line| match ResultLine::read(line) {
                 Some(_report) => watcher.alive(),
                 None if is_checklist(line) => watcher.alive(),
@@ -94,7 +94,7 @@ impl CommandAgent {
     }
 
     fn with_prompt(&self, brief: &str) -> Result<Vec<String>, AgentError> {
-        // No argument can hold a zero byte, and one that begins with a dash would be read as a flag.
+        // No argument can contain a zero byte, and one that begins with a dash would be parsed as a flag.
         let mut prompt = brief.replace('\0', "");
         if prompt.starts_with('-') {
             prompt.insert(0, '\n');
@@ -192,7 +192,7 @@ fn purpose(purpose: RunPurpose) -> &'static str {
     }
 }
 
-/// The last lines that a program printed which exited well and named no outcome.
+/// The last lines of a program's output, if it exited well and named no outcome.
 fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     let (bytes, most) = match purpose {
         RunPurpose::Work => (QUOTED, CLOSING_LINES),

@@ -26,7 +26,7 @@ pub(crate) struct ResultLine {
     pub(crate) reason: String,
     /// Its question to a person.
     pub(crate) question: String,
-    /// The profile that it hands over to; with the outcome `hand_over`, as all up to `evidence`.
+    /// The profile to hand off to; only with the outcome `hand_over`, like the fields up to `evidence`.
     pub(crate) to: String,
     /// The finished part of the work.
     pub(crate) done: String,
@@ -36,7 +36,7 @@ pub(crate) struct ResultLine {
     pub(crate) context: String,
     /// Evidence: where it can be seen.
     pub(crate) evidence: Vec<String>,
-    /// Seconds until a used-up quota is there again; with the outcome `quota`.
+    /// Seconds until a used-up quota resets; with the outcome `quota`.
     pub(crate) reset_after: Option<u32>,
     /// The cost in US dollars; `total_cost_usd` likewise.
     #[serde(alias = "total_cost_usd")]
@@ -47,7 +47,7 @@ pub(crate) struct ResultLine {
     pub(crate) output_tokens: u64,
 }
 
-/// The ends a program can name.
+/// The outcomes that a program can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NamedOutcome {
@@ -59,7 +59,7 @@ pub(crate) enum NamedOutcome {
     Question,
     /// The model's quota is used up: that does not cost an attempt.
     Quota,
-    /// Another profile goes on.
+    /// Another profile continues.
     HandOver,
     /// It failed.
     Failed,
@@ -114,7 +114,7 @@ impl ResultLine {
 
     /// The cost of the run by its report. A value that is negative or not a number counts as nothing.
     pub(crate) fn spend(&self) -> Spend {
-        // `as` saturates: not a number and what is below zero become 0.
+        // `as` saturates: NaN and negative values become 0.
         let usd_micros = (self.usd * 1e6).ceil() as u64;
         Spend { usd_micros, input_tokens: self.input_tokens, output_tokens: self.output_tokens, wall_seconds: 0 }
     }

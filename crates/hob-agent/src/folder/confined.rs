@@ -110,7 +110,7 @@ impl Folder {
             .and_then(|()| rustix::fs::fchmod(&file, mode).map_err(failed))
             .and_then(|()| rustix::fs::renameat(parent, &temporary, parent, name).map_err(failed));
         if written.is_err() {
-            // The first error is the one to report; a file left over shows in the diff.
+            // The first error is reported; a file left over shows in the diff.
             rustix::fs::unlinkat(parent, &temporary, AtFlags::empty()).ok();
         }
         written
@@ -141,7 +141,7 @@ impl Folder {
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let next = rustix::fs::openat(here, folder, flags, Mode::empty()).map_err(|errno| match errno {
-                // A link answers with either, by the kind of system.
+                // Depending on the system, a link answers with either.
                 Errno::LOOP | Errno::NOTDIR => refusal(here, folder, &shown()),
                 errno => FileError::io(&shown(), errno),
             })?;

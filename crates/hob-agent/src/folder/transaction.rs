@@ -1,6 +1,6 @@
 //! Changes to several files as one transaction: all of them are made, or every file is restored.
 //!
-//! - Flow: the caller works out every new content first; the files are read once more, then changed one after the other.
+//! - Flow: the caller computes every new content first; the files are read again, then changed one after the other.
 //! - Guarantees: when a change fails, the files changed before it get their old content and mode back, and files that were
 //!   created are removed. No file is changed when two changes name the same one.
 //! - Caveats: folders that were created for a new file stay, empty. A process that dies in the middle leaves the changes

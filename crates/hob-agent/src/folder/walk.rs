@@ -24,8 +24,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Walks the entries below `start` in the order of their names, at most `depth` levels deep. Links are named and not
-/// followed; git's own files and what `.gitignore` files leave out do not appear.
+/// Walks the entries below `start` in the order of their names, at most `depth` levels deep. Links are named but not
+/// followed; git's own files and files that `.gitignore` excludes do not appear.
 pub(crate) fn walk(
     folder: &Folder,
     start: &Inside,

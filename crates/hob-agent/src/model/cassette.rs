@@ -64,7 +64,7 @@ impl ModelClient for Cassette {
     }
 }
 
-/// Every text a message has for the model.
+/// Every text of a message to the model.
 fn texts(message: &Message) -> Vec<&str> {
     match message {
         Message::User { text, .. } => vec![text],

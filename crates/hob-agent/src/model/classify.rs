@@ -27,7 +27,7 @@ pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> Mode
             408 | 409 | 425 | 429 | 500.. => FailureClass::Transient { retry_after: retry_after(headers) },
             // 401 and 403: the key; 402: the bill; 404: the model's name or the address.
             401..=404 => FailureClass::Misconfigured,
-            // Redirects are not followed, so that a key goes nowhere else: the address is wrong.
+            // Redirects are not followed, so that a key reaches no other host: the address is wrong.
             300..=399 => FailureClass::Misconfigured,
             _ => FailureClass::Permanent,
         }
@@ -46,7 +46,7 @@ pub(super) fn stream_error(error: &Value) -> ModelError {
         _ if is_unpaid(&body) => FailureClass::Misconfigured,
         "authentication_error" | "permission_error" | "not_found_error" => FailureClass::Misconfigured,
         "invalid_request_error" | "request_too_large" => FailureClass::Permanent,
-        // Overloads, rate limits, server errors, and what is not known: another try is bounded and may work.
+        // Overloads, rate limits, server errors, and unknown errors: another try is bounded and may work.
         _ => FailureClass::Transient { retry_after: None },
     };
     ModelError::Status { status: 200, message: message(&body), failure }
@@ -59,8 +59,8 @@ fn is_unpaid(body: &str) -> bool {
         .any(|sign| body.contains(sign))
 }
 
-/// Whether an error says that the request is longer than the model's window. Services have no common code for it: these are
-/// OpenAI's, Anthropic's, Gemini's, vLLM's and llama.cpp's words.
+/// Whether an error says that the request is longer than the model's window. Services have no common code for it: these
+/// are the words of OpenAI, Anthropic, Gemini, vLLM and llama.cpp.
 fn is_too_long(body: &str) -> bool {
     let body = body.to_lowercase();
     [

@@ -19,12 +19,12 @@ use crate::model::{
 /// A conversation under way.
 pub struct Conversation<'a> {
     chain: &'a FallbackChain,
-    /// The place of the model that is asked first.
+    /// The index of the model that is asked first.
     place: usize,
     recording: Option<Recording>,
 }
 
-/// A reply, and who gave it.
+/// A reply, and the model that gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The reply.
@@ -123,7 +123,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Whether another model would be asked the same in vain.
+/// Whether asking another model the same would be in vain.
 fn is_about_the_request(error: &ModelError) -> bool {
     match error.failure() {
         FailureClass::Permanent | FailureClass::Cancelled => true,

@@ -77,7 +77,7 @@ impl ModelError {
         numbers.filter(|number| (1_000..100_000_000).contains(number)).min()
     }
 
-    /// Whether the service does not take back what it wrote for itself: signed thinking, encrypted reasoning.
+    /// Whether the service rejects what it wrote for itself: signed thinking, encrypted reasoning.
     pub fn refuses_reasoning(&self) -> bool {
         let Self::Status { status: 400 | 422 | 200, message, failure: FailureClass::Permanent } = self.of_request()
         else {
@@ -87,7 +87,7 @@ impl ModelError {
         ["thinking", "signature", "reasoning", "encrypted"].iter().any(|sign| message.contains(sign))
     }
 
-    /// The error that can have been about the request: of several only the last one.
+    /// The error that may concern the request: of several only the last one.
     fn of_request(&self) -> &Self {
         match self {
             Self::All(failures) => failures.last().map_or(self, |(_, error)| error.of_request()),
@@ -115,7 +115,7 @@ fn together(failures: impl Iterator<Item = FailureClass>) -> FailureClass {
         (true, _, true) => FailureClass::Misconfigured,
         (true, _, false) => FailureClass::Permanent,
         (false, true, _) => FailureClass::QuotaExhausted { reset_after: waits.into_iter().flatten().min() },
-        // A wait that is not known is the policy's own, which may be the shortest.
+        // An unknown wait is the policy's own, which may be the shortest.
         (false, false, _) => FailureClass::Transient { retry_after: waits.into_iter().min().flatten() },
     }
 }

@@ -1,4 +1,4 @@
-//! The models of one agent, in the order in which they are asked, each with what it costs.
+//! The models of one agent, in the order in which they are asked, each with its price.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl FallbackChain {
         Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
     }
 
-    /// `first`, and `others` to fall over to; recordings of what they reply go to `records`.
+    /// `first`, with `others` as fallbacks; recordings of their replies go to `records`.
     pub(super) fn of(first: Member, others: Vec<Member>, records: Option<Records>) -> Self {
         Self { first, others, records }
     }

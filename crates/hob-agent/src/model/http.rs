@@ -1,6 +1,6 @@
 //! One streamed request to a model's service, with its deadlines and retries.
 //!
-//! - Flow: send; read the answer's events into a [`Collect`]; on a transient failure throw away what came and send again.
+//! - Flow: send; read the answer's events into a [`Collect`]; on a transient failure discard the answer and send again.
 //! - Guarantees: connecting, and each wait for more of the stream, has a time-out; the answer is bounded; retries are
 //!   counted and wait with full jitter; a key is in a header marked sensitive, in no message and no log; redirects are
 //!   not followed, so that a key goes to no other host.
@@ -68,7 +68,7 @@ pub(super) enum Reach {
 
 /// Makes ring the process's one cryptography, as every HTTP client here expects.
 pub fn use_ring() {
-    // Twice is fine: the one that came first stays, and it is this one.
+    // A second call is fine: the first provider stays, and it is this one.
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
@@ -104,7 +104,7 @@ impl Http {
                 Err(error) => without_key(error, call.key.as_ref()),
             };
             let Some(mut wait) = self.wait(attempt, &error.failure()) else { return Err(self.quota_or(error)) };
-            // A connection that was kept for the next request may have been closed by the server meanwhile.
+            // The server may meanwhile have closed a connection that was kept for the next request.
             if attempt == 0 && matches!(error, ModelError::Transport(_)) {
                 wait = Duration::ZERO;
             }
@@ -115,7 +115,7 @@ impl Http {
         }
     }
 
-    /// A limit that opens only later than a run can wait for is a quota that is used up.
+    /// A limit that opens later than a run can wait for is a used-up quota.
     fn quota_or(&self, error: ModelError) -> ModelError {
         match error {
             ModelError::Status {
@@ -184,7 +184,7 @@ impl Http {
         collect.finish(of, call.body.len())
     }
 
-    /// The beginning of an error's body; as much as came.
+    /// The beginning of an error's body, as far as it arrived.
     async fn error_body(&self, answer: reqwest::Response) -> String {
         let mut body = Vec::new();
         let mut chunks = answer.bytes_stream();

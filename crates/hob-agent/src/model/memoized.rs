@@ -1,10 +1,11 @@
-//! A value that keeps its JSON once it was written, so that a request costs what is new in it.
+//! A value that keeps its JSON once it is written, so that a request costs only its new parts.
 
 use std::{borrow::Cow, ops::Deref, sync::OnceLock};
 
 use serde::{Serialize, Serializer};
 
-/// A value with its JSON as the model that was asked first wants it. The value cannot change any more, so that JSON is always the same.
+/// A value with its JSON for the model that was asked first. The value cannot change any more, so that JSON stays the
+/// same.
 #[derive(Debug, Default, Clone)]
 pub struct Memoized<T> {
     value: T,

@@ -17,7 +17,7 @@ pub trait ModelClient: Send + Sync {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError>;
 }
 
-/// One request. From one turn to the next `messages` mostly only grows, so that a service's prompt cache hits.
+/// One request. From one turn to the next `messages` usually only grows, so that a service's prompt cache hits.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ModelRequest<'a> {
     /// The instructions of the system role: Hob's own text, never anything from an issue or a repository.
@@ -61,7 +61,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Words of Hob's without a picture.
+    /// Hob's words without a picture.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), images: Vec::new() }
     }
@@ -77,7 +77,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The picture as an address that holds it.
+    /// The picture as a data address.
     pub(in crate::model) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type, self.data)
     }
@@ -138,7 +138,7 @@ pub struct ModelReply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// It said all, or waits for its tools.
+    /// It finished, or waits for its tools.
     Finished,
     /// Its reply reached the limit of tokens.
     Length,

@@ -25,7 +25,7 @@ const ANTHROPIC: &str = "https://api.anthropic.com";
 /// Whether a model's tokens are billed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Billing {
-    /// A service that may send a bill.
+    /// A service that may charge money.
     Billed,
     /// A recording, or a server on this machine.
     Free,
@@ -155,7 +155,7 @@ fn address(overrides: [&Option<String>; 2], default: &str) -> Result<Url, ModelE
     let text = overrides.into_iter().flatten().next().map_or(default, String::as_str);
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let url = url.filter(|url| url.username().is_empty() && url.password().is_none());
-    // The text is not repeated: an address that is wrong may be one with a key in it.
+    // The text is not repeated: a wrong address may contain a key.
     url.ok_or_else(|| {
         ModelError::Setup("a model's base URL must be `http://` or `https://`, a host, and no user or password".into())
     })

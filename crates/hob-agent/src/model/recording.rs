@@ -88,7 +88,7 @@ impl Recording {
             State::New | State::Ended => self.open()?,
         };
         let before = (turn as usize).saturating_sub(1);
-        // A turn that was cut off is done again; more than its reply is not thrown away.
+        // A turn that was cut off is done again; only its reply is replaced.
         if tape.replies().len() > before + 1 {
             return Err(RecordError::Taken(self.path()));
         }

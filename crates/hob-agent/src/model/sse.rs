@@ -1,4 +1,4 @@
-//! Server-sent events: bytes in, events out, as much of the format as the models' services use.
+//! Server-sent events: bytes in, events out, as far as the models' services use the format.
 
 /// Bytes one event may have.
 const EVENT_MAX: usize = 8 << 20;
@@ -17,7 +17,7 @@ pub(crate) struct Events {
 pub(crate) struct TooBig(pub(super) usize);
 
 impl Events {
-    /// Takes a chunk and gives the data of each event that it completes. Names of events are left out: both services
+    /// Takes a chunk and returns the data of each event that it completes. Names of events are left out: both services
     /// repeat them in the data.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Result<Vec<String>, TooBig> {
         self.buffer.extend_from_slice(chunk);

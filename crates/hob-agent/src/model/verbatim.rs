@@ -11,7 +11,7 @@ const MAX: usize = 1 << 20;
 pub struct Verbatim {
     /// The interface and the model. It is sent to no other, which could not read it and would refuse it.
     of: String,
-    /// JSON: elements of an array or members of an object, as the interface wants them back.
+    /// JSON: elements of an array or members of an object, in the form in which the interface takes them back.
     json: String,
     /// A digest of the JSON: if a transcript removed a secret from it, it is no longer what the service signed.
     digest: String,
@@ -29,7 +29,7 @@ impl Verbatim {
         (self.of == of).then_some(self.json.as_str())
     }
 
-    /// Whether it is as it came.
+    /// Whether it is unchanged.
     pub(crate) fn is_intact(&self) -> bool {
         self.digest == digest(&self.json)
     }

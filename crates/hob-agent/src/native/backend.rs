@@ -1,4 +1,4 @@
-//! The native agent: what it is made from, and how one run of it begins and ends.
+//! The native agent: its parts, and the beginning and end of one of its runs.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -80,8 +80,8 @@ impl NativeAgent {
         Self { images, ..self }
     }
 
-    /// Gives it programs that its settings may name as tools, `[tools.NAME]`. What they say of themselves is kept in
-    /// `helps`, which agents can share.
+    /// Gives it programs that its settings may name as tools, `[tools.NAME]`. Their help texts are kept in `helps`,
+    /// which agents can share.
     #[must_use]
     pub(crate) fn programs(self, programs: BTreeMap<String, ToolSettings>, helps: Helps) -> Self {
         Self { programs, helps, ..self }
@@ -99,13 +99,13 @@ impl NativeAgent {
         Self { servers: McpSource::Servers(servers), ..self }
     }
 
-    /// Answers its calls of MCP servers' tools as in `lines`: nothing that was done there is done again.
+    /// Answers its calls of MCP servers' tools as in `lines`, so that nothing is done again.
     #[must_use]
     pub fn replaying(self, lines: &[Line]) -> Self {
         Self { servers: McpSource::Recorded(Arc::new(Recorded::new(lines))), ..self }
     }
 
-    /// Whether the price of each model is known, without which no budget of money can be kept.
+    /// Whether the price of each model is known, which a budget of money requires.
     fn priced(&self) -> Result<(), AgentError> {
         match self.models.unpriced() {
             Some(model) => Err(setup(format!(
@@ -116,7 +116,7 @@ impl NativeAgent {
         }
     }
 
-    /// Whether something is left to it in `sandbox`.
+    /// Whether any tool is left to it in `sandbox`.
     fn reaches(&self, sandbox: &Sandbox) -> Result<(), AgentError> {
         match self.needs.lack(&OpenWays::of(sandbox)) {
             Some(lack) if lack.is_all => Err(setup(lack.sentence)),
@@ -124,7 +124,7 @@ impl NativeAgent {
         }
     }
 
-    /// The names of the tools that it has in this run: what the sandbox cuts off is left out, and people are told.
+    /// The names of its tools in this run: those that the sandbox cuts off are left out, and people are told.
     fn wanted(&self, context: &RunContext) -> Vec<String> {
         let mut wanted = self.settings.tools.clone();
         if let Some(lack) = self.needs.lack(&OpenWays::of(&context.sandbox)) {
@@ -155,7 +155,7 @@ impl NativeAgent {
         }
     }
 
-    /// Opens its MCP servers, within the time of the run. One that does not do is a warning: the run goes on without it.
+    /// Opens its MCP servers, within the time of the run. A failing one is a warning: the run continues without it.
     async fn open_servers(
         &self,
         request: &RunRequest,
@@ -217,7 +217,7 @@ impl AgentBackend for NativeAgent {
         let egress = self.egress.open(context, request).await?;
         let (mut confined, home) = Confined::of_run(context, request, &egress).await?;
         confined.environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
-        // Declared before the shell, and so dropped after it: what is killed with its group need not be looked for.
+        // Declared before the shell, and so dropped after it: processes killed with its group need not be searched for.
         let children =
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
         let mut guard =

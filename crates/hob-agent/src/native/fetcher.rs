@@ -87,7 +87,7 @@ impl Fetcher {
 
     async fn get(&self, url: &str) -> Result<String, String> {
         let parsed: Url = url.parse().map_err(|error| format!("`{url}` is no address: {error}"))?;
-        // The proxy refuses it, too; here it is said why.
+        // The proxy refuses it, too; this error says why.
         if let Some(why) = refusal(&parsed, &self.listed) {
             return Err(why);
         }
@@ -162,7 +162,7 @@ fn refusal(url: &Url, listed: &Listed) -> Option<String> {
     }
 }
 
-/// The body, and whether there was more of it.
+/// The body, and whether it was cut.
 async fn read(answer: Response) -> Result<(Vec<u8>, bool), String> {
     let (mut bytes, mut parts) = (Vec::new(), answer.bytes_stream());
     while let Some(part) = parts.next().await {

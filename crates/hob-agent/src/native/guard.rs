@@ -51,8 +51,8 @@ pub(super) enum Decision {
 }
 
 impl Guard {
-    /// The rules of a run: what its settings deny and let run, what people allowed for its issue, and who is asked about
-    /// the rest.
+    /// The rules of a run: what its settings deny and allow, what people allowed for its issue, and the approver of the
+    /// rest.
     pub(super) fn new(
         settings: &AgentSettings,
         request: &RunRequest,
@@ -99,7 +99,7 @@ impl Guard {
         }
     }
 
-    /// Says whether the action `tool` may run, which may wait for a person. The caller bounds the wait.
+    /// Decides whether the action `tool` may run, which may wait for a person. The caller bounds the wait.
     pub(super) async fn check(&self, tool: &str, action: &Action, place: Place) -> Result<Decision, ToolError> {
         let line = match action {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),

@@ -22,11 +22,11 @@ pub(super) const REASON_MAX: usize = 300;
 
 /// Turns that stay whole however large they are.
 const TURNS_ALWAYS: usize = 4;
-/// Bytes of an answer that is not worth masking.
+/// Bytes below which an answer is not worth masking.
 const SMALL: usize = 400;
-/// Bytes of the lines of folded turns; of what is older only counts stay.
+/// Bytes of the lines of folded turns; older ones only leave counts.
 const LINES_MAX: usize = 8 * 1024;
-/// About what a picture costs in a request, in bytes of text: 1,600 tokens, the most of Anthropic's.
+/// The approximate cost of a picture in a request, in bytes of text: 1,600 tokens, the most of Anthropic's.
 const PICTURE: usize = 6_400;
 /// Files and errors that the fold names.
 const FILES_MAX: usize = 60;
@@ -112,14 +112,14 @@ impl History {
         &self.messages
     }
 
-    /// Adds a turn: what the model said, and what it is answered.
+    /// Adds a turn: the model's message, and the answers to it.
     pub(super) fn push(&mut self, number: u32, said: Message, answer: Message, trace: Trace) {
         let bytes = size(&said) + size(&answer);
         self.messages.extend([said.into(), answer.into()]);
         self.turns.push_back(Turn { number, bytes, is_masked: false, trace });
     }
 
-    /// Tells the model something more behind the last answer; there is one.
+    /// Adds a text for the model after the last answer, which must exist.
     pub(super) fn tell(&mut self, text: &str) {
         let Some(last) = self.messages.pop() else { return };
         let mut last = Message::clone(&last);
@@ -139,7 +139,7 @@ impl History {
         self.messages.push(last.into());
     }
 
-    /// About how many bytes the conversation has in a request.
+    /// The approximate size in bytes of the conversation in a request.
     pub(super) fn bytes(&self) -> usize {
         let first = self.messages.first().map_or(0, |first| size(first));
         first + self.turns.iter().map(|turn| turn.bytes).sum::<usize>()
@@ -157,7 +157,7 @@ impl History {
             bytes -= self.mask(index);
         }
         let (mut kept, mut left) = (self.turns.len(), bytes);
-        // Deeper than what is masked: each fold changes what a cache holds.
+        // More than masking would need: each fold invalidates a cache.
         while bytes > full && left > most / 4 * 3 && kept > TURNS_ALWAYS {
             left -= self.turns[self.turns.len() - kept].bytes;
             kept -= 1;
@@ -165,12 +165,13 @@ impl History {
         self.fold(kept, plan) || self.bytes() < before
     }
 
-    /// Leaves out half of the turns, because the service says that the request is too long, however that is counted here.
+    /// Leaves out half of the turns, because the service says that the request is too long, regardless of our own
+    /// count.
     pub(super) fn halve(&mut self, plan: Option<&str>) -> bool {
         self.fold((self.turns.len() / 2).max(1), plan)
     }
 
-    /// Masks what a turn was answered; how many bytes that saves.
+    /// Masks the answers of a turn; returns the number of bytes saved.
     fn mask(&mut self, index: usize) -> usize {
         let at = 2 + 2 * index;
         let (Some(turn), Some(answer)) = (self.turns.get_mut(index), self.messages.get_mut(at)) else { return 0 };
@@ -193,7 +194,7 @@ impl History {
         saved
     }
 
-    /// Forgets what services wrote for themselves: one of them does not take it back any more.
+    /// Forgets what services wrote for themselves: one of them no longer accepts it.
     pub(super) fn forget_reasoning(&mut self) -> bool {
         let mut forgot = false;
         for (at, message) in self.messages.iter_mut().enumerate() {
@@ -276,7 +277,7 @@ fn mask(text: &str) -> String {
     format!("{first}\n[Hob left out {} bytes of this old answer: look again if you need them]", text.len())
 }
 
-/// About how many bytes a message has in a request.
+/// The approximate size in bytes of a message in a request.
 fn size(message: &Message) -> usize {
     match message {
         Message::User { text, images } => text.len() + images.len() * PICTURE,
@@ -288,7 +289,7 @@ fn size(message: &Message) -> usize {
     }
 }
 
-/// The line of a call: what was done, and how its answer begins. A command's answer begins with its exit code.
+/// The line of a call: its action, and the beginning of its answer. A command's answer begins with its exit code.
 fn line(turn: u32, action: &str, answer: &str) -> String {
     let mut lines = answer.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = first_line(lines.next().unwrap_or_default(), 100);

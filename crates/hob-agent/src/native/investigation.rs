@@ -114,7 +114,7 @@ impl CaseFile {
         format!("[case: {message}; new evidence: {}]", new.join(", "))
     }
 
-    /// The most impact that runs without a person's word.
+    /// The highest impact that needs no approval.
     pub(super) fn approve(&self) -> Impact {
         self.record().approve
     }
@@ -200,7 +200,7 @@ impl CaseFile {
         Ok(clip(&shown, cap))
     }
 
-    /// Writes the record to the session. What cannot be written is a warning: the work goes on.
+    /// Writes the record to the session. A failure is a warning: the work continues.
     pub(super) async fn keep(&self) {
         let record = self.record().clone();
         let kept = blocking(&self.session, move |session| session.keep_investigation(&record)).await;

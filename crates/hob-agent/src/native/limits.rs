@@ -10,7 +10,7 @@ use crate::report::unfinished;
 pub(crate) const TURNS: u32 = 250;
 /// The limit for an investigation: one that has not concluded by then needs a person.
 const TURNS_OF_INVESTIGATION: u32 = 50;
-/// Replies that the rate of errors is of.
+/// The number of recent replies that the rate of errors is computed from.
 pub(super) const RECENT: usize = 20;
 
 /// The limits of one run. `None` means no limit.

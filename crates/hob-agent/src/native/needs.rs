@@ -40,7 +40,7 @@ impl OpenWays {
     pub(crate) fn of(sandbox: &Sandbox) -> Self {
         let docker = match sandbox.tier() {
             Tier::None => true,
-            // A fence lets nothing connect to a socket of another's.
+            // A fence does not let a program connect to the socket of another.
             Tier::Fence => false,
             Tier::Box => sandbox.lets_write(Path::new(DOCKER)),
         };
@@ -75,9 +75,9 @@ pub(crate) struct Needs {
 /// The unmet needs of an agent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lack {
-    /// The tools that get nowhere.
+    /// The tools that cannot work.
     pub(crate) tools: Vec<String>,
-    /// Whether nothing is left to it.
+    /// Whether no tool is left to it.
     pub(crate) is_all: bool,
     /// The reason, and the setting to write.
     pub(crate) sentence: String,

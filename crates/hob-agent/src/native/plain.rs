@@ -1,5 +1,5 @@
-//! Output of programs as plain text: what moves a cursor, colours or rings is taken out, since a model pays for it and
-//! a person may see it on a terminal.
+//! Output of programs as plain text: cursor movements, colours and bells are removed, since a model pays for them and a
+//! person may see them on a terminal.
 
 /// The text without escape sequences and control characters; of a line that was written over with carriage returns, as
 /// progress bars do, the last state.

@@ -1,12 +1,12 @@
-//! Finds a JSON object in a model's words, and repairs what can be repaired without a guess at its meaning.
+//! Finds a JSON object in a model's words, and repairs it as far as that needs no guess at its meaning.
 
 use serde_json::{Map, Value};
 
 use crate::report::first_line;
 
-/// Bytes of words that are looked through.
+/// The most bytes of words that are searched.
 const TEXT_MAX: usize = 256 * 1024;
-/// Places in the words at which an object is looked for.
+/// The most places in the words at which an object is tried.
 const PLACES_MAX: usize = 24;
 /// Keys of which a reply has one.
 const KEYS: [&str; 6] = ["action", "actions", "type", "tool", "command", "name"];
@@ -77,7 +77,7 @@ fn looks_meant(text: &str) -> bool {
     KEYS.iter().any(|key| text.contains(&format!("\"{key}\"")))
 }
 
-/// The object that `text` begins with, and how long it is.
+/// The object at the beginning of `text`, and its length.
 fn first_object(text: &str) -> Result<(Map<String, Value>, usize), String> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
     match values.next() {
@@ -87,8 +87,8 @@ fn first_object(text: &str) -> Result<(Map<String, Value>, usize), String> {
     }
 }
 
-/// The text with line breaks in strings escaped and commas before a closing bracket taken out, until that has `most` bytes; and how many bytes of
-/// the text that is.
+/// The text with line breaks in strings escaped and commas before a closing bracket removed, until that has `most`
+/// bytes; and the number of bytes of the text that it covers.
 fn repaired(text: &str, most: usize) -> (String, usize) {
     let mut fixed = String::with_capacity(text.len() + 16);
     let (mut in_string, mut escaped) = (false, false);

@@ -17,7 +17,7 @@ use crate::{
     session::{Line, SessionEvent},
 };
 
-/// The replies of a transcript, in the model's place.
+/// The replies of a transcript, in place of the model.
 pub struct Replayed(Mutex<VecDeque<ModelReply>>);
 
 /// A call whose answer has changed.

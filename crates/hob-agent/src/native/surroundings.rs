@@ -53,7 +53,7 @@ const BUILDS: [(&str, &[&str]); 14] = [
 /// The description of the folder that follows the task.
 pub(super) async fn surroundings(folder: &Folder, confined: &Confined, task: &str) -> String {
     let (folder, task) = (folder.clone(), task.to_owned());
-    // Another thread's work, as it reads a disk; what fails is left out.
+    // On another thread, because it reads a disk; what fails is left out.
     let told = tokio::task::spawn_blocking(move || told(&folder, &task)).await.unwrap_or_default();
     let programs = programs(told.programs, confined).await;
     [told.tree, programs, told.notes].concat()

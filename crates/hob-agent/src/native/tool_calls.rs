@@ -1,4 +1,5 @@
-//! The calls of one reply: those that only look, or need nothing of the others, run at the same time, all others one after the other.
+//! The calls of one reply: those that only look, or are independent, run at the same time, all others one after the
+//! other.
 
 use std::collections::VecDeque;
 
@@ -66,7 +67,7 @@ struct Planned<'a> {
 }
 
 impl ToolExecutor<'_> {
-    /// Runs one action, if it may; says who allowed it.
+    /// Runs one action, if it may, and reports the approval.
     async fn run(&self, tool: &str, action: Action) -> (Allowed, Result<Answer, ToolError>) {
         if let Err(error) = self.fits_the_case(&action) {
             return (Allowed::Refused, Err(error));
@@ -126,7 +127,8 @@ impl ToolExecutor<'_> {
         }
     }
 
-    /// Whether a call may run beside others. One that a person is asked about does not: they are asked one thing at a time.
+    /// Whether a call may run beside others. One that needs a person's approval may not: people are asked one thing at
+    /// a time.
     fn runs_at_once(&self, planned: &Planned<'_>) -> bool {
         let action = planned.action.as_ref();
         action.is_ok_and(|action| action.effect() == Effect::Independent && self.guard.runs_by_itself(action))
@@ -166,7 +168,7 @@ impl CallRunner<'_> {
         Ok(done)
     }
 
-    /// Calls that run at the same time, or one that runs alone.
+    /// Runs calls at the same time, or one that runs alone.
     async fn batch(&mut self, batch: Vec<Planned<'_>>, done: &mut CallResults) -> Result<(), Outcome> {
         let mut runs = Vec::with_capacity(batch.len());
         let mut told = Vec::with_capacity(batch.len());
@@ -249,7 +251,7 @@ impl CallRunner<'_> {
         Ok(())
     }
 
-    /// Reports a command of a test that passed. Elsewhere than in the repository's own folder it is another command.
+    /// Reports a passed command of a test. Outside of the repository's own folder it would be another command.
     async fn tested(&self, command: &str, ran: Option<&CommandResult>) {
         let Some(test) = TestCommand::parse(command).filter(|_| ran == Some(&CommandResult::Succeeded)) else { return };
         let Toolbox { shell, folder, .. } = &self.executor.toolbox;
@@ -275,7 +277,7 @@ impl CallRunner<'_> {
         })
     }
 
-    /// Counts and shows the step, with what came of it.
+    /// Counts and shows the step, with its result.
     fn show(&self, step: Option<Iteration>, approval: Allowed, answer: &Result<Answer, ToolError>) {
         let (Some(step), Some(case)) = (step, &self.executor.toolbox.case) else { return };
         match (answer, &approval) {

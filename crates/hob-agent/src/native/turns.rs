@@ -136,7 +136,7 @@ impl Run<'_> {
         self.request().await?.map_err(|error| failed(&error))
     }
 
-    /// Goes on without the reasoning of earlier turns.
+    /// Continues without the reasoning of earlier turns.
     fn forget_reasoning(&mut self, error: &ModelError) -> bool {
         let forgot = self.history.forget_reasoning();
         if forgot {
@@ -197,7 +197,7 @@ impl Run<'_> {
         self.history.push(turn, self.dialect.said(&said), Message::user(answer), trace);
     }
 
-    /// Records that the turn is complete, with the note that the model gets behind it.
+    /// Records that the turn is complete, with the note that the model gets after it.
     fn turned(&self, note: String) {
         let RunUsage { turns: turn, written, total_errors: errors, consecutive_errors: errors_in_row, .. } = self.usage;
         let failed_commands = self.usage.failed_commands;

@@ -135,8 +135,8 @@ impl RunUsage {
         Ok(Some(format!("[the same call {times} times in a row{ends}: do something else]")))
     }
 
-    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply in which all
-    /// failed is an error in a row; one in which some did is an error.
+    /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply counts as an
+    /// error if some of its actions failed, and as an error in a row if all did.
     pub(super) fn count_actions(&mut self, limits: &Limits, actions: &Actions) -> Result<(), Outcome> {
         self.consecutive_errors = match (actions.well, actions.wrong) {
             (0, 0) => self.consecutive_errors,
@@ -196,7 +196,7 @@ impl RunUsage {
         if parts.is_empty() { String::new() } else { format!("; failed commands: {}", parts.join(", ")) }
     }
 
-    /// The note that precedes the next turn: what is left, and a warning, once a limit, that it is nearly reached.
+    /// The note before the next turn: the remaining limits, and a warning, once a limit, that it is nearly reached.
     pub(super) fn status(&mut self, limits: &Limits, now: Instant) -> String {
         let time = limits.deadline.saturating_duration_since(now);
         let mut left = vec![span(time)];

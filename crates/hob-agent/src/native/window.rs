@@ -2,7 +2,7 @@
 
 use crate::native::history::History;
 
-/// Tokens that a model takes which is not in the table.
+/// Tokens that a model takes if it is not in the table.
 const DEFAULT: u64 = 128_000;
 /// Tokens that models take in, by the prefixes of their names, from their vendors' pages of models, read 2026-11; the
 /// first match counts. If a service sells a larger window, `context_tokens` says so.
@@ -16,7 +16,7 @@ const KNOWN: [(&str, u64); 8] = [
     ("openai/gpt-4o", 128_000),
     ("openai/gpt-3.5", 16_000),
 ];
-/// Per cent of the window from which on something is left out, and per cent that stay.
+/// Per cent of the window above which something is left out, and per cent that stay.
 const FULL: u64 = 75;
 const KEPT: u64 = 50;
 /// Bytes of a token until a service has counted some. Code has more tokens than prose.
@@ -31,7 +31,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The window of a model: what the settings say, or else what is known of it.
+    /// The window of a model: by the settings, otherwise as far as it is known.
     pub(super) fn of(model: &str, setting: Option<u64>) -> Self {
         let known = || KNOWN.iter().find(|(name, _)| model.starts_with(name)).map_or(DEFAULT, |(_, tokens)| *tokens);
         Self { tokens: setting.unwrap_or_else(known).max(1), counted: (BYTES_PER_TOKEN, 1) }
@@ -57,7 +57,7 @@ impl Window {
         let sent = history.bytes() as u64 * self.counted.1 / self.counted.0;
         match said.filter(|said| *said < sent) {
             Some(said) => self.tokens = said,
-            // It counts otherwise than it is counted here.
+            // It counts differently than this estimate.
             None => self.tokens = self.tokens.min(sent.max(1)),
         }
         history.shrink(self.bytes(KEPT), self.bytes(KEPT), plan) || history.halve(plan)

@@ -160,7 +160,7 @@ impl AgentBackend for RecipeAgent {
         Ok(report(outcome, Spend::default(), started))
     }
 
-    /// Its steps are the repository's, and so is what they need.
+    /// Its steps are the repository's, and so are their needs.
     async fn ready(&self, _machine: &Machine<'_>) -> Result<(), AgentError> {
         Ok(())
     }

@@ -29,12 +29,12 @@ pub(crate) enum Kept {
     Nothing,
     /// The record.
     Record(Box<Investigation>),
-    /// One that cannot be read, with why. It was moved aside.
+    /// A record that cannot be read, with the reason. It was moved aside.
     Damaged(String),
 }
 
 impl Session {
-    /// The record of its investigation. One that is damaged is moved aside, so that the next one can be written.
+    /// The record of its investigation. A damaged one is moved aside, so that the next one can be written.
     pub(crate) fn investigation(&self) -> Kept {
         let Some((folder, _)) = self.place() else { return Kept::Nothing };
         let why = match read_investigation(&folder) {

@@ -27,7 +27,7 @@ pub struct Header {
 /// A line after the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// When, in milliseconds since 1970 by this machine's clock: good for showing, and for nothing else.
+    /// The time, in milliseconds since 1970 by this machine's clock, for display only.
     pub at_ms: u64,
     /// The event.
     #[serde(flatten)]

@@ -17,7 +17,7 @@ pub struct Transcript {
     pub lines: Vec<Line>,
     /// Bytes up to the end of the last whole line.
     pub whole: u64,
-    /// Bytes behind it: a line that was cut off, or damage. Nothing of it was read.
+    /// Bytes after it, of a line that was cut off, or damage. None of it was read.
     pub damaged: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `session.json`: what a session is and how far it has come, without its transcript.
+//! `session.json`: the description and progress of a session, without its transcript.
 
 use hob_domain::{FailureClass, IssueNumber, LastLines, Outcome, RepoName, RunId, Spend};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum SessionState {
     Blocked,
     /// The last run failed.
     Failed,
-    /// A person stopped the last run; or it was under way and its process is gone, which a reader finds.
+    /// A person stopped the last run; or it was under way and its process is gone, which a reader notices.
     Interrupted,
 }
 
@@ -68,7 +68,7 @@ pub struct Metrics {
     pub running: Spend,
     /// Tokens that the service had cached.
     pub cached_tokens: u64,
-    /// Milliseconds in which the model was waited for.
+    /// Milliseconds spent waiting for the model.
     pub model_ms: u64,
     /// Milliseconds in which tools ran.
     pub tools_ms: u64,
@@ -104,13 +104,13 @@ pub struct SessionRecord {
     /// The checks that failed on the work of its last run, with what each printed last.
     #[serde(default)]
     pub failed_checks: Vec<LastLines>,
-    /// Since when the model or the tools are waited for.
+    /// The time since which the model or the tools are waited for.
     #[serde(skip)]
     waiting_since: Option<u64>,
 }
 
 impl SessionRecord {
-    /// A session that nothing has happened in yet.
+    /// A session without events.
     pub(super) fn new(header: &Header, now_ms: u64) -> Self {
         Self {
             session: VERSION,
@@ -140,7 +140,7 @@ impl SessionRecord {
         record
     }
 
-    /// Whether a record that was written is up to date: nothing happens in its session.
+    /// Whether a written record is up to date: nothing happens in its session.
     pub(super) fn is_settled(&self) -> bool {
         self.session == VERSION && !matches!(self.state, SessionState::Running | SessionState::Pending)
     }
@@ -171,7 +171,7 @@ impl SessionRecord {
                 metrics.spend = metrics.spend + std::mem::take(&mut metrics.running);
                 (self.state, self.limits, self.outcome) = (SessionState::Running, *limits, None);
                 self.failed_checks.clear();
-                // One that is tried again in place is the same run.
+                // A retry in place belongs to the same run.
                 if self.runs.last() != Some(run) {
                     self.runs.push(run.clone());
                 }

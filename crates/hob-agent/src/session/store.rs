@@ -23,7 +23,7 @@ const STOP: &str = "stop";
 /// How often old sessions are pruned: that reads the age and size of all of them.
 const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 
-/// The sessions of a state folder. All of its methods read or write files: async code calls them on a thread for blocking
+/// The sessions of a state folder. All of its methods block on files: async code calls them on a thread for blocking
 /// work.
 #[derive(Debug, Clone)]
 pub struct Sessions {
@@ -47,11 +47,11 @@ impl Sessions {
         Self { secrets, ..self }
     }
 
-    /// Makes the session `header.session`, or resumes it; a damaged tail is cut off. Removes what is too old,
-    /// when that was not looked for within the last hour.
+    /// Makes the session `header.session`, or resumes it; a damaged tail is cut off. Removes old sessions, unless that
+    /// was done within the last hour.
     ///
     /// # Errors
-    /// [`SessionError`] when it belongs to something else, another process has it, or the disk fails.
+    /// [`SessionError`] if it belongs to something else, another process has it, or the disk fails.
     pub fn open(&self, header: &Header) -> Result<Session, SessionError> {
         let session = Session::open(&self.place(&header.session)?, header, &self.secrets)?;
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -67,7 +67,7 @@ impl Sessions {
         record(&self.place(id).ok()?)
     }
 
-    /// The record of one session to resume: when its writer was dropped just now, its last events are waited for.
+    /// The record of one session to resume: if its writer was dropped just now, waits for its last events.
     pub fn record_to_resume(&self, id: &RunId) -> Option<SessionRecord> {
         let folder = self.place(id).ok()?;
         wait_for_release(&folder.join(TRANSCRIPT));
@@ -106,12 +106,12 @@ impl Sessions {
     /// Forgets it: the run has stopped, or another begins.
     pub fn forget_to_stop(&self, id: &RunId) {
         if let Ok(folder) = self.place(id) {
-            // Mostly there is none.
+            // Usually there is none.
             fs::remove_file(folder.join(STOP)).ok();
         }
     }
 
-    /// The records of all sessions, the one that changed last first.
+    /// The records of all sessions, the most recently changed first.
     pub fn list(&self) -> Vec<SessionRecord> {
         let mut records: Vec<_> = self.folders().iter().filter_map(|folder| record(folder)).collect();
         records.sort_by(|a, b| (b.updated_ms, &b.id).cmp(&(a.updated_ms, &a.id)));
@@ -125,7 +125,7 @@ impl Sessions {
     /// [`SessionError::NotFound`] if there is none, or more than one.
     pub fn find(&self, text: &str, repo: Option<&RepoName>) -> Result<SessionRecord, SessionError> {
         let mut records = self.list();
-        // A whole id says which, also of an investigation of files, which is of no repository.
+        // A whole id is unambiguous, also of an investigation of files, which has no repository.
         if let Some(at) = records.iter().position(|record| record.id.as_str() == text) {
             return Ok(records.swap_remove(at));
         }
@@ -175,8 +175,8 @@ impl Sessions {
         Ok(self.place(id)?.join(TRANSCRIPT))
     }
 
-    /// Removes sessions that are older than is kept, then the oldest until what is left is small enough. One that is
-    /// written to stays. What cannot be removed is left to the next time.
+    /// Removes sessions that are too old, then the oldest until the rest is small enough. One that is being written
+    /// stays. Failed removals are left to the next time.
     fn prune(&self) {
         let mut kept = Vec::new();
         let mut total = 0;

@@ -114,8 +114,8 @@ impl Session {
         Self(Some(Arc::new(Shared { transcript, queue: Mutex::default(), writer: Mutex::new(writer) })))
     }
 
-    /// Adds an event. When it cannot be written, the session ends there, with a warning, and the run continues: the work is
-    /// worth more than its record.
+    /// Adds an event. If it cannot be written, the session ends there, with a warning, and the run continues: the work
+    /// is worth more than its record.
     pub fn add(&self, event: SessionEvent) {
         let Some(shared) = &self.0 else { return };
         let line = Line { at_ms: now_ms(), event };

@@ -41,13 +41,13 @@ use self::{
 };
 use super::report::Teller;
 
-/// The port of servers of names.
+/// The port of name servers.
 const NAMES: u16 = 53;
-/// Different refusals that are told apart; what is beyond counts together.
+/// The most refusals that are counted separately; others count together.
 const DIFFERENT: usize = 16;
 
-/// Calls that no child needs and that tests make all the same: they are refused, and told. What programs only try, such as
-/// `io_uring`, is not among them.
+/// Calls that no child needs and that tests make all the same: they are refused, and reported. Calls that programs only
+/// try, such as `io_uring`, are not among them.
 pub(super) const TOLD: [(c_long, &str); 21] = [
     (libc::SYS_bpf, "bpf"),
     (libc::SYS_chroot, "chroot"),
@@ -116,7 +116,7 @@ fn tell_now(what: &str) {
 
 /// The answer to a suspended call.
 enum Outcome {
-    /// The caller is answered this.
+    /// The caller gets this answer.
     Is(Answer),
     /// It is given a descriptor.
     Gives { descriptor: OwnedFd, close_on_exec: bool },
@@ -128,7 +128,7 @@ enum Outcome {
 
 /// It is done, and returns nothing.
 const DONE: Outcome = Outcome::Is(Answer::Returns(0));
-/// The kernel does it: nothing is decided here.
+/// The kernel continues the call: nothing is decided here.
 const CONTINUES: Outcome = Outcome::Is(Answer::Continues);
 
 impl From<Errno> for Outcome {
@@ -178,7 +178,7 @@ impl Hand {
                 }
                 continue;
             }
-            // A caller that was killed meanwhile waits for nothing.
+            // A caller that was killed meanwhile does not wait.
             let Ok(call) = listener.next() else { continue };
             self.answer(&listener, &call);
         }

@@ -1,5 +1,5 @@
-//! The last step before the child: a thread gives up what the child must not have and starts it. In a box a process of Hob's own
-//! does so.
+//! The last step before the child: a thread gives up what the child must not have and starts it. In a box, a process of
+//! Hob's own does so.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -127,7 +127,8 @@ fn start_from_thread(starts: Starts, rest: Rest, refusals: Arc<Refusals>) -> Res
     told.recv().unwrap_or_else(|_| Err(RefusedError::LastStep("the last step ended by itself".to_owned())))
 }
 
-/// Holds this thread to what the child may do with files, and a little more, and makes it the one that makes calls for it.
+/// Restricts this thread to the child's access to files, and a little more, and makes it the one that makes calls for
+/// the child.
 fn hand(starts: &Starts, rest: &Rest, refusals: Arc<Refusals>) -> Result<Hand, RefusedError> {
     set_no_new_privs(true).map_err(RefusedError::at("give up new privileges"))?;
     let (read, write) = (rest.read.iter().map(PathBuf::as_path).collect(), writable(rest));
@@ -141,7 +142,7 @@ fn hand(starts: &Starts, rest: &Rest, refusals: Arc<Refusals>) -> Result<Hand, R
     Ok(Hand::new(folder.map(PathBuf::from), refusals))
 }
 
-/// Takes the step in this thread, tells who is to answer the child's calls, and starts the child.
+/// Takes the step in this thread, passes on the listener for the child's calls, and starts the child.
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
 fn take_step(starts: &Starts, rest: &Rest, tell: impl FnOnce(Option<Listener>)) -> Result<Child, RefusedError> {
     let (name, arguments) = starts.arguments.split_first().ok_or_else(no_name)?;
@@ -161,8 +162,8 @@ fn no_name() -> RefusedError {
     RefusedError::Message(postcard::Error::DeserializeUnexpectedEnd)
 }
 
-/// The arguments that make Hob's program take the step in a box; behind them come the child's name and its arguments. They
-/// hold no secret: other processes can read them.
+/// The arguments that make Hob's program take the step in a box; the child's name and its arguments follow them. They
+/// contain no secret: other processes can read them.
 pub(super) fn arguments(plan: &Plan, program: &Path, report: RawFd) -> Result<[OsString; 2], RefusedError> {
     let bridge = match &plan.network {
         Network::None | Network::Open => None,
@@ -226,7 +227,7 @@ pub(super) fn told_as_by_a_shell(code: Option<i32>, signal: Option<i32>) -> Exit
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }
 
-/// Gives up what a child must not have. Calls that the supervisor makes for it are heard of by what is returned.
+/// Gives up what a child must not have. The returned listener receives calls that the supervisor makes for it.
 fn restrict(rest: &Rest) -> Result<Option<Listener>, RefusedError> {
     // The parent of Hob may have left descriptors open that lead to files.
     close_fds::set_fds_cloexec(3, &[]);
@@ -266,7 +267,7 @@ fn limit(limits: Limits) -> io::Result<()> {
     if limits.file > 0 {
         most(Resource::Fsize, limits.file)?;
     }
-    // The sum over all processes is watched; this stops one that takes it all between two looks.
+    // The sum over all processes is monitored; this stops one that takes everything between two looks.
     if limits.memory > 0 {
         most(Resource::Data, limits.memory)?;
     }

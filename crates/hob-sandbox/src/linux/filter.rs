@@ -132,8 +132,8 @@ const RETURN: u16 = 0x06;
 /// Bits of a socket's type that are flags, not part of the type.
 const SOCKET_FLAGS: u64 = 0o2_000_000 | 0o4_000;
 
-/// Installs the filter for this thread and all that comes from it. It cannot be taken away. Calls that are answered for the child
-/// are heard of by what is returned.
+/// Installs the filter for this thread and all its descendants. It cannot be removed. The returned listener receives
+/// the calls that are answered for the child.
 pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listener>, RefusedError> {
     let own = SeccompAction::Errno(libc::EPERM as u32);
     let newer = WITH_FALLBACK.into_iter().map(|call| (call, Vec::new())).collect();
@@ -176,8 +176,8 @@ fn watched() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     Ok(rules)
 }
 
-/// Calls about sockets, and those about files that may be shared memory or terminals: a filter sees no path, but these are
-/// opened for reading and writing, or without following a link, by their whole path. Few others are.
+/// Calls about sockets, and those about files that may be shared memory or terminals: a filter does not see paths, but
+/// these are opened for reading and writing, or without following a link, by their whole path. Few others are.
 fn supervised() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, RefusedError> {
     let of_sockets = [libc::SYS_bind, libc::SYS_connect, libc::SYS_listen, libc::SYS_socket];
     let told = TOLD.iter().map(|(call, _)| *call);
@@ -344,7 +344,7 @@ fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, RefusedError> 
     Ok(SeccompRule::new(conditions)?)
 }
 
-/// Ends a process that makes a call by its number in x32. That architecture is told by this bit of the number alone:
+/// Ends a process that makes a call by its number in x32. Only this bit of the number identifies that architecture:
 /// `__X32_SYSCALL_BIT` in `asm/unistd.h`.
 fn no_x32() -> [sock_filter; 3] {
     /// `BPF_LD | BPF_W | BPF_ABS`, `BPF_JMP | BPF_JGE | BPF_K`, of `linux/bpf_common.h`.

@@ -60,17 +60,17 @@ impl Group {
         for (file, text) in [
             ("memory.max", most(limits.memory, 1)),
             ("memory.swap.max", if limits.memory == 0 { "max".to_owned() } else { "0".to_owned() }),
-            // A child that lacks one of its processes is of no use.
+            // A child that lacks one of its processes is useless.
             ("memory.oom.group", "1".to_owned()),
             ("pids.max", most(limits.processes, TASKS)),
         ] {
-            // It is there with its controller.
+            // It appears with its controller.
             fs::write(group.folder.join(file), text).ok();
         }
         Some(group)
     }
 
-    /// Starts something that begins in the group.
+    /// Starts a process that begins in the group.
     pub(super) fn inside<T>(&self, start: impl FnOnce() -> T) -> T {
         let entered = enter(&self.folder);
         let started = start();
@@ -143,7 +143,7 @@ fn delegate(base: &Path, own: PathBuf) -> io::Result<PathBuf> {
     }
     for _ in 0..TRIES {
         for process in listed("cgroup.procs").lines() {
-            // One that is gone, or that is a zombie, is not moved.
+            // One that is gone, or a zombie, is not moved.
             fs::write(home.join("cgroup.procs"), process).ok();
         }
         let given = wanted.iter().map(|name| fs::write(base.join("cgroup.subtree_control"), format!("+{name}")));

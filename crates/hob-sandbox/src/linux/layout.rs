@@ -25,7 +25,7 @@ pub(super) struct Layout {
     pub(super) folder: PathBuf,
 }
 
-/// One thing that is there.
+/// One mount.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Mount {
     /// Its own processes.
@@ -55,7 +55,7 @@ impl Layout {
     /// The layout of the plan, for a child that starts in `folder`.
     pub(super) fn of(plan: &Plan, folder: &Path) -> Result<Self, RefusedError> {
         let launcher = std::fs::read_link("/proc/self/exe").map_err(RefusedError::at("find Hob's program"))?;
-        // They are memory of the machine that no process has.
+        // They are memory of the machine outside of any process.
         let most =
             Some(plan.limits.memory / 4).filter(|quarter| *quarter > 0).map_or(TEMPORARY, |most| most.min(TEMPORARY));
         let mut mounts = vec![
@@ -80,7 +80,8 @@ impl Layout {
                 common.iter().map(PathBuf::as_path).chain(OWN.map(Path::new)).chain(others.map(PathBuf::as_path));
             shown.any(|outer| path.starts_with(outer))
         };
-        // A program that is a link finds what belongs to it by the link: bound by itself, it would be a file of another place.
+        // A program that is a link finds its own files by the link: bound by itself, it would be a file of another
+        // place.
         let (links, read): (Vec<_>, Vec<_>) =
             plan.read.iter().filter(|path| !is_shown(path)).partition(|path| path.is_symlink());
         let mut bound: Vec<_> = read.into_iter().map(|path| (Access::ReadIfThere, path)).collect();
@@ -93,7 +94,7 @@ impl Layout {
         mounts.extend(bound.into_iter().map(|(access, path)| bind(path, path, access)));
         let target = |link: &PathBuf| Some(Mount::Link(std::fs::read_link(link).ok()?, link.clone()));
         mounts.extend(links.into_iter().filter_map(target));
-        // A plan is made before its folders are, and those of another child are not there.
+        // A plan is made before its folders are, and those of another child do not exist.
         let also = plan.also.iter().filter(|(_, folder)| plan.write.contains(folder));
         mounts.extend(also.map(|(path, folder)| bind(folder, path, Access::Write)));
         mounts.extend(plan.instead.iter().map(|(path, other)| bind(other, path, Access::Read)));

@@ -1,4 +1,4 @@
-//! The tiers as Linux makes them.
+//! The tiers on Linux.
 
 mod bridge;
 mod bubblewrap;
@@ -58,7 +58,7 @@ impl RefusedError {
     }
 }
 
-/// Tells on standard error why the program was not started, in the one form that Hob knows: with the launch's nonce.
+/// Reports on standard error why the program was not started, in the one form that Hob knows: with the launch's nonce.
 #[expect(clippy::print_stderr, reason = "standard error is all that this process shares with Hob")]
 pub(crate) fn refused(nonce: &str, error: &RefusedError) -> std::process::ExitCode {
     eprintln!("{}{error}", crate::refused_because(nonce));

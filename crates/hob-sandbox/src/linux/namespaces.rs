@@ -79,7 +79,7 @@ pub(super) fn command(layout: Layout, report: RawFd) -> Result<(PathBuf, Vec<OsS
     Ok(("/proc/self/exe".into(), vec![MAKE.into(), order]))
 }
 
-/// Enters new namespaces and starts process 1 of the box; behind the order come the arguments of the last step.
+/// Enters new namespaces and starts process 1 of the box; the last step's arguments follow the order.
 pub(crate) fn make(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     in_order(arguments, |order, hex, rest| {
         enter(order.layout.own_network)?;
@@ -159,7 +159,7 @@ fn end_with_parent() -> Result<(), RefusedError> {
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(RefusedError::at("end with the supervisor"))
 }
 
-/// Waits until the child ends, and for all others that end before it; how it ended, as a shell says it.
+/// Waits until the child ends, and reaps all others that end before it; returns a shell's exit code for its end.
 fn wait_for(child: u32) -> Result<ExitCode, RefusedError> {
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     loop {

@@ -47,7 +47,7 @@ const SELDOM: Duration = Duration::from_secs(5);
 const SHARE: u32 = 20;
 /// The exit code if Hob asked for the end: a shell's for a program that `SIGTERM` ended.
 const TERMINATED: u8 = 128 + 15;
-/// Launches longer than this are not Hob's: an argument may have 128 KiB, an environment as much again.
+/// The longest launch that can be Hob's: an argument may have 128 KiB, an environment as much again.
 const LONGEST: usize = 16 << 20;
 
 /// Supervises the child that standard input describes.
@@ -100,7 +100,7 @@ enum Ended {
     ByUs(u8),
 }
 
-/// All that came from the child, and what it takes.
+/// All descendants of the child, and their use of resources.
 struct All<'a> {
     plan: &'a Plan,
     disk: Disk,
@@ -125,7 +125,7 @@ impl All<'_> {
     }
 }
 
-/// Waits until the child ends, or has to.
+/// Waits until the child ends, or must be ended.
 fn wait(mut all: All<'_>, (owner, asked): (&OwnedFd, &UnixStream), child: Pid) -> Result<Ended, RefusedError> {
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
@@ -160,7 +160,7 @@ fn tell(what: &str) {
     eprintln!("{what}");
 }
 
-/// Reads exactly the launch, so that what follows is left to the child.
+/// Reads exactly the launch, so that the rest is left to the child.
 fn read_launch() -> Result<Launch, RefusedError> {
     let mut length = [0; 4];
     read_exactly(&mut length)?;
@@ -190,7 +190,7 @@ fn owner(id: i32) -> Result<OwnedFd, RefusedError> {
     let gone = || RefusedError::at("find Hob")(io::Error::from(io::ErrorKind::NotFound));
     let owner = Pid::from_raw(id).ok_or_else(gone)?;
     let handle = pidfd_open(owner, PidfdFlags::empty()).map_err(RefusedError::at("find Hob"))?;
-    // Its id may have been given to another since; what is the parent now was it all the time.
+    // Its id may have been reused since; the current parent was the parent all the time.
     if getppid() == Some(owner) { Ok(handle) } else { Err(gone()) }
 }
 
@@ -205,7 +205,7 @@ fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard
     Ok((id, heard))
 }
 
-/// Starts what makes a box, which starts Hob's program there as what starts the child.
+/// Starts the maker of a box, which starts Hob's program there to start the child.
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
 fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
     let report = Report::new()?;
@@ -220,14 +220,14 @@ fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
         .args(&launch.arguments)
         .env_clear()
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-        // The folder may be one of the box alone, which goes there itself.
+        // The folder may exist only in the box, which then enters it itself.
         .current_dir("/")
         .process_group(0)
         .spawn();
     Ok((child.map_err(RefusedError::at("start what makes the box"))?, report.listen()))
 }
 
-/// Signals that end a program which does not expect them, a lack of memory's among them.
+/// Signals that end a program which does not expect them, including that of a lack of memory.
 const FATAL: [i32; 9] = [
     libc::SIGABRT,
     libc::SIGBUS,
@@ -280,7 +280,7 @@ struct Disk {
     folders: Vec<PathBuf>,
     devices: BTreeSet<u64>,
     free: u64,
-    /// Measured beside the child: in a large checkout it takes longer than most children.
+    /// Measured concurrently: in a large checkout it takes longer than most children.
     before: Arc<OnceLock<Measured>>,
     limit: u64,
     last: Instant,

@@ -41,7 +41,7 @@ impl Taken {
     }
 }
 
-/// Makes this process the parent of all that came from it and lose their own.
+/// Makes this process the parent of all its orphaned descendants.
 pub(super) fn adopt() -> io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
 }
@@ -57,8 +57,8 @@ pub(super) fn reap(child: Pid) -> Option<WaitStatus> {
     found
 }
 
-/// Kills all of them, and returns when none is left, or after [`LONGEST`]. They are stopped first: one that runs could start
-/// others faster than they are found.
+/// Kills all of them, and returns when none is left, or after [`LONGEST`]. They are stopped first: a running one could
+/// start others faster than they are found.
 pub(super) fn end() {
     let began = Instant::now();
     let mut waited = 0;
@@ -96,7 +96,7 @@ fn unended(left: usize) {
 
 fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
-        // It may be gone already: nothing is lost then.
+        // It may be gone already, which is fine.
         kill_process(pid, signal).ok();
     }
 }
@@ -196,7 +196,7 @@ pub(super) fn socket(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// Whether any of them has the end of this terminal open from which it is driven.
+/// Whether any of them has the controlling end of this terminal open.
 pub(super) fn has_terminal(number: u32) -> bool {
     let drives = |entry: PathBuf| {
         let link = fs::read_link(&entry).ok()?;
@@ -215,7 +215,7 @@ fn opened(all: &[i32]) -> impl Iterator<Item = PathBuf> {
     all.iter().filter_map(move |pid| of(pid).ok()).flatten().flatten().map(|entry| entry.path())
 }
 
-/// Their ids, this process's own not among them.
+/// Their ids, without this process's own.
 fn descendants() -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -238,7 +238,7 @@ fn parent(process: &Path) -> Option<i32> {
     crate::stat_field(process, 4)?.parse().ok()
 }
 
-/// The figure behind this word in one of the kernel's tables of sizes, in bytes.
+/// The figure after this word in one of the kernel's tables of sizes, in bytes.
 fn size_in(table: &[u8], word: &str) -> u64 {
     let line = table.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(word.as_bytes()));
     let kib = line.and_then(|line| std::str::from_utf8(line).ok()?.split_whitespace().next()?.parse::<u64>().ok());

@@ -122,7 +122,7 @@ fn request(
     // A run that only reads is not checked.
     let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
     let Specialist { profile, limits, .. } = &shift.specialist;
-    // A plan is a person's to read first, and so is a report; after an investigation the work may begin.
+    // A person reads a plan or a report first; after an investigation the work may begin.
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
     let (left_out, unfit) = (job.checkout.left_out(), job.unfit().map(|unfit| unfit.to_string()));
@@ -203,7 +203,8 @@ fn public_paths(worker: &Worker, job: &Job<'_>) -> PublicPaths {
     PublicPaths::of(job.checkout.folder(), state.into_iter().chain(home))
 }
 
-/// Shows what the agent does, passes its checklist on, and notes what it spends as it spends it; what was noted in all.
+/// Shows the agent's progress, passes its checklist on, and notes its spend as it grows; returns the total that was
+/// noted.
 pub(super) async fn show_progress(
     worker: &Worker,
     job: &Job<'_>,
@@ -213,7 +214,7 @@ pub(super) async fn show_progress(
     let mut noted = Spend::default();
     while let Some(line) = lines.recv().await {
         if let Some(spent) = line.spent {
-            // The heartbeat writes it: a worker that dies in the middle of a run takes little of the bill with it.
+            // The heartbeat writes it, so that a worker that dies in the middle of a run loses little of its spend.
             if noted == Spend::default() {
                 note_answer(worker, job).await;
             }
@@ -254,7 +255,7 @@ async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) 
     }
 }
 
-/// Writes what a run cost to the ledger at once: a worker that dies later takes nothing of the bill with it.
+/// Writes the cost of a run to the ledger at once, so that a worker that dies later loses none of it.
 pub(super) async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) -> Result<(), WorkError> {
     warn_of_budget(worker, job, spend);
     if spend.usd_micros == 0 && spend.tokens() == 0 {
@@ -264,7 +265,7 @@ pub(super) async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) ->
     Box::pin(notify(worker, &job.held.lease, &job.held.issue.title)).await;
     match written {
         Ok(_sentence) => Ok(()),
-        // The next transition has it too: work that is done is not thrown away for this.
+        // The next transition writes it too, so a failure here must not discard finished work.
         Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => {
             tracing::warn!(issue = job.number().0, %error, "the spend could not be written yet: {error}");
             Ok(())

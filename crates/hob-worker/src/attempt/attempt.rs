@@ -133,7 +133,7 @@ async fn work<'a>(
     }
     let moved = !prepared.only_reads() && Box::pin(update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
-    // The round's work is pushed, and the worker that was to tell of it died.
+    // The round's work is pushed, and the worker that was to report it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
         agent: job.shifts.now().specialist.name.clone(),
@@ -193,7 +193,7 @@ async fn assigned(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// Keeps spend that the forge would not take. What was written unseen is counted twice, which is the safer side.
+/// Keeps spend that the forge did not accept. If the write did succeed, it counts twice, which is the safer side.
 async fn journal(worker: &Worker, held: &HeldIssue) {
     let (issue, spend) = (held.issue.number, held.lease.unwritten());
     if spend != Spend::default()

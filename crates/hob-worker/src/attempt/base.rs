@@ -20,7 +20,7 @@ pub(super) async fn choose_base(
         let counts = if earlier.as_ref() == Some(&known) { Ok(()) } else { label_counts(worker, issue, label).await? };
         match counts {
             Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(Err(no_such_base(&known))),
-            // An agent wrote what is there, its checks and template included.
+            // The contents of Hob's own branches, checks and template included, are an agent's.
             Ok(()) if branch.starts_with(&worker.settings.workspace.branch_prefix) => {
                 let failure = format!("the label `{label}` names a branch of Hob's own, which cannot be a base");
                 return Ok(Err(BlockReason::SetUpNeeded { failure }));

@@ -134,7 +134,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
 
 /// The result of committing work in progress.
 enum Kept {
-    /// There is none, or it has conflicts that are not resolved.
+    /// There is none, or it has unresolved conflicts.
     Nothing,
     /// It breaks a rule, and is in the folder only.
     Unfit,
@@ -178,7 +178,7 @@ pub(super) async fn push_new(worker: &Worker, job: &Job<'_>, head: &Sha) -> Resu
     push(worker, job, head).await
 }
 
-/// Whether people look at the branch: they get finished work alone.
+/// Whether people review the branch: they only get finished work.
 pub(super) fn is_reviewed(job: &Job<'_>) -> bool {
     job.held.lease.record().review.is_under_way()
 }

@@ -19,7 +19,7 @@ pub(super) async fn note_failed_load(worker: &Worker, held: &HeldIssue) {
     }
     let noted = worker.forge.repository_ledger().change_unless(&held.base.tree, |before, nonce, now| {
         let next = RepositoryRecord::next(before, nonce, now);
-        // Others turned it off meanwhile: nothing more is to be said.
+        // Another job turned it off meanwhile: there is nothing more to note.
         if let Some(until) = next.failed_loads.off_until(now) {
             return Err(until);
         }

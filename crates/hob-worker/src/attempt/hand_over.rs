@@ -31,20 +31,20 @@ use crate::{
     counters::{chain_ended, handed_over},
 };
 
-/// Bytes of a report that go on with a hand-over: there is room for the rest of it.
+/// The most bytes of a report that a hand-off passes on, which leaves room for the rest of it.
 const CONTEXT_MAX: usize = 12 * 1024;
 
 /// The result of a hand-off.
 pub(super) enum Passed {
-    /// The next profile goes on.
+    /// The next profile continues.
     On,
-    /// The chain ends: this is what was done.
+    /// The chain ends: this is the work that was done.
     Ended(String),
     /// The work so far breaks a rule.
     Blocked(BlockReason),
 }
 
-/// Takes a hand-over, or ends the chain with the work so far.
+/// Accepts a hand-off, or ends the chain with the work so far.
 pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
     let (from, number) = (job.shifts.now().specialist.name.clone(), number(&job.held.lease.record()));
     // An agent's text may be anything: its target becomes a field only once it is known to be a name.
@@ -64,7 +64,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
             (profile.name.clone(), to)
         }
         (_, Err(refused @ RefusedHandOver::Secret(_))) => {
-            // No word of it goes anywhere.
+            // Nothing of it is passed on.
             let done = format!("The work of `{}` so far.", shift.specialist.name);
             return Ok(ended(worker, job, &refused.to_string(), &done));
         }
@@ -77,7 +77,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     {
         return Ok(Passed::Blocked(reason));
     }
-    // People look at what is finished alone.
+    // Only finished work is for people to look at.
     if !is_reviewed(job) {
         Box::pin(keep(worker, job)).await?;
     }

@@ -19,7 +19,7 @@ use crate::{
 /// Renews and watches until something interrupts the work.
 ///
 /// # Errors
-/// [`WorkError`] when the lease is lost, or ended before it could be renewed.
+/// [`WorkError`] if the lease is lost, or ended before it could be renewed.
 pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Interrupt, WorkError> {
     let lease = &held.lease;
     let renewal = worker.settings.lease.duration / 3;

@@ -1,4 +1,4 @@
-//! All that the work of one attempt needs.
+//! The data of one attempt's work.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -31,7 +31,7 @@ pub(super) struct Job<'a> {
     /// The text about work that passed its checks in an earlier attempt and could not be published then; `None` if
     /// there is none.
     pub(super) proven: Option<ChangeText>,
-    /// The work that could not go to the branch before, as the forge had it when the attempt began.
+    /// The work that could not go to the branch before, as the forge had it at the start of the attempt.
     pub(super) kept: Option<Sha>,
     /// The branch that the work starts from and goes to.
     pub(super) base: BaseChoice,
@@ -102,12 +102,12 @@ impl Job<'_> {
         self.unfit.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes note of why its work could not be committed, or that it was, and returns what was noted before.
+    /// Notes why its work could not be committed, or that it was; returns what was noted before.
     pub(super) fn note_unfit(&self, unfit: Option<UnfitWork>) -> Option<UnfitWork> {
         std::mem::replace(&mut *self.unfit.lock().unwrap_or_else(PoisonError::into_inner), unfit)
     }
 
-    /// Takes note of what the attempt shows of the repository.
+    /// Notes a fact about the repository from this attempt.
     pub(super) fn learn(&self, lesson: Option<Lesson>) {
         if let Some(lesson) = lesson {
             let mut lessons = self.lessons.lock().unwrap_or_else(PoisonError::into_inner);

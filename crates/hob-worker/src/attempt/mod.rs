@@ -5,8 +5,8 @@
 //! `finish`, the one writer of an end. A heartbeat beside the work renews the lease and interrupts the work.
 //!
 //! # Guarantees
-//! Nothing here calls what decides about issues: an attempt begins with a lease and ends with its release, or leaves the
-//! lease to expire.
+//! Nothing here calls the code that decides about issues: an attempt begins with a lease and ends with its release, or
+//! leaves the lease to expire.
 
 mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]

@@ -36,7 +36,8 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
     }
 }
 
-/// Notes how the agent failed to make a plan, and on what work; whether it failed in the same way the last time.
+/// Notes how the agent failed to make a plan, and on which work; returns whether it failed in the same way the last
+/// time.
 async fn has_stalled(job: &Job<'_>, failure: &str) -> Result<bool, WorkError> {
     let work = job.checkout.diff(job.checkout.base(), &job.checkout.tip().await?).await?;
     let mark = failure_mark(failure, &work.patch);

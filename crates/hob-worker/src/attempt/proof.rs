@@ -33,13 +33,13 @@ pub(super) enum Proof {
     Passed(Box<Proven>),
     /// The checks that failed go back to the agent.
     Failed(Evidence),
-    /// The conflicts with the base that are left: the agent has to look again.
+    /// Conflicts with the base remain: the agent has to look again.
     Conflicted(Vec<Conflict>),
     /// Nothing more can be done without a person.
     Blocked(BlockReason),
 }
 
-/// Holds the work so far to the rules and the checks.
+/// Checks the work so far against the rules and runs the checks.
 pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) -> Result<Proof, WorkError> {
     let Some((head, diff)) = work_so_far(job).await? else {
         let said = format!("{}\n\n{}", change.summary, left_out(&job.checkout.left_out()));
@@ -55,7 +55,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     let head = signed(worker, job, head).await?;
     let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
     let failed = FailedChecks::among(&head_results).last;
-    // A run forgets those of the one before by itself.
+    // A run itself clears those of the one before.
     if !failed.is_empty() {
         worker.executor.note_failed_checks(&job.shifts.now().session, failed).await;
     }

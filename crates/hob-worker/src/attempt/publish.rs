@@ -27,8 +27,8 @@ use crate::{
     authorize::approved_hash,
 };
 
-/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. Neither an incident of
-/// seconds nor a quota that is used up costs the work: both are waited out.
+/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. Neither an
+/// incident of seconds nor a used-up quota discards the work: both are waited out.
 pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     Box::pin(through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven)))).await
 }
@@ -37,7 +37,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let (number, lease) = (job.number(), &job.held.lease);
     let mut now = wanted(worker, number).await?;
     if now.is_none() {
-        // Reads can lag, and proven work is not thrown away for one that does.
+        // Reads can lag, and one that does must not discard proven work.
         now = wanted(worker, number).await?;
     }
     match now {
@@ -84,7 +84,7 @@ async fn wanted(worker: &Worker, number: IssueNumber) -> Result<Option<Issue>, W
 async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>, WorkError> {
     let now = match worker.forge.repository().tip(job.base.branch.clone()).await {
         Ok(now) => now,
-        // It was renamed or deleted meanwhile: what opens the pull request is told so.
+        // It was renamed or deleted meanwhile: opening the pull request reports that.
         Err(ForgeError::Moved { .. } | ForgeError::EmptyRepository(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };

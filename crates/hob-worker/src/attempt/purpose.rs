@@ -43,7 +43,7 @@ async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError
     asked_by_label(worker, held, worker.settings.labels.asks_for_plan(&issue.labels)).await
 }
 
-/// Whether the label is on, by an authorized account; why it is passed over is told.
+/// Whether the label is on, by an authorized account; reports why it is ignored otherwise.
 async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) -> Result<bool, WorkError> {
     let Some(label) = label else { return Ok(false) };
     let counts = label_counts(worker, &held.issue, label).await?;

@@ -1,4 +1,4 @@
-//! A run that only reads, in place of the work: what its agent says in the end is for people.
+//! A run that only reads, instead of the work: its agent's final text is for people.
 
 use hob_domain::{BlockReason, ChangeText, Outcome, without_tokens};
 use hob_workspace::WorkspaceError;
@@ -8,7 +8,7 @@ use crate::{
     attempt::{agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, left::left, rounds::failed},
 };
 
-/// Has the agent read; what it said when it was done, or how the attempt ends instead.
+/// Has the agent read; returns its final text, or how the attempt ends instead.
 pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
     let allowance = match left(worker, job) {
         Ok(allowance) => allowance,

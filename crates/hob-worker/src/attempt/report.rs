@@ -21,7 +21,7 @@ use crate::{
     held_issue::HeldIssue,
 };
 
-/// Has the agent look, and reports what it found.
+/// Has the agent investigate, and reports its findings.
 pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
     let report = match reported(worker, job.held, &mark(job.held)).await? {
         Some(report) => report,
@@ -30,14 +30,14 @@ pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             Err(end) => return Ok(end),
         },
     };
-    // Only an investigation names who goes on.
+    // Only an investigation names a profile to continue.
     Ok(match next_profile(&report).filter(|_| job.case.is_some()) {
         Some(to) if Box::pin(hand_on(worker, job, &to, &report)).await? => AttemptEnd::HandedOn,
         Some(_) | None => AttemptEnd::Concluded,
     })
 }
 
-/// Has the agent look, and writes its report; how the attempt ends instead.
+/// Has the agent investigate, and writes its report; returns how the attempt ends instead.
 async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
     let shift = job.shifts.now();
     if job.case.is_some() && !shift.specialist.agent.investigates() {

@@ -10,14 +10,14 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// [`Exhausted`] names the limit of the issue's whole life that is reached.
 pub(crate) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
     let budgets = worker.settings.limits.budgets();
-    // The attempt that begins is counted already.
+    // The attempt that begins is already counted.
     let of_issue = budgets.of_issue(&record.commands);
     of_issue.next_attempt(record.attempts_ever.saturating_sub(1))?;
     let attempt = budgets.attempt.left(Spend::default())?;
     Ok(of_issue.left(record.spend)?.and(attempt))
 }
 
-/// Reserves the attempt's share of hour and day in the repository's ledger. The inner error says why there is none.
+/// Reserves the attempt's share of hour and day in the repository's ledger. The inner error says why it got none.
 pub(super) async fn reserve(
     worker: &Worker,
     held: &HeldIssue,

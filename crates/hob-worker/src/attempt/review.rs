@@ -177,7 +177,7 @@ pub(crate) async fn own_answers(
     Ok(all.map(|(_, body)| body).collect())
 }
 
-/// Asks those who requested changes for another review. Nothing depends on it.
+/// Asks the reviewers who requested changes for another review. Nothing depends on it.
 async fn ask_again(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
     let events = job.held.lease.record().review.round;
     if !events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {

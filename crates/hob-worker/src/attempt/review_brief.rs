@@ -47,7 +47,7 @@ pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<Rev
     Ok(brief)
 }
 
-/// The threads that one of the events is in, with what authorized accounts and Hob said in them.
+/// The threads of the events, with the comments of authorized accounts and Hob.
 async fn threads(
     worker: &Worker,
     remarks: Vec<LineRemark>,

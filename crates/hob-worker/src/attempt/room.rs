@@ -46,7 +46,7 @@ fn room_in(
     let budgets = worker.settings.limits.budgets();
     let issue_budget = record.map_or(budgets.issue, |record| budgets.of_issue(&record.commands));
     let (Ok(of_issue), Ok(of_attempt)) = (issue_budget.left(bill), budgets.attempt.left(Spend::default())) else {
-        // The issue's own budget is used up: its attempt takes nothing, and says so.
+        // The issue's own budget is used up: its attempt takes nothing, and reports that.
         return Headroom::Ample;
     };
     let now = worker.forge.now();

@@ -44,7 +44,7 @@ pub(super) async fn publish_reviewed(
     if !worker.settings.review.before_pull.is_empty() && !is_reviewed(job) {
         let sent_back = job.with_looks(|looks| looks.sent_back.clone());
         if let Some((_, change)) = sent_back.filter(|(diff, _)| *diff == proven.diff) {
-            // The author leaves it as it is: the same work has the same findings.
+            // The author left it unchanged: the same work has the same findings.
             proven.change = change;
         } else {
             Box::pin(look(worker, job, &proven)).await?;
@@ -62,7 +62,7 @@ pub(super) async fn publish_reviewed(
 
 /// Whether the findings go back to the author; if they do, that is noted.
 fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
-    // Nothing is left for an author, so that the findings are for people.
+    // The author has no rounds left, so the findings are for people.
     let can_work = left(worker, job).is_ok();
     job.with_looks(|looks| {
         let Some(look) = looks.look.as_mut().filter(|look| can_work && look.goes_back()) else { return false };
@@ -72,7 +72,7 @@ fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
     })
 }
 
-/// Has the work looked at, and notes what that led to.
+/// Has the work reviewed, and notes the result.
 async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), WorkError> {
     let reviewer = &worker.settings.review.before_pull;
     let found = match Box::pin(reviewer_of(worker, job, reviewer)).await {
@@ -100,7 +100,7 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
     Ok(())
 }
 
-/// The reviewer's profile and the agent that works by it; else why there is none.
+/// The reviewer's profile and the agent that works by it, or why there is none.
 async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Profile, NarrowedAgent), String> {
     let name: ProfileName = name.parse().map_err(|error| format!("`review.before_pull`: {error}"))?;
     let read_now;
@@ -121,7 +121,7 @@ async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Prof
     Ok((profile.clone(), built.map_err(|error| error.reason)?))
 }
 
-/// Asks the reviewer; what it found, or why that is not known. Its cost is the issue's.
+/// Asks the reviewer; returns the findings, or why there are none. Its cost is the issue's.
 async fn ask(
     worker: &Worker,
     job: &Job<'_>,
@@ -139,7 +139,7 @@ async fn ask(
     worker.progress(job.number(), &format!("`{}` looks at the work", profile.name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     let cancel = worker.cancel.child_token();
-    // It reads the files of its checkout alone: no history, and nothing that was fetched or left by the work.
+    // It reads only the files of its checkout: no history, and nothing that the work fetched or left.
     let context = RunContext::new(cancel.clone(), sender, worker.environment.clone(), worker.sandbox.clone());
     let _ends_with_run = cancel.drop_guard();
     let span = tracing::error_span!("second_look", run = %request.run, reviewer = %profile.name);
@@ -209,7 +209,7 @@ async fn request(
     // Its own run: it must not join the author's session.
     let run = RunId(format!("{}-look{number}", job.run));
     let allowance = allowance.and(reviewer.limits.allowance());
-    // An author has to have time for what is found.
+    // The author must have time to address the findings.
     let remaining = job.limits.ends.saturating_duration_since(tokio::time::Instant::now()) / 2;
     Ok(RunRequest {
         session: run.clone(),

@@ -1,4 +1,4 @@
-//! The set-up steps of a repository: what they fetch is there for agent and checks, which have no network.
+//! The set-up steps of a repository: what they fetch is available to the agent and checks, which have no network.
 
 use hob_agent::Confined;
 use hob_domain::{CheckExit, CheckResult, Lesson, Sha};
@@ -17,7 +17,7 @@ pub(super) enum SetUp {
     Failed(Box<CheckResult>),
 }
 
-/// Lines of a failed step or check that are told.
+/// The number of lines of a failed step or check that are reported.
 const LINES: usize = 5;
 
 /// The result of the set-up steps for the commit `sha`: of an earlier run if there was one, otherwise they run now. If

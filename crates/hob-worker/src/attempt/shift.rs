@@ -43,7 +43,7 @@ impl Shift {
     }
 }
 
-/// The shift that is on.
+/// The current shift.
 pub(super) struct Shifts(Mutex<Arc<Shift>>);
 
 impl Shifts {

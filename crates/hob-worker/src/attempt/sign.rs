@@ -15,7 +15,7 @@ use crate::{
     attempt::{job::Job, kept::put},
 };
 
-/// Signs what is new up to `head`, which breaks no rule, and has no conflicts; the branch's tip then.
+/// Signs the new commits up to `head`, which breaks no rule and has no conflicts; returns the branch's new tip.
 pub(super) async fn signed(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sha, WorkError> {
     match (worker.settings.publish.signing, &worker.signing_key) {
         (Signing::Ssh, Some(key)) => Ok(job.checkout.sign(&head, job.pushed().as_ref(), key.clone()).await?),

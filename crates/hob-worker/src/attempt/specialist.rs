@@ -249,7 +249,7 @@ pub(super) async fn handed_to(
     base_instead(worker, issue, rules, &says).await
 }
 
-/// The specialist that works by the profile `name`; why there is none.
+/// The specialist that works by the profile `name`, or why there is none.
 async fn by_profile(
     worker: &Worker,
     issue: IssueNumber,
@@ -310,7 +310,7 @@ async fn missing(worker: &Worker, (catalog, rules): (&Catalog, &RepositorySettin
     format!("{agents}; and there is no profile of that name: `hob agents` lists them{faults}")
 }
 
-/// The profiles that `profile` can hand over to as things are.
+/// The profiles that `profile` can currently hand off to.
 pub(super) fn targets(catalog: &Catalog, profile: &Profile) -> Vec<HandOverTarget> {
     let there = profile.hand_off_to.iter().filter(|name| **name != profile.name).filter_map(|name| catalog.get(name));
     there
@@ -350,7 +350,8 @@ async fn base_instead(
     of_settings(worker, &without_profile(worker, rules), None).await
 }
 
-/// An agent of the settings, without a profile. One that a person named for this issue and that cannot be made is theirs to mend.
+/// An agent of the settings, without a profile. If a person named it for this issue and it cannot be built, they have
+/// to fix it.
 async fn of_settings(
     worker: &Worker,
     rules: &RepositorySettings,

@@ -26,7 +26,7 @@ use crate::{
     held_issue::HeldIssue,
 };
 
-/// Opens the issues of the approved plan, and says which they are.
+/// Opens the issues of the approved plan, and names them.
 pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) -> Result<AttemptEnd, WorkError> {
     let (issue, mark) = (held.issue.number, split_mark(&list(held)));
     if reported(worker, held, &mark).await?.is_some() {
@@ -69,12 +69,12 @@ async fn found(
     Ok((0..planned).filter_map(at).collect())
 }
 
-/// The mark of the list that was approved: the label may be put on anew while its issues are opened.
+/// The mark of the approved list: the label may be added again while its issues are opened.
 fn list(held: &HeldIssue) -> String {
     held.lease.record().plan.approved.unwrap_or_default()
 }
 
-/// Opens those that are not open yet, and relates all of them.
+/// Opens the missing ones, and relates all of them.
 async fn open_rest(
     worker: &Worker,
     held: &HeldIssue,
@@ -101,7 +101,7 @@ async fn open_rest(
     Ok(opened.into_values().map(|issue| issue.number).collect())
 }
 
-/// A server that knows no such relation has the issues all the same: their texts and the comment name it.
+/// A server without such relations has the issues all the same: their texts and the comment name it.
 fn unless_unknown(worker: &Worker, issue: IssueNumber, related: Result<(), ForgeError>) -> Result<(), ForgeError> {
     match related {
         Err(error) if error.is_not_found() => {

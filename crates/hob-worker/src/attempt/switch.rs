@@ -1,4 +1,5 @@
-//! Switches: the newest message, or a person, gives the work of one profile to another. The next one gets what the former found.
+//! Switches: the newest message, or a person, gives the work of one profile to another, which gets the former's
+//! findings.
 
 use hob_domain::{
     Answer, ChosenBy, HandOver, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition, clip,
@@ -6,7 +7,8 @@ use hob_domain::{
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
 
-/// Bytes of what the former found, and of what it had received, that go on: a hand-over has room for the rest.
+/// The most bytes of the former's findings, and of what it had received, that are passed on: a hand-off has room for
+/// the rest.
 const FOUND_MAX: usize = 7 * 1024;
 const RECEIVED_MAX: usize = 7 * 1024;
 
@@ -18,8 +20,8 @@ pub(super) fn former(record: &Record, to: &ProfileName) -> Option<ProfileName> {
     (worked != to).then(|| worked.clone())
 }
 
-/// Hands the work of `from` over to the profile of `choice`, in the ledger and in the brief: what its last run said, and why Hob
-/// switches. Of what was private to it nothing goes over.
+/// Hands the work of `from` off to the profile of `choice`, in the ledger and in the brief: its last run's words, and
+/// why Hob switches. Its private data is not passed on.
 pub(super) async fn switch(
     worker: &Worker,
     held: &HeldIssue,
@@ -39,7 +41,7 @@ pub(super) async fn switch(
         evidence: Vec::new(),
     };
     let secrets = worker.forge.connection().secrets().redaction();
-    // No word that holds a secret goes on.
+    // Text with a secret is not passed on.
     let hand_over = match whole.check(Some(&from), std::slice::from_ref(&to), &secrets) {
         Ok(_) => whole,
         Err(_refused) => {

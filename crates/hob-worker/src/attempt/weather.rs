@@ -1,8 +1,8 @@
-//! Weather: a forge that fails for seconds in ways that otherwise only its operator or Hob's can mend, and a quota that ends
-//! while an attempt is under way.
+//! Weather: a forge that fails for seconds in ways that otherwise only its operator or Hob's can fix, and a quota that
+//! ends during an attempt.
 //!
 //! # Assumptions
-//! The lease was acquired with the same token, so a refusal a little later is doubted: GitHub's incidents, the renewal of a
+//! The lease was acquired with the same token, so a later refusal is doubtful: GitHub's incidents, the renewal of a
 //! token and a restart of a server all answer 401, 403 or 404 for seconds.
 
 use std::time::Duration;
@@ -19,8 +19,8 @@ const PAUSES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
 /// The interval of checks whether writes are possible again.
 const LOOK: Duration = Duration::from_secs(10);
-/// The longest wait for a quota: its longest window, an hour, and five minutes in which the heartbeat renews the lease when it is
-/// over.
+/// The longest wait for a quota: its longest window, an hour, and five minutes afterwards in which the heartbeat renews
+/// the lease.
 const QUOTA_MAX: Duration = Duration::from_secs(3_900);
 
 /// What a step waits for.
@@ -28,7 +28,7 @@ const QUOTA_MAX: Duration = Duration::from_secs(3_900);
 pub(super) enum Patience {
     /// The end of an incident of seconds.
     Incident,
-    /// The next window of a quota, too: what the agent did would be lost.
+    /// The next window of a quota, too: otherwise the agent's work would be lost.
     Quota,
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn through<'a, T>(
                 was_limited = true;
                 Some(LOOK).filter(|_| patience == Patience::Quota && Instant::now() < ends)
             }
-            // The heartbeat renews it once the quota is there again.
+            // The heartbeat renews it once the quota is available again.
             Doubt::Lease => Some(LOOK).filter(|_| was_limited && Instant::now() < ends),
         };
         let Some(pause) = pause else { return Err(error) };
@@ -68,7 +68,7 @@ pub(super) async fn through<'a, T>(
 /// Why an error may be gone a little later.
 enum Doubt {
     None,
-    /// The forge or git's server refuses what they did not refuse before.
+    /// The forge or git's server refuses what it allowed before.
     Refusal,
     /// A limit.
     Quota,

@@ -40,7 +40,7 @@ pub struct Onboarded {
 /// Makes what the survey found missing, and tells each step before it begins.
 ///
 /// # Errors
-/// [`WorkError`] of a step; what was done before it stays, and the next call goes on from there.
+/// [`WorkError`] of a step; earlier steps stay, and the next call continues from there.
 pub async fn onboard(
     worker: &Worker,
     survey: &Survey,

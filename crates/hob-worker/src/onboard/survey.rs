@@ -62,7 +62,7 @@ pub struct Survey {
     /// Why the existing workflow keeps its schedule beside its other triggers; `None` if it has no schedule, or it
     /// moves.
     pub not_split: Option<NotSplit>,
-    /// The checks and steps that were found, whether or not the file with them is missing.
+    /// The checks and steps that were found, whether or not the settings file is missing.
     pub proposal: Proposal,
 }
 

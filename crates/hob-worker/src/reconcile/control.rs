@@ -21,7 +21,7 @@ const TRIES: usize = 5;
 pub enum Requested {
     /// It is carried out.
     Done,
-    /// A worker holds the issue and carries it out when it looks next, within `poll.interval`.
+    /// A worker holds the issue and carries it out at its next look, within `poll.interval`.
     Passed,
 }
 
@@ -36,7 +36,7 @@ pub async fn pause(worker: &Worker, number: IssueNumber, reason: &str) -> Result
 /// Ends the work on an issue for good, as `/hob cancel` does.
 ///
 /// # Errors
-/// [`OperatorError::NoLedger`] when Hob never claimed the issue.
+/// [`OperatorError::NoLedger`] if Hob never claimed the issue.
 pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested, OperatorError> {
     control(worker, number, Control::Terminate, "").await
 }
@@ -44,7 +44,7 @@ pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested
 /// Resumes a paused issue.
 ///
 /// # Errors
-/// [`OperatorError::NotPaused`] when it is not paused.
+/// [`OperatorError::NotPaused`] if it is not paused.
 pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
     let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
     if observed.entry.is_none() {

@@ -281,7 +281,7 @@ async fn finish(
     let held = acquire(worker, observed, base, Transition::Finish(ending.clone())).await?;
     let why = format!("finished: {ending}");
     if ending == Ending::Gone {
-        // There is nothing to show it on.
+        // There is no comment to show it in.
         release(worker, &held).await?;
         worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Done, why });
     } else {

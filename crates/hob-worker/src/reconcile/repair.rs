@@ -1,4 +1,4 @@
-//! Repair: what people, or a forge that forgot, made different from what the ledger says.
+//! Repair: differences from the ledger that people made, or a forgetful forge.
 
 use std::sync::Arc;
 

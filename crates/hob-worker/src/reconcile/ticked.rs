@@ -1,4 +1,4 @@
-//! Ticked boxes of the dashboard: each becomes the transition that the same command in a comment becomes, once.
+//! Ticked boxes of the dashboard: each becomes the same transition as its command in a comment, once.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ async fn act(
     let is_held = held_by(record, now, worker.settings.lease.skew).is_some();
     let freed = |text: String, grant| {
         let question = record.blocked.as_ref().map(|blocked| blocked.question.clone());
-        // They had the title before them and not the text: what was approved of that stays so.
+        // The person saw the title and not the text: earlier approvals of that stay.
         let approved = record.trigger.as_ref().map(|trigger| trigger.approved.clone()).unwrap_or_default();
         let answer = Answer { actor: by.clone(), text, question, comment: None, event: None };
         Freed { answer, grant, approved, why: "unblocked on the dashboard" }

@@ -28,7 +28,7 @@ pub(crate) enum Response {
     Nothing,
     Continue(Unblocking),
     Cancel(Ending),
-    /// The label is off, and the forge does not show yet who took it off.
+    /// The label is off, and the forge does not yet show who removed it.
     NotYet,
     /// Comments that are meant for Hob and that it cannot follow, with the replies to them.
     Impossible(Vec<Receipt>),
@@ -47,7 +47,7 @@ pub(super) enum Slot {
 pub(super) enum Sought {
     /// There was no response.
     Nothing,
-    /// It shows only at a later look.
+    /// Only a later look can tell.
     Unclear,
     /// There is an answer, and the search may not begin an attempt.
     Answer,
@@ -135,7 +135,7 @@ pub(super) async fn response_since(
     blocked: &Blocked,
 ) -> Result<Response, WorkError> {
     let own = record.and_then(|record| record.status_comment);
-    // Times have whole seconds: what was taken for an answer before is told by its id.
+    // Times have whole seconds: a comment that was taken for an answer before is recognized by its id.
     let heard = record.and_then(|record| record.answer.as_ref()).and_then(|answer| answer.comment);
     let comments = comments_since(worker, issue, record, blocked).await?;
     let new = |comment: &&Comment| {
@@ -154,7 +154,7 @@ pub(super) async fn response_since(
         if authorize(worker, author).await?.is_err() {
             continue;
         }
-        // Its author was told so when commands were looked for.
+        // Its author was told so during the look for commands.
         if asked_in(&comment.body).is_some() && worker.forge.comments().is_edited(comment).await? {
             continue;
         }
@@ -213,7 +213,7 @@ async fn comments_since(
     Ok(comments)
 }
 
-/// Says in one line each why comments cannot be followed.
+/// Replies in one line each why comments cannot be followed.
 async fn reply(
     worker: &Worker,
     observed: Observed,
@@ -286,7 +286,7 @@ pub(super) fn continue_with<'a>(
 /// Answers a blocked issue from the command line: the next free worker takes it with this text.
 ///
 /// # Errors
-/// [`OperatorError::NotBlocked`] when the issue is not blocked, [`OperatorError::NoIssue`] when there is none.
+/// [`OperatorError::NotBlocked`] if the issue is not blocked, [`OperatorError::NoIssue`] if there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
     Ok(free_as_operator(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
@@ -301,10 +301,10 @@ pub enum Approved {
     Plan(WorkPlan),
 }
 
-/// Approves from the command line what the agent of a blocked issue wants to do: exactly that, and the issue is unblocked.
+/// Approves from the command line exactly what the agent of a blocked issue proposes, and unblocks the issue.
 ///
 /// # Errors
-/// [`OperatorError::NothingProposed`] when neither an action nor a plan waits for approval.
+/// [`OperatorError::NothingProposed`] if neither an action nor a plan waits for approval.
 pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Result<Approved, OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NothingProposed(number))?;
     let record = observed.record();

@@ -1,4 +1,4 @@
-//! One poll of a repository: what needs only labels, comment or ledger is brought up to date, what needs work is queued.
+//! One poll of a repository: labels, comments and ledgers are brought up to date, and work is queued.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -23,12 +23,12 @@ use crate::{
     trigger::trigger_is_gone,
 };
 
-/// The issues that a run is about.
+/// The issues of a run.
 #[derive(Debug, Clone)]
 pub(super) enum Scope {
-    /// All that there are.
+    /// All of them.
     All,
-    /// These alone, in this order.
+    /// Only these, in this order.
     Selected(Arc<[IssueNumber]>),
 }
 
@@ -48,7 +48,7 @@ impl Work {
         }
     }
 
-    /// Whether there is a point in it while the repository has no room.
+    /// Whether it makes sense while the repository has no room.
     pub(super) fn waits_for_room(self) -> bool {
         match self {
             Self::Attempt(_) => true,
@@ -79,7 +79,7 @@ struct Sorted {
     reconcile: Vec<IssueNumber>,
     work: Vec<IssueNumber>,
     looks: Vec<IssueNumber>,
-    /// Blocked issues on which nothing can have been said since they were looked at.
+    /// Blocked issues without possible news since the last look.
     quiet: Vec<IssueNumber>,
     due: Option<Duration>,
 }
@@ -205,8 +205,8 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     sorted
 }
 
-/// An issue that this poll does nothing about; of one that a person was asked about, only the poll's work shows whether
-/// the answer is there.
+/// An issue that this poll does nothing about; if a person was asked about it, only the poll's work shows whether the
+/// answer is there.
 fn waiting(planned: &Planned<'_>) -> Option<Waiting> {
     let issue = planned.issue.number;
     match &planned.decision {
@@ -227,7 +227,7 @@ fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
     worker.labelled_by_hand.has(issue.number, issue.updated_at)
 }
 
-/// Sets aside the checkouts that are not to stay, and lets them be removed while the poll goes on.
+/// Sets aside surplus checkouts, and removes them while the poll goes on.
 async fn prune(worker: &Worker, snapshot: &Snapshot) {
     let is_worked_on = |issue: &&IssueView| {
         let state = issue.record.as_ref().map(|record| record.state);
@@ -243,10 +243,10 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
     };
     let room = (settings.disk_mib > 0).then_some(Room { bytes: settings.disk_mib << 20, in_progress, now });
     if let Err(error) = worker.workspace.prune(worker.forge.repo(), stay).await {
-        // Room on the disk is not worth an issue's attempt.
+        // Space on the disk is not worth an issue's attempt.
         tracing::warn!(%error, "old checkouts could not be removed: {error}");
     }
-    // One at a time: the disk is the same.
+    // One at a time, because they share the disk.
     let Ok(turn) = Arc::clone(&worker.sweep).try_lock_owned() else { return };
     let (workspace, repo, stop) = (worker.workspace.clone(), worker.forge.repo().clone(), worker.cancel.clone());
     tokio::spawn(async move {
@@ -272,7 +272,7 @@ pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>)
     told(worker, issue, Box::pin(reconcile(worker, issue, base)).await)
 }
 
-/// Looks whether a person answered on a blocked issue. No attempt begins: that takes a job.
+/// Checks whether a person answered on a blocked issue. No attempt begins: that takes a job.
 pub(super) async fn look(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
     told(worker, issue, Box::pin(look_for_answer(worker, issue, base)).await)
 }

@@ -1,4 +1,4 @@
-//! The worker pool: a worker for each repository, those that were named or all that an App's installation has.
+//! The worker pool: a worker for each repository, either the named ones or all of an App's installation.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -34,7 +34,7 @@ pub struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// The workers of `repositories`, each made of what `factory` gives it.
+    /// The workers of `repositories`, each made from the parts that `factory` returns.
     pub fn new(
         connection: Arc<Connection>,
         settings: Settings,
@@ -56,7 +56,7 @@ impl WorkerPool {
     /// Polls again and again until the process is stopped or its limits are reached.
     ///
     /// # Errors
-    /// [`WorkError`] when it could not begin.
+    /// [`WorkError`] if it could not begin.
     pub async fn run_forever(&self, limits: RunLimits) -> Result<RunSummary, WorkError> {
         self.run(limits, Mode::Forever).await
     }
@@ -64,7 +64,7 @@ impl WorkerPool {
     /// A worker for each repository that there is now.
     ///
     /// # Errors
-    /// [`WorkError`] when an installation could not be asked.
+    /// [`WorkError`] if an installation could not be asked.
     pub async fn workers(&self) -> Result<Vec<Worker>, WorkError> {
         let names = match &self.repositories {
             Repositories::Named(names) => names.clone(),

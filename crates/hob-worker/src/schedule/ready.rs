@@ -25,10 +25,10 @@ pub struct ReadyIssue {
     pub title: String,
 }
 
-/// Does the upkeep of a poll, and lists what may be claimed after it, in the order in which it would be taken; nothing is claimed.
+/// Does the upkeep of a poll, and lists the issues that may be claimed afterwards, in order, without claiming any.
 ///
 /// # Errors
-/// [`WorkError`] when the forge could not be asked; one issue's trouble is not the list's.
+/// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the list.
 pub async fn ready(worker: &Worker) -> Result<Vec<ReadyIssue>, WorkError> {
     for _pass in 0..PASSES {
         let Some(Poll { reconciled, .. }) = poll(worker, &Scope::All).await? else { break };

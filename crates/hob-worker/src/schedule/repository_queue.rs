@@ -1,4 +1,4 @@
-//! A repository's queue at the scheduler: what waits, what is in progress, and when the repository is polled again.
+//! A repository's queue at the scheduler: the waiting issues, those in progress, and the time of the next poll.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -32,7 +32,7 @@ pub(super) enum PollState {
 pub(super) enum LastPoll {
     /// There was none yet.
     None,
-    /// Well.
+    /// Success.
     Ok,
     /// An error.
     Failed,
@@ -78,7 +78,7 @@ impl RepositoryQueue {
         }
     }
 
-    /// Takes in what a poll found; how long until the next one.
+    /// Applies the result of a poll; returns the time until the next one.
     pub(super) fn found(&mut self, found: Poll, poll: &PollSettings) -> Duration {
         self.last_poll = LastPoll::Ok;
         self.errors = 0;
@@ -96,13 +96,13 @@ impl RepositoryQueue {
             }
         }
         self.base = found.base;
-        // Whether what waits is work shows only when it is taken up: a blocked issue may wait for months.
+        // Whether a waiting issue is work shows only when it is taken up: a blocked one may wait for months.
         let active = found.reconciled.reconciled > 0;
         self.idle_polls = if active { 0 } else { self.idle_polls.saturating_add(1) };
         until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval), found.due)
     }
 
-    /// Takes in that the poll failed; how long until the next one.
+    /// Notes that the poll failed; returns the time until the next one.
     pub(super) fn failed(&mut self, error: &WorkError, poll: &PollSettings) -> Duration {
         let is_lacking = error.class() == FailureClass::Misconfigured;
         self.last_poll = if is_lacking { LastPoll::Lacking } else { LastPoll::Failed };
@@ -122,7 +122,7 @@ impl RepositoryQueue {
         }
     }
 
-    /// Takes in that there was work: more may follow soon.
+    /// Notes that there was work: more may follow soon.
     pub(super) fn was_active(&mut self, poll: &PollSettings) {
         self.idle_polls = 0;
         if let PollState::Due(due) = self.poll {
@@ -130,7 +130,7 @@ impl RepositoryQueue {
         }
     }
 
-    /// Takes in what an attempt found that only an operator or a maintainer can mend; how long until it is looked for again.
+    /// Notes a problem that only an operator or a maintainer can fix; returns the time until the next check.
     pub(super) fn lacks_something(&mut self, error: &WorkError, poll: &PollSettings) {
         let pause = self.failed(error, poll);
         if let PollState::Due(_) = self.poll {

@@ -17,7 +17,7 @@ use crate::{
 /// Polls one repository once and works on all that is there.
 ///
 /// # Errors
-/// [`WorkError`] when the forge could not be asked; one issue's trouble is not the run's.
+/// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the run.
 pub async fn run_once(worker: &Arc<Worker>, limits: RunLimits) -> Result<RunSummary, WorkError> {
     scheduler_of(worker, limits, Mode::Once).run().await
 }
@@ -27,10 +27,10 @@ pub async fn run_forever(worker: &Arc<Worker>, limits: RunLimits) -> RunSummary 
     scheduler_of(worker, limits, Mode::Forever).run().await.unwrap_or_default()
 }
 
-/// Polls one repository once and works through what is there in this task, one issue after the other.
+/// Polls one repository once and works on its issues in this task, one after the other.
 ///
 /// # Errors
-/// [`WorkError`] when the forge could not be asked; one issue's trouble is not the run's.
+/// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the run.
 pub async fn run_sequentially(worker: &Worker) -> Result<RunSummary, WorkError> {
     Ok(work_through(worker, &Scope::All).await?.0)
 }

@@ -94,9 +94,9 @@ pub(super) struct Scheduler {
     pub(super) given_up: usize,
     /// Whether any poll went well.
     was_good: bool,
-    /// Writes that one attempt takes at most.
+    /// The most writes of one attempt.
     writes_an_attempt: usize,
-    /// When the writes of the hour have room for another attempt.
+    /// The time at which the hour's writes have room for another attempt.
     writes_due: Option<Instant>,
     ends: Option<Instant>,
 }
@@ -142,7 +142,7 @@ impl Scheduler {
         self.factory = Some(Arc::clone(factory));
     }
 
-    /// Works on these issues alone.
+    /// Works only on these issues.
     pub(super) fn select(&mut self, scope: Scope) {
         self.scope = scope;
     }
@@ -204,7 +204,7 @@ impl Scheduler {
         }
     }
 
-    /// Starts all that may be started now.
+    /// Starts everything that may be started now.
     fn start(&mut self, moment: Moment) {
         let now = moment.now;
         if moment.opens > now {
@@ -273,7 +273,7 @@ impl Scheduler {
         Some((repo, Arc::clone(&queue.worker), issue, base))
     }
 
-    /// Sees whether the writes of the hour have room for one more attempt beside those in progress.
+    /// Checks whether the hour's writes have room for one more attempt beside those in progress.
     async fn see_writes(&mut self, now: Instant) {
         let is_wanted = self.in_progress() < self.jobs && self.queues.values().any(|queue| !queue.waiting.is_empty());
         self.writes_due = None;
@@ -292,7 +292,7 @@ impl Scheduler {
         self.queues.values().map(|queue| queue.in_progress.len()).sum()
     }
 
-    /// Takes in what a task came to.
+    /// Applies the result of a task.
     fn note(&mut self, completed: Completed) {
         match completed {
             Completed::Poll(repo, found) => self.note_poll(&repo, found),
@@ -354,8 +354,8 @@ impl Scheduler {
         self.queues.retain(|_, queue| is_needed(queue));
     }
 
-    /// Whether the run has nothing to hope for: no poll ever went well, and in each repository it was for what only an
-    /// operator can mend.
+    /// Whether the run is hopeless: no poll ever succeeded, and in each repository for a reason that only an operator
+    /// can fix.
     fn is_hopeless(&self) -> bool {
         let is_lacking = |queue: &RepositoryQueue| queue.last_poll == LastPoll::Lacking;
         !self.was_good && !self.queues.is_empty() && self.queues.values().all(is_lacking)
@@ -407,7 +407,7 @@ impl Scheduler {
         };
     }
 
-    /// While the forge does not want to be asked for long, a run that asks once has nothing to wait for.
+    /// While the forge closes its gate for long, a run that polls once has nothing to wait for.
     fn leave_to_the_next_run(&mut self) {
         let patience = self.connection.patience();
         let Some(wait) = self.connection.closed_for().filter(|wait| self.mode == Mode::Once && *wait > patience) else {
@@ -424,7 +424,7 @@ impl Scheduler {
         self.source_due = None;
     }
 
-    /// Whether as many issues were worked on as there may be.
+    /// Whether the limit of issues is reached.
     fn is_full(&self) -> bool {
         self.limits.max_issues.is_some_and(|max| self.summary.worked >= max)
     }

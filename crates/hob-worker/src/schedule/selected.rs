@@ -81,7 +81,7 @@ impl std::fmt::Display for IssueResult {
 }
 
 impl WorkedOn {
-    /// An issue that nothing is known of but why.
+    /// An issue of which only a reason is known.
     fn only(issue: IssueNumber, state: IssueResult, why: impl Into<String>) -> Self {
         let (title, why) = (String::new(), why.into());
         Self { issue, title, state, ledger: None, why, pull_request: None, url: None, session: None }
@@ -240,7 +240,7 @@ fn worked_on(
     }
 }
 
-/// The address of what the work brought.
+/// The address of the work's result.
 fn output(worker: &Worker, record: &Record) -> Option<String> {
     let (repo, issue) = (worker.repo_url(), record.issue);
     let report = || record.report.map(|comment| format!("{repo}/issues/{issue}#issuecomment-{comment}"));

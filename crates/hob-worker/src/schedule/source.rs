@@ -11,11 +11,11 @@ use crate::{WorkError, Worker, WorkerParts};
 pub(super) struct RepositoryChanges {
     /// All repositories that it has now.
     pub(super) all: BTreeSet<RepoName>,
-    /// Workers of those that were not known.
+    /// Workers of the new ones.
     pub(super) new: Vec<Arc<Worker>>,
 }
 
-/// Asks for an installation's repositories; it is told which are known.
+/// Asks for an installation's repositories, given the known ones.
 pub(super) type RepositorySource =
     Box<dyn Fn(BTreeSet<RepoName>) -> BoxFuture<'static, Result<RepositoryChanges, WorkError>> + Send + Sync>;
 

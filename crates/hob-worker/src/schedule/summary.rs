@@ -10,9 +10,9 @@ use crate::{WorkError, reconcile::Reconciled};
 /// The limits of one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunLimits {
-    /// Issues to work on at most.
+    /// The most issues to work on.
     pub max_issues: Option<usize>,
-    /// After this time the run ends as a stopped one does: work in progress is requeued.
+    /// The run ends after this time like a stopped one: work in progress is requeued.
     pub max_runtime: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! The scheduler's tasks: what one of them takes, and that none of them ends the process.
+//! The scheduler's tasks: their cost in writes, and the guard that keeps them from ending the process.
 
 use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
 
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::WorkError;
 
-/// How long work in progress may take to be requeued.
+/// The time limit for requeueing work in progress.
 pub(super) const STOP_TIME: Duration = Duration::from_millis(4_500);
 
 /// Writes of an attempt beside the renewals of its lease: 20 from label to pull request, and a lost race or two

@@ -15,7 +15,7 @@ pub(super) const FAR: Duration = Duration::from_secs(86_400);
 pub(super) struct Moment {
     /// Now.
     pub(super) now: Instant,
-    /// When the forge may be asked; not after `now`: it may.
+    /// When the forge may be asked; if that is not after `now`, it may be asked already.
     pub(super) opens: Instant,
 }
 

@@ -1,4 +1,4 @@
-//! The listener of one command: takes git's requests, asks the gate, and passes on what may pass.
+//! The listener of one command: takes git's requests, asks the gate, and passes on those that may pass.
 
 use std::{
     convert::Infallible,
@@ -34,19 +34,19 @@ use crate::{
     },
 };
 
-/// Connections at a time. Git needs two; others may knock.
+/// The most connections at a time. Git needs two; other programs may connect.
 const CONNECTIONS_MAX: usize = 32;
 /// The deadline for a connection's request head.
 const HEAD: Duration = Duration::from_secs(60);
-/// Bytes of a request that reads: it lists what is wanted and what is there, 50 bytes each.
+/// Bytes of a request that reads: it lists wanted and known commits, 50 bytes each.
 const READ_MAX: usize = 256 << 20;
-/// Bytes of a push; servers take less.
+/// Bytes of a push; servers accept less.
 const PUSH_MAX: usize = 4 << 30;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Answer = Response<UnsyncBoxBody<Bytes, Failure>>;
 
-/// One command's way to its server. Dropped, it is closed, and all that went through it is ended.
+/// One command's way to its server. Dropping it closes it, with everything that goes through it.
 pub(crate) struct Forwarder {
     origin: String,
     shared: Arc<Shared>,
@@ -144,7 +144,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    // A connection that breaks off is told by git, who lost it too.
+    // Git, which lost the connection too, reports it.
     server.serve_connection(TokioIo::new(stream), service).await.ok();
 }
 
@@ -165,7 +165,7 @@ impl Shared {
             },
         };
         let mut headers = headers::to_server(&head.headers);
-        // Not all servers take a body of unknown length.
+        // Not all servers accept a body of unknown length.
         if let (Some(length), Some(_)) = (length, &body) {
             headers.insert(header::CONTENT_LENGTH, length.into());
         }
@@ -197,13 +197,13 @@ impl Shared {
         plain(refusal.status, refusal.reason)
     }
 
-    /// Keeps what happened first: what follows, follows from it.
+    /// Keeps the first fault: later ones follow from it.
     fn note(&self, fault: String) {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
     }
 }
 
-/// A push's body, if it begins with this update and with no other.
+/// A push's body, if it begins with exactly this update.
 async fn checked(body: Incoming, update: &RefUpdate) -> Result<reqwest::Body, &'static str> {
     let mut parts = BodyDataStream::new(Limited::new(body, PUSH_MAX));
     let mut begun = Vec::new();
@@ -214,7 +214,7 @@ async fn checked(body: Incoming, update: &RefUpdate) -> Result<reqwest::Body, &'
         match updates::read(&begun, update)? {
             List::Unfinished if is_end => return Err("a list of updates without an end"),
             List::Unfinished => {}
-            // More may follow, which makes it none.
+            // More may follow, which makes it invalid.
             List::Empty if !is_end => {}
             list @ (List::Empty | List::Allowed) => break list,
         }

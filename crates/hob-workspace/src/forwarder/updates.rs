@@ -31,11 +31,11 @@ impl RefUpdate {
 /// The state of reading a push's list.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum List {
-    /// Not all of it.
+    /// Incomplete.
     Unfinished,
-    /// All of it: no update. Git looks this way whether it may push, before it sends much; nothing may follow.
+    /// Complete, without an update. Git asks this way whether it may push, before it sends much; nothing may follow.
     Empty,
-    /// All of it: what was allowed.
+    /// Complete, with the allowed update.
     Allowed,
 }
 

@@ -54,7 +54,7 @@ impl Clients {
     }
 
     fn builder() -> reqwest::ClientBuilder {
-        // Twice is fine: the one that came first stays, and it is this one.
+        // A second call is fine: the first provider stays, and it is this one.
         rustls::crypto::ring::default_provider().install_default().ok();
         let builder = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
         builder.connect_timeout(CONNECT).pool_idle_timeout(IDLE)

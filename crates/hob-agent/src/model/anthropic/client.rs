@@ -1,4 +1,4 @@
-//! Writes a request in the words of the messages interface.
+//! Requests in the format of the messages interface.
 
 use bytes::Bytes;
 use hob_config::Effort;
@@ -88,8 +88,8 @@ impl Anthropic {
         Bytes::from(body)
     }
 
-    /// Whether the last calls, if they are still open, came with their thinking: a model with a fixed budget of thinking takes them with it
-    /// or not at all.
+    /// Whether the last calls, if they are still open, came with their thinking: a model with a fixed budget of
+    /// thinking requires all of it or none.
     fn may_think(&self, request: &ModelRequest<'_>) -> bool {
         let last = request.messages.iter().rev().find_map(|message| match &**message {
             Message::Assistant { calls, verbatim, .. } => Some((calls, verbatim)),
@@ -127,8 +127,8 @@ fn is_ours(message: &Message) -> bool {
     }
 }
 
-/// An id, or a name, in the characters that the service takes: another model's ids may have others, and so may a tool's
-/// name that a model made up.
+/// An id, or a name, in the characters that the service accepts: another model's ids may have others, and so may a
+/// tool's name that a model made up.
 fn plain(id: &str) -> String {
     let escaped = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c.to_string(),
@@ -165,7 +165,7 @@ fn message(message: &Message, of: &str, sees: bool) -> String {
         Message::Assistant { text: said, calls, .. } => {
             let words = (!said.trim().is_empty() || calls.is_empty()).then(|| text(said));
             let calls = calls.iter().map(|call| {
-                // The service takes an object only; JSON that the model broke was answered with an error.
+                // The service accepts only an object; broken JSON of the model's was answered with an error.
                 let input = serde_json::from_str::<Value>(&call.arguments).ok().filter(Value::is_object);
                 let input = input.unwrap_or_else(|| json!({}));
                 json!({ "type": "tool_use", "id": plain(&call.id), "name": name(&call.name), "input": input })

@@ -1,4 +1,4 @@
-//! Builds a reply from the events of a message. Events of a kind that is not known are passed over, as the service asks.
+//! Builds a reply from the events of a message. Unknown kinds of events are ignored, as the service asks.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ struct End {
     stop_reason: Option<String>,
 }
 
-/// Counts are cumulative: a later one takes the place of an earlier one.
+/// Counts are cumulative: a later one replaces an earlier one.
 #[derive(Deserialize)]
 struct Counted {
     input_tokens: Option<u64>,

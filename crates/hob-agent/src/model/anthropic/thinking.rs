@@ -7,7 +7,7 @@
 use hob_config::Effort;
 use http::HeaderValue;
 
-/// The models that know budgets alone, by how their names begin.
+/// The models that only know budgets, by the prefixes of their names.
 const BUDGETED: [&str; 9] = [
     "claude-3-7",
     "claude-sonnet-4-0",
@@ -40,7 +40,7 @@ impl Thinking {
         }
     }
 
-    /// Members of a request, each with its comma. With a budget, calls that came without thinking cannot be answered with it.
+    /// Members of a request, each with its comma. With a budget, calls without thinking cannot be answered with it.
     pub(super) fn members(self, may_think: bool) -> String {
         match self {
             Self::Adaptive(effort) => {

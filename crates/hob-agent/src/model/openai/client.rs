@@ -1,4 +1,4 @@
-//! Writes a request in the words of the chat completions interface.
+//! Requests in the format of the chat completions interface.
 
 use bytes::Bytes;
 use hob_config::Effort;
@@ -90,7 +90,7 @@ fn tool(tool: &Tool) -> Value {
 fn wire(said: &Message, of: &str, sees: bool) -> String {
     let json = message(said, sees).iter().map(Value::to_string).collect::<Vec<_>>().join(",");
     match said {
-        // Behind the members that every server knows.
+        // After the members that every server knows.
         Message::Assistant { verbatim: Some(verbatim), .. } => match (verbatim.by(of), json.strip_suffix('}')) {
             (Some(members), Some(start)) => format!("{start},{members}}}"),
             (_, _) => json,
@@ -129,7 +129,7 @@ fn message(message: &Message, sees: bool) -> Vec<Value> {
     }
 }
 
-/// A tool's name as the service takes it: a model may have made one up.
+/// A tool's name as the service accepts it: a model may have made one up.
 pub(in crate::model) fn plain_name(said: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = said.chars().map(plain).take(NAME_MAX).collect();
@@ -137,7 +137,7 @@ pub(in crate::model) fn plain_name(said: &str) -> String {
 }
 
 fn call(call: &ToolCall) -> Value {
-    // Some servers parse what they are sent back, and fail on JSON that the model broke.
+    // Some servers parse what they are sent back, and fail on the model's broken JSON.
     let valid = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
     let arguments = if valid { call.arguments.as_str() } else { "{}" };
     json!({ "id": call.id, "type": "function", "function": { "name": plain_name(&call.name), "arguments": arguments } })

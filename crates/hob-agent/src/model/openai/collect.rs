@@ -112,7 +112,7 @@ impl Collect for Collected {
             let (input, output) = (counted.prompt_tokens, counted.completion_tokens);
             self.usage = Some(Usage { input, cached_input: cached.min(input), cache_write: 0, output });
         }
-        // One choice was asked for: what a server sends beside it is not read.
+        // One choice was requested: others from the server are ignored.
         let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
         if let Some(reason) = choice.finish_reason {
             self.stop = Some(match reason.as_str() {
@@ -134,7 +134,7 @@ impl Collect for Collected {
         delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.call(call))
     }
 
-    /// Some servers never send the last mark and leave the connection open.
+    /// Some servers never send the last event and leave the connection open.
     fn is_complete(&self) -> bool {
         self.complete || (self.stop.is_some() && self.usage.is_some())
     }
@@ -174,7 +174,7 @@ fn verbatim(of: &str, reasoning: &BTreeMap<&'static str, String>, details: &[Val
     if members.is_empty() { None } else { Verbatim::new(of, members.join(",")) }
 }
 
-/// The pieces of details, those of one index and kind in one: a stream cuts their texts.
+/// The pieces of details, merged by index and kind: a stream cuts their texts.
 fn joined(pieces: &[Value]) -> Vec<Value> {
     let mut whole: Vec<Value> = Vec::new();
     for piece in pieces {

@@ -1,7 +1,7 @@
-//! Writes a request in the words of the responses interface.
+//! Requests in the format of the responses interface.
 //!
 //! Source: OpenAI's "Responses" reference and "Reasoning models" guide, read 2026-11: with `store: false` and
-//! `reasoning.encrypted_content` the output of a reply is input of the next request as it is.
+//! `reasoning.encrypted_content` the output of a reply becomes input of the next request unchanged.
 
 use bytes::Bytes;
 use hob_config::Effort;

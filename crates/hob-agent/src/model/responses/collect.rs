@@ -1,4 +1,4 @@
-//! Builds a reply from the events of a response. Events of a kind that is not known are passed over.
+//! Builds a reply from the events of a response. Unknown kinds of events are ignored.
 
 use std::collections::BTreeMap;
 

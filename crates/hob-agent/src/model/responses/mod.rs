@@ -1,5 +1,5 @@
-//! OpenAI's responses interface, without state at the service: each request has the whole conversation, with the reasoning of earlier
-//! turns encrypted as it came.
+//! OpenAI's responses interface, without state at the service: each request has the whole conversation, with the
+//! encrypted reasoning of earlier turns unchanged.
 
 mod client;
 mod collect;

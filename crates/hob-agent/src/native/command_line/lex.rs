@@ -1,4 +1,4 @@
-//! Cuts a shell text into its commands and their words, as POSIX shells and bash read it.
+//! Splits a shell text into its commands and their words, as POSIX shells and bash do.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::native::command_line::Word;
 pub(super) struct Scanned {
     /// Its commands, without redirections, assignments and reserved words.
     pub(super) commands: Vec<Simple>,
-    /// Texts that are run inside others: substitutions.
+    /// Texts that run inside others: substitutions.
     pub(super) nested: Vec<String>,
     /// The targets of its output.
     pub(super) targets: Vec<Word>,
@@ -196,7 +196,7 @@ impl Lexer<'_> {
                 let inner = self.balanced('(', ')');
                 self.unknown();
                 self.push('$');
-                // `$((…))` is a sum: no command, but substitutions in it are.
+                // `$((…))` is a sum: not a command, but substitutions in it are.
                 match inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
                     Some(sum) => self.substitutions(sum),
                     None => self.found.nested.push(inner),
@@ -417,7 +417,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The lines of the here-documents that the line before began.
+    /// Reads the lines of the here-documents that the line before began.
     fn documents(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let mut body = String::new();
@@ -451,7 +451,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Scans a text that holds no sum and no variable again: so a scan calls itself once and no deeper.
+/// Scans a text without sums and variables, so that a scan recurses only once.
 fn scan_shallow(quoted: &str) -> Scanned {
     scan(&quoted.replace("${", "$ {").replace("$((", "$ (("))
 }

@@ -136,14 +136,14 @@ fn has_only(words: &[Word], options: &[&str]) -> bool {
     words.iter().all(|word| word.known && (!is_option(word) || options.contains(&name_of(&word.text))))
 }
 
-/// Whether git may take `option` for `whole`, which it lets people shorten.
+/// Whether git may read `option` as an abbreviation of `whole`.
 fn is_short_for(option: &str, whole: &str) -> bool {
     let name = name_of(option);
     // A separate option, not short for `--textconv`.
     name.len() > 2 && name != "--text" && whole.starts_with(name)
 }
 
-/// Whether a word of short options of `git grep` has the one that opens what is found: `-nO./program`.
+/// Whether a word of short options of `git grep` has the one that opens matches: `-nO./program`.
 fn opens(option: &str) -> bool {
     let Some(letters) = option.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else { return false };
     letters.chars().take_while(|letter| !GREP_VALUES.contains(*letter)).any(|letter| letter == 'O')

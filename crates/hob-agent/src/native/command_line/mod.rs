@@ -21,7 +21,7 @@ use crate::native::command_line::{lex::scan, wrap::unwrap};
 
 /// The depth to which substitutions and wrappers are followed.
 const DEPTH_MAX: usize = 12;
-/// Commands of one line that are looked at.
+/// The most commands of one line that are examined.
 const COMMANDS_MAX: usize = 2_000;
 
 /// A word of a command.
@@ -52,7 +52,7 @@ impl CommandLine {
         line
     }
 
-    /// The command that `words` are, and those inside it.
+    /// The command of `words`, and those inside it.
     pub(super) fn of_words(words: &[String]) -> Self {
         let mut line = Self::default();
         let words = words.iter().map(|text| Word { text: text.clone(), known: true }).collect();
@@ -60,7 +60,8 @@ impl CommandLine {
         line
     }
 
-    /// Whether all that it deletes with `rm` is named and lies below the folder that it runs in, which it does not leave.
+    /// Whether everything that it deletes with `rm` is named and lies below the folder that it runs in, which it does
+    /// not leave.
     pub(super) fn deletes_below(&self) -> bool {
         let is_below = |word: &Word| {
             let text = word.text.trim_end_matches('/');

@@ -29,7 +29,7 @@ enum Part {
 pub(in crate::native) struct InvalidPattern(String);
 
 impl Pattern {
-    /// Whether it is written so.
+    /// Whether `text` matches it.
     pub(in crate::native) fn is(&self, text: &str) -> bool {
         self.text == text
     }
@@ -135,7 +135,7 @@ fn stands(wanted: &str, words: &[Word]) -> Option<usize> {
 }
 
 fn has_option(program: &str, words: &[Word], option: &str) -> bool {
-    // `-r`, `-R` and `--recursive` are one to rm, and so is each beginning of the long one that is not ambiguous.
+    // `-r`, `-R` and `--recursive` are the same to rm, and so is each unambiguous prefix of the long one.
     if program == "rm" && matches!(option, "-r" | "-R" | "--recursive") {
         let recursive = |word: &Word| {
             let long = word.text.strip_prefix("--").filter(|long| !long.is_empty());

@@ -1,4 +1,4 @@
-//! Command lines that use nothing of the shell they run in and leave nothing in it: another shell in the same folder does as well.
+//! Command lines that neither use nor change the state of their shell: another shell in the same folder does as well.
 
 use crate::native::command_line::CommandLine;
 
@@ -8,8 +8,8 @@ const OF_THE_SHELL: &[&str] = &[
     "nohup",
 ];
 
-/// Whether `text`, which `line` is read from, could as well run in another shell: it has no variable, sets none, goes nowhere, and
-/// leaves nothing running. What is not sure is not.
+/// Whether `text`, which `line` was parsed from, could as well run in another shell: it uses no variable, sets none,
+/// changes no folder, and leaves nothing running. In doubt it could not.
 pub(in crate::native) fn is_traceless(text: &str, line: &CommandLine) -> bool {
     let is_own = |command: &Vec<super::Word>| {
         command.first().is_none_or(|program| !OF_THE_SHELL.contains(&program.text.as_str()))

@@ -1,4 +1,4 @@
-//! Programs that run other programs: what they would run.
+//! Programs that run other programs, and the commands that they would run.
 
 use crate::native::command_line::Word;
 

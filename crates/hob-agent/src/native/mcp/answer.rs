@@ -5,12 +5,12 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 use crate::native::plain::plain;
 
-/// Text of a server's without what a person would not see of it: escapes, controls, invisible characters, HTML comments.
+/// A server's text without parts that are invisible to people: escapes, controls, invisible characters, HTML comments.
 pub(super) fn inert(text: &str) -> String {
     visible(&plain(text)).0
 }
 
-/// The answer of `server`. The error is what it says of a call that failed.
+/// The answer of `server`. The error is its message about a call that failed.
 pub(super) fn text_of(server: &str, result: &CallToolResult) -> Result<String, String> {
     let mut parts: Vec<String> = result.content.iter().map(part).collect();
     if parts.is_empty()

@@ -24,7 +24,7 @@ pub(super) struct Bound {
     fault: OnceLock<String>,
 }
 
-/// A server that is not listened to any more; the bound knows why.
+/// A server that was cut off; the bound knows why.
 #[derive(Debug, thiserror::Error)]
 #[error("the server was cut off")]
 pub(super) struct CutOff;
@@ -65,7 +65,7 @@ impl Bound {
     }
 
     fn cut_off(&self, why: String) -> CutOff {
-        // The first reason is the one that tells.
+        // Only the first reason is meaningful.
         self.fault.set(why).ok();
         CutOff
     }

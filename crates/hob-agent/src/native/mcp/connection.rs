@@ -1,4 +1,4 @@
-//! One server: how it is opened, asked and closed.
+//! One server: opening, calling and closing it.
 
 use std::{ffi::OsStr, sync::Arc, time::Duration};
 
@@ -94,7 +94,7 @@ impl Connection {
         Err(told(&bound, local, trouble).await)
     }
 
-    /// Calls a tool. The error is what the model is told.
+    /// Calls a tool. The error is the message to the model.
     pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<String, String> {
         self.bound.asked();
         let call = self.service.call_tool(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
@@ -104,13 +104,13 @@ impl Connection {
             Err(_elapsed) => late(self.timeout),
         };
         let is_gone = self.bound.fault().is_some() || matches!(trouble, Trouble::Gone);
-        // One that answers wrong, or late, may answer the next call.
+        // A server that answers wrongly, or late, may still answer the next call.
         let local = if is_gone { self.local.lock().await.take() } else { None };
         let more = if is_gone { " does not answer any more" } else { "" };
         Err(format!("the MCP server `{}`{more}: {}", self.name, told(&self.bound, local, trouble).await))
     }
 
-    /// Closes it; a program is gone then.
+    /// Closes it; afterwards its program is gone.
     pub(super) async fn close(mut self) {
         // The rest of a server that does not hear it ends with its program, or with its deadlines.
         self.service.close_with_timeout(GOODBYE).await.ok();
@@ -120,7 +120,7 @@ impl Connection {
     }
 }
 
-/// The word that opens a server over HTTP.
+/// The token that opens a server over HTTP.
 fn token(settings: &McpSettings, variables: &Environment) -> Result<Option<SecretString>, String> {
     let Some(name) = &settings.token else { return Ok(None) };
     let value = variables.get(OsStr::new(name)).and_then(|value| value.to_str());
@@ -129,7 +129,7 @@ fn token(settings: &McpSettings, variables: &Environment) -> Result<Option<Secre
     value.map(|value| Some(value.to_owned().into())).ok_or_else(missing)
 }
 
-/// All tools, page by page. What one listing may send is bounded as a whole.
+/// All tools, page by page. The whole listing is bounded.
 async fn list(service: &RunningService<RoleClient, ClientConfig>) -> Result<Vec<Tool>, ServiceError> {
     let (mut tools, mut cursor) = (Vec::new(), None);
     loop {

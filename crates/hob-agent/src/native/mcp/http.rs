@@ -125,7 +125,7 @@ impl Shared {
         self.headers.lock().unwrap_or_else(PoisonError::into_inner).insert(name, value);
     }
 
-    /// Sends a message, and passes on what comes back.
+    /// Sends a message, and passes on the answer.
     async fn post(&self, message: &ClientJsonRpcMessage) -> io::Result<()> {
         let body = serde_json::to_vec(message)?;
         let request = self.client.post(self.url.clone()).headers(self.headers()).body(body);
@@ -166,7 +166,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Reads until the answer came: a server may hold the stream open behind it.
+    /// Reads until the answer arrived: a server may keep the stream open after it.
     async fn events(&self, mut answer: reqwest::Response) -> io::Result<()> {
         let (mut events, mut since) = (Events::default(), 0);
         while let Some(piece) = answer.chunk().await.map_err(|error| io::Error::other(error.without_url()))? {

@@ -74,7 +74,8 @@ impl Local {
         let mut confined = Confined { plan: plan.network(egress.network.clone()), environment };
         let mut home = None;
         if place.sandbox.tier() != Tier::None {
-            // Not the run's: what the repository's steps and the agent's commands leave there, programs read unasked.
+            // Not the run's home: programs would read files that the repository's steps and the agent's commands leave
+            // there.
             let made = Home::create(place.sandbox.homes().map(Path::to_owned), None).await;
             let made = made.map_err(|error| format!("make a home for it: {error}"))?;
             confined = confined.at(&made);

@@ -62,7 +62,7 @@ pub(super) fn offer(server: &str, settings: &McpSettings, listed: &[Listed]) -> 
             continue;
         };
         let given = one.description.as_deref().or(one.title.as_deref()).unwrap_or_default();
-        // More than what is kept is not even looked at.
+        // Anything beyond the limit is not even examined.
         let description = clip(&inert(&clip(given, 4 * DESCRIPTION_MAX)), DESCRIPTION_MAX);
         let size = name.len() + description.len() + schema.to_string().len();
         if bytes + size > ALL_MAX {

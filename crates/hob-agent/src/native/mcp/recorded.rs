@@ -1,4 +1,4 @@
-//! Calls of servers' tools that a transcript has, in the servers' place: what was done once is not done again.
+//! Calls of servers' tools from a transcript, instead of the servers: nothing is done a second time.
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +49,7 @@ impl Recorded {
         Self(Mutex::new(calls))
     }
 
-    /// The tools that were called. They do nothing, so each of them may be.
+    /// The tools that were called. They have no effect here, so each is allowed.
     pub(super) fn tools(&self) -> Vec<OfferedTool> {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut names: Vec<&String> = calls.iter().map(|call| &call.tool).collect();

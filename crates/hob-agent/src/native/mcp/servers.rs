@@ -122,7 +122,7 @@ impl McpSource {
 }
 
 impl Connected {
-    /// Calls a tool; at most `cap` bytes of the answer are kept. The error is what the model is told.
+    /// Calls a tool; at most `cap` bytes of the answer are kept. The error is the message to the model.
     pub(in crate::native) async fn call(
         &self,
         server: &str,

@@ -1,4 +1,4 @@
-//! Runs the calls of a program that investigates, as those of a native agent are run.
+//! Runs the calls of an investigating program like those of a native agent.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ use crate::{
     session::SessionEvent,
 };
 
-/// The tools beside those of the record: they look at the folder, and what they show is evidence.
+/// The tools beside those of the record: they look at the folder, and their output is evidence.
 const LOOKS: [&str; 3] = ["read", "list", "search"];
 /// How often a run is reported as alive while its call is answered: a person may take minutes.
 const LIVES: Duration = Duration::from_secs(10);
@@ -42,7 +42,7 @@ const FAREWELL: Duration = Duration::from_secs(30);
 /// The message that it gets then.
 const ENDED: &str = "The run has ended and the record is kept. Call nothing more: end now.";
 
-/// The tools of an investigation, the rules that they run by, and who is asked.
+/// The tools of an investigation, their rules, and the approver.
 pub(super) struct Rules {
     toolset: Toolset,
     guard: Guard,
@@ -87,7 +87,7 @@ impl<'a> Desk<'a> {
     /// The desk of a run that begins at `started`. Iterations of runs that were cut off count.
     ///
     /// # Errors
-    /// When the folder cannot be opened.
+    /// If the folder cannot be opened.
     pub(super) async fn new(
         rules: &'a Rules,
         settings: &AgentSettings,
@@ -151,7 +151,7 @@ impl<'a> Desk<'a> {
                     continue;
                 }
             };
-            // The way in lives as long as the run does.
+            // The listener lives as long as the run.
             let Some(hob_egress::Asked { message, answer }) = asked else { std::future::pending().await };
             let said = match read(&message, self.executor.toolset.shown()) {
                 Message::Notification => None,
@@ -262,7 +262,7 @@ fn toolbox(
     }
 }
 
-/// Calls of the session's last runs that were cut off: those behind the last end that the agent chose.
+/// The number of calls since the last end that the agent chose: those of runs that were cut off.
 async fn cut_off(context: &RunContext) -> u32 {
     let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
     let is_end = |event: &SessionEvent| matches!(event, SessionEvent::Ended { outcome, .. } if is_own_end(outcome));

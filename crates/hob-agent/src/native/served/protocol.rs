@@ -16,7 +16,7 @@ const INSTRUCTIONS: &str = "The tools of an investigation: they look, and write 
 /// The request in a message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message {
-    /// Nothing: it tells something.
+    /// Nothing: it is a notification.
     Notification,
     /// It has this answer.
     Answered(Value),
@@ -37,7 +37,7 @@ pub(super) fn read(message: &[u8], tools: &[Tool]) -> Message {
         return Message::Answered(error(&Value::Null, -32_700, "the message is not JSON"));
     };
     let Some(method) = message.get("method").and_then(Value::as_str) else {
-        // An answer: nothing was asked.
+        // An answer, although nothing was asked.
         return match message.is_object() {
             true => Message::Notification,
             false => Message::Answered(error(&Value::Null, -32_600, "the message is not one JSON-RPC object")),
@@ -63,7 +63,7 @@ pub(super) fn read(message: &[u8], tools: &[Tool]) -> Message {
     })
 }
 
-/// The answer to a call: what the tool says, or why it failed.
+/// The answer to a call: the tool's text, or why it failed.
 pub(super) fn called(id: &Value, said: Result<String, String>) -> Value {
     let is_error = said.is_err();
     let text = said.unwrap_or_else(|error| error);

@@ -19,9 +19,9 @@ use crate::{
 
 /// Messages that wait to be answered.
 const QUEUE: usize = 16;
-/// Bytes of what earlier calls were answered that a program without MCP is told again.
+/// The most bytes of answers to earlier calls that a program without MCP gets again.
 const ANSWERS_MAX: usize = 48 * 1024;
-/// Runs in a row in which a program calls nothing, before a person gets its words.
+/// The number of runs in a row without a call after which a person gets the program's words.
 const IDLE_ROUNDS: u32 = 2;
 
 /// The instructions for a program that speaks MCP.
@@ -43,7 +43,7 @@ pub(crate) enum Speaks {
     LastLine,
 }
 
-/// Has `program` investigate: it is run until there is a conclusion, a question, or a limit is reached.
+/// Has `program` investigate: it is run until there is a conclusion or a question, or a limit is reached.
 ///
 /// # Errors
 /// [`AgentError`] when it could not be run at all.

@@ -22,7 +22,7 @@ fn actions() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A reply, and whether the action in it has to be found.
+/// A reply, and whether its action must be found.
 struct Case {
     way: String,
     text: String,
@@ -82,7 +82,7 @@ fn cases(tool: &str, arguments: &Value) -> Vec<Case> {
     case("another type", line.replacen("\"call\"", "\"function\"", 1), false);
     case("in a text", json!({ "reply": line }).to_string(), false);
     case("in a list", format!("[{line}]"), false);
-    // Cut anywhere, as at the limit of tokens: never the beginning of a command for the whole of it.
+    // Cut anywhere, as at the limit of tokens: the beginning of a command is never taken for all of it.
     for at in (1..line.len()).step_by(5).filter(|at| line.is_char_boundary(*at)) {
         case(&format!("cut at {at}"), line[..at].to_owned(), false);
     }
@@ -99,7 +99,7 @@ fn a_spoiled_reply_is_the_action_that_was_meant_or_none() {
                 Understood::Calls(calls) => calls,
                 Understood::Words | Understood::Unreadable(_) => Vec::new(),
             };
-            // A tool that there is not is answered with those that there are.
+            // A call of an unknown tool is answered with the known ones.
             let real: Vec<_> = found.iter().filter(|call| toolset.has(&call.name)).collect();
             let is_meant = real.first().is_some_and(|call| {
                 call.name == tool

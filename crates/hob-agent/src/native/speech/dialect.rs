@@ -1,4 +1,4 @@
-//! The two ways to speak with a model, behind one face.
+//! The two ways to speak with a model, behind one interface.
 
 use hob_config::Speech;
 
@@ -72,7 +72,7 @@ impl Dialect {
         Message::Assistant { text: clip(&reply.text, WORDS_MAX), calls, verbatim }
     }
 
-    /// The answers to `calls`, with a note of Hob's behind them.
+    /// The answers to `calls`, followed by a note of Hob's.
     pub(in crate::native) fn answer(&self, calls: &[ToolCall], mut results: Vec<ToolResult>, note: &str) -> Message {
         match self.speech {
             Speech::Calls => {

@@ -1,4 +1,4 @@
-//! Replies of models without tool calls: one JSON object with what is thought and what is to be done.
+//! Replies of models without tool calls: one JSON object with the thinking and the action.
 //!
 //! ```json
 //! {"thinking": "…", "action": {"type": "call", "command": "ls -l"}}
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str, turn: u32, toolset: &Toolset) -> Understood {
         (None, Some(actions)) => actions.iter().take(ACTIONS_MAX).collect(),
         (None, None) => Vec::new(),
     };
-    // Some models leave the frame away.
+    // Some models omit the frame.
     let bare = Value::Object(reply.clone());
     let actions = if actions.is_empty() { vec![&bare] } else { actions };
     let calls: Result<Vec<ToolCall>, String> = actions
@@ -122,7 +122,7 @@ fn command_call(command: &str, toolset: &Toolset) -> Result<(String, Value), Str
     if toolset.is_program(program) {
         return Ok((program.to_owned(), json!({ "arguments": rest.trim() })));
     }
-    // Answered with the tools that there are.
+    // Answered with the list of tools.
     Ok((program.to_owned(), json!({})))
 }
 

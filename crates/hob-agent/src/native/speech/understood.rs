@@ -9,6 +9,6 @@ pub(in crate::native) enum Understood {
     Calls(Vec<ToolCall>),
     /// Words, and no call.
     Words,
-    /// Something that is meant as a call and cannot be read, with why.
+    /// A call that cannot be parsed, with the reason.
     Unreadable(String),
 }

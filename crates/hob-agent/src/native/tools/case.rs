@@ -100,7 +100,7 @@ pub(super) fn is_one(name: &str) -> bool {
     name == READ_EVIDENCE || CaseAction::NAMES.contains(&name)
 }
 
-/// An action with what each has: thought, confidence, evidence.
+/// An action with the members that all have: thought, confidence, evidence.
 fn action(name: &'static str, description: &'static str, own: &[(&str, Value)], required: &[&str]) -> Tool {
     let mut schema = json!({
         "type": "object",

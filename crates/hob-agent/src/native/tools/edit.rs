@@ -19,7 +19,7 @@ use crate::{
 
 /// Bytes of a near miss that are shown.
 const NEAR_MAX: usize = 2_000;
-/// Bytes of a line that is shown, and lines that are looked through for it.
+/// Bytes of a shown line, and lines that are searched for it.
 const LINE_MAX: usize = 300;
 const LINES_MAX: usize = 20_000;
 /// Near misses that are named.
@@ -56,7 +56,7 @@ pub(in crate::native) struct Edit {
     /// The replacement.
     #[serde(alias = "new_string", alias = "new_str")]
     new: String,
-    /// Whether each occurrence is.
+    /// Whether to replace each occurrence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     replace_all: bool,
 }
@@ -92,7 +92,7 @@ impl Edit {
         Ok(format!("{told} of `{path}`"))
     }
 
-    /// The text afterwards, and what was done.
+    /// The text afterwards, and a description of the change.
     fn edited(&self, text: &str) -> Result<(String, String), Unedited> {
         // The file's own line ends, not the model's.
         let (old, new) = match line_end(text) {
@@ -107,7 +107,7 @@ impl Edit {
                 format!("replaced {} from line {} on", count(times, "place"), line_of(text, at)),
             ));
         }
-        // Looked for from the next character on, not from the end: an overlapping second place is one too.
+        // The search continues at the next character, not at the end: an overlapping second match counts too.
         let next = at + old.chars().next().map_or(1, char::len_utf8);
         if let Some(second) = text[next..].find(&old) {
             return Err(Unedited::Several(line_of(text, at), line_of(text, next + second)));

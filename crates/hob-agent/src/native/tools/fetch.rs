@@ -1,4 +1,4 @@
-//! `fetch`: shows a page of a listed host. Hob gets it itself: the agent's commands reach nothing more by it.
+//! `fetch`: shows a page of a listed host. Hob itself fetches it: the agent's commands get no access by it.
 
 use hob_domain::{clip, count};
 use serde::Deserialize;

@@ -123,9 +123,9 @@ pub(in crate::native) struct PassOn {
 }
 
 impl PassOn {
-    /// The outcome. What the worker would refuse, the model hears while it can mend it.
+    /// The outcome. The model gets the worker's objections while it can still fix them.
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
-        // A run knows no secret of Hob's: the worker looks for those.
+        // A run does not know Hob's secrets: the worker looks for those.
         match self.hand_over.check(None, &self.targets, &Redaction::default()) {
             Ok(_) => Ok(Outcome::HandOver(Box::new(self.hand_over))),
             Err(refused) => Err(ToolError::Refused(refused.to_string())),
@@ -171,7 +171,7 @@ impl HandOff {
 }
 
 impl Done {
-    /// Whether it says that something was changed, and well.
+    /// Whether it says that something was changed successfully.
     pub(in crate::native) fn is_success(&self) -> bool {
         !self.failed && !self.nothing_to_do
     }

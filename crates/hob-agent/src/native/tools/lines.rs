@@ -110,7 +110,7 @@ impl Places {
     }
 }
 
-/// A line without what models get wrong: blanks at its end, typographic quotes and dashes.
+/// A line without the common mistakes of models: trailing blanks, typographic quotes and dashes.
 fn plain(line: &str) -> String {
     line.trim_end().chars().map(ascii).collect()
 }
@@ -203,11 +203,11 @@ mod tests {
     #[test]
     fn what_is_not_sure_is_no_place_or_says_why() {
         for (file, old, new) in [
-            // Indentation that differs differently.
+            // Indentation that does not differ uniformly.
             ("  a\n   b", "a\n  b", "c"),
-            // Two places of the same kind.
+            // Two matches of the same kind.
             ("a \na ", "a", "b"),
-            // The change is in what is passed over.
+            // The change is in the ignored part.
             ("say “hi” ", "say \"hi\"", "say 'hi'  \nsay \"hi\" "),
             ("  a\n  b", "    a\n    b", "c"),
             ("\ta\n\t\tb", "    a\n        b", "     c"),

@@ -1,4 +1,4 @@
-//! The tools of the native agent, one a file: what each takes, what it answers, and how it fails.
+//! The tools of the native agent, one a file: arguments, answers, and failures.
 
 mod action;
 mod answer;

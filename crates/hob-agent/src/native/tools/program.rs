@@ -77,7 +77,7 @@ impl Run {
         let program = first(name, settings).to_owned();
         let own = settings.command.iter().skip(1).cloned();
         let words: Vec<String> = std::iter::once(program).chain(own).chain(words).collect();
-        // A program that only looks may be told to do more: `find -delete`.
+        // A program that only looks may be asked to do more: `find -delete`.
         let impact = settings.impact.max(command_line::known_impact_of_words(&words));
         Ok(Self { name: name.to_owned(), arguments: given.arguments, words, impact })
     }

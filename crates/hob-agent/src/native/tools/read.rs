@@ -15,7 +15,7 @@ use crate::{
 };
 use hob_domain::count;
 
-/// Bytes of a large file that are looked through for a line.
+/// Bytes of a large file that are searched for a line.
 const SCAN_MAX: u64 = 64 << 20;
 
 /// The tool as the model sees it.

@@ -20,7 +20,7 @@ use crate::{
 
 /// Bytes of a command.
 const COMMAND_MAX: usize = 256 * 1024;
-/// Bytes that one command may write: more ends it, and it alone.
+/// The most bytes that one command may write; more ends it, and only it.
 const OUTPUT_MAX: u64 = 64 << 20;
 /// The time limit for the shell's check of a command's syntax.
 const SYNTAX_TIME: Duration = Duration::from_secs(5);
@@ -53,10 +53,10 @@ pub(in crate::native) struct Shell {
     /// When it is ended at the latest.
     #[serde(default)]
     seconds: Option<u64>,
-    /// Whether it goes on beside later commands.
+    /// Whether it continues beside later commands.
     #[serde(default)]
     background: bool,
-    /// Whether the model says that it needs nothing of the other calls of its reply.
+    /// Whether the model says that it is independent of the other calls of its reply.
     #[serde(default)]
     independent: bool,
     /// Whether it runs beside other calls.
@@ -70,7 +70,7 @@ impl Shell {
         self.independent && !self.background
     }
 
-    /// Whether it may run beside other calls because it only looks, and needs nothing of the run's own shell.
+    /// Whether it may run beside other calls because it only looks, and does not need the run's own shell.
     pub(super) fn only_looks(&self) -> bool {
         let line = CommandLine::parse(&self.command);
         !self.background && impact(&line) == Impact::Low && is_traceless(&self.command, &line)

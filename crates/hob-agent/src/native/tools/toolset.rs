@@ -1,4 +1,4 @@
-//! The tools that one agent has: which are shown to the model, and what a call of one means.
+//! The tools of one agent: those shown to the model, and the meaning of a call.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -18,7 +18,7 @@ use crate::{
     report::first_line,
 };
 
-/// Tools that every agent has: without them a run could not end well.
+/// Tools that every agent has: without them a run could not end properly.
 const ALWAYS: [&str; 4] = ["plan", "ask", "hand_off", "done"];
 /// Built-in tools that only read.
 const READS: [&str; 4] = ["read", "list", "search", fetch::NAME];
@@ -43,7 +43,7 @@ fn built_in() -> Vec<Tool> {
     files.into_iter().chain(ends).collect()
 }
 
-/// The names of all tools that an agent with these settings has by itself.
+/// The names of all tools that an agent with these settings has on its own.
 pub(crate) fn built_in_tools(settings: &AgentSettings) -> Vec<String> {
     let fetch = (!settings.fetch_hosts.is_empty()).then(|| fetch::NAME.to_owned());
     built_in().iter().map(|tool| tool.name.to_string()).chain(fetch).collect()
@@ -185,7 +185,7 @@ impl Toolset {
         self.programs.contains_key(name)
     }
 
-    /// The tool that a name means which is written otherwise: with a namespace, in other letters.
+    /// The tool that a misspelt name means: with a namespace, or in other letters.
     fn meant(&self, name: &str) -> Option<String> {
         let last = name.trim().rsplit(['.', '/', ':']).next().unwrap_or_default();
         let plain = last.to_ascii_lowercase().replace('-', "_");
@@ -309,7 +309,7 @@ mod tests {
         assert!(said("ls", "{}").contains("no tool `ls`"));
     }
 
-    /// Requirement S5: what would be passed over is refused, and the model is told which key it was and which there are.
+    /// Requirement S5: an argument that would be ignored is refused, and the model is told that key and the valid ones.
     #[test]
     fn a_key_that_a_tool_does_not_have_is_refused() {
         let targets = [HandOverTarget { name: "code".parse().unwrap(), description: String::new() }];

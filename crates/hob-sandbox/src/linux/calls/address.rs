@@ -61,7 +61,7 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Whether what goes there stays on the machine by its address alone.
+/// Whether a message to this address stays on the machine, by the address alone.
 pub(super) fn is_loopback(address: SocketAddr) -> bool {
     let address = address.ip().to_canonical();
     address.is_loopback()

@@ -22,7 +22,7 @@ const STANDS_FOR_SHARED: &str = ".dev-shm";
 
 pub(super) struct Files {
     home: Option<PathBuf>,
-    /// Made when it is first asked for.
+    /// Made on first use.
     shared: OnceCell<Option<OwnedFd>>,
 }
 

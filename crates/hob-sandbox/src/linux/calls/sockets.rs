@@ -40,7 +40,7 @@ use crate::linux::tree;
 const LOOPBACK: &[u8] = b"lo";
 /// Bits of a socket's type that are its type: `SOCK_TYPE_MASK` of `linux/net.h`.
 const TYPE: i32 = 0xf;
-/// Sockets without an address that are kept, before it is looked which of them are still open.
+/// The number of kept sockets without an address above which closed ones are removed.
 const KEPT: usize = 512;
 /// The backlog of a listening socket: connections that wait to be accepted.
 const WAITING: usize = 64;
@@ -130,7 +130,7 @@ impl Sockets {
         }
     }
 
-    /// `listen(socket, backlog)`: from now on nothing but its own end ends it, so none of it is kept here.
+    /// `listen(socket, backlog)`: from now on only its own end ends it, so its descriptor is not kept here.
     pub(super) fn listen(&mut self, listener: &Listener, call: &Call) -> Outcome {
         if let Ok(inode) = inode(listener, call)
             && self.kept.remove(&inode).is_some()
@@ -207,7 +207,7 @@ impl Sockets {
         }
     }
 
-    /// Connects as long as it takes, beside the other calls.
+    /// Connects beside the other calls, for as long as it takes.
     fn wait(&self, listener: &Arc<Listener>, call: &Call, socket: Socket, to: Target) -> Outcome {
         let (listener, call, waiting) = (Arc::clone(listener), *call, Arc::clone(&self.waiting));
         if waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {

@@ -4,7 +4,7 @@
 
 use super::{Change, Must, crlf, curly, each_line, edit, indented, kept, tabs};
 
-/// Each way: its name, the arguments, the file, the file that is meant, and what has to come of it.
+/// The ways: name, arguments, file, intended file, and required result.
 pub(super) fn edits(change: &Change) -> Vec<(&'static str, String, String, String, Must)> {
     let Change { before, old, new, after, .. } = change;
     let around = |lines: &str| format!("{before}{lines}{after}");

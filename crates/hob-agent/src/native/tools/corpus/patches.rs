@@ -14,7 +14,7 @@ fn hunk(old: &str, new: &str, (before, after): (&str, &str)) -> (String, usize, 
     (body, lines(before) + lines(old) + lines(after), lines(before) + lines(new) + lines(after))
 }
 
-/// Each way: its name, the arguments, the file, the file that is meant, and what has to come of it.
+/// The ways: name, arguments, file, intended file, and required result.
 pub(super) fn patches(change: &Change) -> Vec<(&'static str, String, String, String, Must)> {
     let Change { before, old, new, after, .. } = change;
     let around = |lines: &str| format!("{before}{lines}{after}");

@@ -183,7 +183,7 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
             let mut hunk = header(rest);
             let header = index + 1;
             index += 1;
-            // Models count badly: a hunk goes on as long as its lines do.
+            // Models count badly: a hunk continues as long as its lines do.
             while let Some(line) = lines.get(index).filter(|_| goes_on(lines, index, (left, right))) {
                 hunk_line(&mut hunk, line).map_err(|reason| format!("line {}: {reason}", index + 1))?;
                 match line.chars().next() {
