@@ -1,5 +1,5 @@
-//! Logs on standard error, as text for people or as JSON for programs. Secrets are `SecretString`s and cannot be formatted
-//! into one; what another program or a server repeats of them is held back by the writer that is given.
+//! Logs on standard error, as text for people or as JSON for programs. Secrets are `SecretString`s and cannot be
+//! formatted into one; the given writer holds back secrets that another program or a server repeats.
 
 use std::io::Write;
 

@@ -96,7 +96,7 @@ fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
         names.push(settings.agent.default.clone());
     }
     let agent = |name: String| {
-        // A default that there is not is `hob doctor`'s to tell.
+        // A missing default agent is reported by `hob doctor`.
         let made_of = registry.settings(&name).ok()?;
         let backend = made_of.backend;
         let of_all = settings.model.default.clone().filter(|_| backend == BackendKind::Native);
@@ -183,7 +183,7 @@ fn print_agents(agents: &[Agent]) -> anyhow::Result<()> {
     Ok(layout::paragraph(&format!("Without settings there are also: {known}."))?)
 }
 
-/// A table of those that count, and below it why the others do not, and what is wrong.
+/// A table of those that count, and below it why the others do not, and their problems.
 fn print_profiles(catalog: &Catalog, settings: &Settings) -> anyhow::Result<()> {
     let mut table = Table::new(&["profile", "brings", "from"], &["about"]);
     for entry in &catalog.entries {

@@ -37,13 +37,13 @@ const LOOKS: Duration = Duration::from_millis(200);
 pub(super) struct Task<'a> {
     /// Its text; the first line is the title.
     pub(super) text: &'a str,
-    /// The commands that have to succeed.
+    /// The checks, commands that have to succeed.
     pub(super) checks: &'a [String],
     /// Its images, for a model with vision.
     pub(super) images: Vec<Image>,
     /// The folder that the agent works in.
     pub(super) folder: PathBuf,
-    /// The time it has, and the setting that this comes from.
+    /// Its time limit, and the setting that this comes from.
     pub(super) time: (Duration, &'static str),
 }
 
@@ -104,7 +104,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
     })
 }
 
-/// The kind of an outcome, what the agent said, and the title of its change.
+/// The kind of an outcome, the agent's text, and the title of its change.
 pub(super) fn said(outcome: &Outcome) -> (&'static str, String, Option<&str>) {
     let (kind, text) = match outcome {
         Outcome::Done { summary, .. } => ("done", summary.clone()),
@@ -118,7 +118,7 @@ pub(super) fn said(outcome: &Outcome) -> (&'static str, String, Option<&str>) {
     (kind, text, title)
 }
 
-/// Runs the agent, and shows what it does.
+/// Runs the agent, and shows its progress.
 pub(super) async fn run(
     (setup, shared, auto_approve): (&Setup, &Shared, bool),
     (name, agent): (&str, &dyn AgentBackend),
@@ -168,7 +168,7 @@ async fn stop_when_asked(sessions: Sessions, session: RunId, cancel: Cancellatio
     }
 }
 
-/// Shows what happens until the run ends.
+/// Shows events until the run ends.
 async fn show(
     mut progress: mpsc::Receiver<Progress>,
     shared: &Shared,
@@ -204,7 +204,7 @@ async fn show(
     written
 }
 
-/// Writes for programs what happened.
+/// Writes an event for programs.
 fn tell(stream: &mut TaskStream, news: &Progress) -> Result<(), output::Unwritable> {
     if let Some(iteration) = &news.iteration {
         // Plain data always has a JSON form.

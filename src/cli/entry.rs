@@ -60,7 +60,7 @@ fn colour(choice: clap::ColorChoice) {
     .write_global();
 }
 
-/// Tells what clap found wrong; it reports help and version as errors, too.
+/// Reports clap's error; it reports help and version as errors, too.
 fn not_a_command(error: &clap::Error, args: &[OsString]) -> u8 {
     let printed = error.print().map_err(Unwritable::from);
     match (error.use_stderr(), printed) {
@@ -75,7 +75,7 @@ fn not_a_command(error: &clap::Error, args: &[OsString]) -> u8 {
     }
 }
 
-/// Tells why a command failed; its exit code.
+/// Reports why a command failed; returns its exit code.
 fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
     if error.downcast_ref::<Unwritable>().is_some_and(Unwritable::nobody_reads) {
         return 0;

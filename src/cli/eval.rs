@@ -40,7 +40,7 @@ struct Line {
     present: Option<ProfileName>,
 }
 
-/// A line that counts for nothing.
+/// A line that does not count.
 #[derive(Debug, Serialize)]
 pub(super) struct BadLine {
     pub(super) line: usize,
@@ -89,7 +89,7 @@ pub(super) async fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Resu
     print(&evaluation)
 }
 
-/// The profiles of a folder. What is wrong with a file is told, and the others are used.
+/// The profiles of a folder. Problems with a file are reported, and the others are used.
 async fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
     let found = folder_profiles(folder, PROFILES_MAX).await.map_err(|error| fatal(Exit::Usage, error.to_string()))?;
     let catalog = Catalog::of([found], PROFILES_MAX);
@@ -103,7 +103,8 @@ async fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
     Ok(found)
 }
 
-/// The lines of a file that are not empty, as `read` takes them; those that it cannot read are told, with their numbers.
+/// The lines of a file that are not empty, as `read` parses them; those that it cannot parse are reported, with their
+/// numbers.
 pub(super) fn lines_of<T>(
     file: &Path,
     max: u64,

@@ -28,7 +28,7 @@ use crate::cli::{
 
 /// Bytes of a file of changes that are read.
 const CASES_MAX: u64 = 64 << 20;
-/// The time that one look may take.
+/// The time limit of one review.
 const TIME: Duration = Duration::from_secs(600);
 /// Bytes of an issue that are passed on.
 const TEXT_MAX: usize = 64 * 1024;
@@ -103,7 +103,7 @@ fn read(file: &Path) -> anyhow::Result<(Vec<ReviewCase>, Vec<BadLine>)> {
     Ok((cases, bad_lines))
 }
 
-/// The reviewer of the settings, or Hob's own, with the model that is asked for.
+/// The reviewer of the settings, or Hob's own, with the requested model.
 async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profile, NarrowedAgent)> {
     let settings = &setup.settings;
     let name = match settings.review.before_pull.as_str() {
@@ -125,7 +125,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     Ok((profile, agent))
 }
 
-/// Has one change looked at; what was found, or why that is not known, and what it cost.
+/// Has one change reviewed; returns the findings, or why there are none, and the cost.
 async fn look(
     setup: &Setup,
     reviewer: &Reviewer,

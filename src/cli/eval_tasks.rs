@@ -1,4 +1,4 @@
-//! `hob eval PATH`: an agent on many tasks with hidden tests. `hob eval compare`: what two such runs say of each other.
+//! `hob eval PATH`: an agent on many tasks with hidden tests. `hob eval compare`: the difference between two such runs.
 
 use std::{
     path::{Path, PathBuf},
@@ -59,7 +59,7 @@ struct Evaluation {
     verbosity: Verbosity,
 }
 
-/// A trial that came to its end, with what is kept beside it.
+/// A trial that came to its end, with the data kept beside it.
 struct Ended {
     trial: Trial,
     patch: String,
@@ -130,7 +130,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     }
 }
 
-/// The tasks that are asked for.
+/// The requested tasks.
 fn found(path: &Path, args: &TasksArgs) -> anyhow::Result<Found> {
     let parts = SweBenchParts {
         repositories: args.repositories.clone(),
@@ -362,7 +362,7 @@ fn backend(setup: &Setup, name: &str, recording: Option<&Path>) -> anyhow::Resul
 fn no_answer(outcome: &Outcome) -> Option<&str> {
     let Outcome::Failed { reason, failure } = outcome else { return None };
     match failure {
-        // Its own time is a limit, and an answer.
+        // Its own time is a limit, and so its result counts.
         FailureClass::Unfinished if LimitKind::named_in(reason).is_some() => None,
         FailureClass::Permanent | FailureClass::NeedsHuman => None,
         FailureClass::Transient { .. }

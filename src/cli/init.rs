@@ -18,7 +18,7 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-/// The workflows that are proposed; they name the release of this version.
+/// The proposed workflows; they name the release of this version.
 const WORKFLOW: &str = include_str!("../../examples/workflow.yml");
 const SCHEDULE: &str = include_str!("../../examples/schedule.yml");
 /// Their settings, which have one line.
@@ -77,7 +77,7 @@ fn workflows(labels: &LabelNames, found: &Proposal) -> Workflows {
     Workflows { hob: proposed(WORKFLOW), schedule: proposed(SCHEDULE) }
 }
 
-/// The settings with what the set-up steps need; without steps they are as in the example.
+/// The settings with the set-up steps' needs; without steps they are as in the example.
 fn with_hosts(found: &Proposal) -> String {
     let Some(model) = SETTINGS.split('\'').nth(1).filter(|_| !found.setup.is_empty()) else {
         return SETTINGS.to_owned();

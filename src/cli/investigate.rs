@@ -68,7 +68,7 @@ pub(super) async fn investigate(
     tell(&shared, &args, &record, &report)
 }
 
-/// Prints the result; without a conclusion it is also an error that says how to go on.
+/// Prints the result; without a conclusion it is also an error that says how to continue.
 fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report: &RunReport) -> anyhow::Result<()> {
     let ended = Ended::new(record, report);
     if let Some(path) = &args.out {
@@ -144,7 +144,7 @@ fn request(
     })
 }
 
-/// The case of the files that are given, or the one that goes on.
+/// The case of the given files, or the resumed one.
 async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let Some(text) = &args.resume else {
         let id = fresh("case");
@@ -185,7 +185,7 @@ fn case(args: &InvestigateArgs) -> anyhow::Result<Case> {
     Ok(case)
 }
 
-/// The form in a file. One that cannot be used is a warning: the case can be investigated without.
+/// The form in a file. An unusable one is a warning: the case can be investigated without.
 fn form(path: &Path) -> Option<IssueForm> {
     let read = std::fs::read_to_string(path).map_err(|error| error.to_string());
     match read.and_then(|text| IssueForm::parse(&text).map_err(|error| error.to_string())) {

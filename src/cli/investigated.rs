@@ -15,7 +15,7 @@ use crate::cli::{
     output::{self, BAD, BOLD, DIM, GOOD, Unwritable, WARN, styled},
 };
 
-/// Blanks before what belongs to the line above.
+/// Blanks before the continuation of a line.
 const HANG: usize = 4;
 
 /// The result as programs get it.

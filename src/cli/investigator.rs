@@ -42,7 +42,7 @@ pub(super) struct OfCase {
     pub(super) profiles: Option<PathBuf>,
 }
 
-/// Builds the agent, by the profile that is named now, or else by the one that the case began with.
+/// Builds the agent, by the profile that is named now, otherwise by the one that the case began with.
 pub(super) async fn investigator(
     setup: &Setup,
     (shared, args): (&Shared, &InvestigateArgs),
@@ -89,7 +89,7 @@ pub(super) async fn investigator(
     Ok(Investigator { name, agent, limits, brief, template })
 }
 
-/// The profile of this name: of the clone around the current folder, of the settings' folder or the one that is named, or Hob's
+/// The profile of this name: of the clone around the current folder, of the settings' folder or the named one, or Hob's
 /// own. The inner error says why there is none.
 async fn find(
     setup: &Setup,

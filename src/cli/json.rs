@@ -1,5 +1,5 @@
-//! `--json`: what programs read from standard output, one object a line. `docs/json.md` describes every field, and a test
-//! holds the commands to it.
+//! `--json`: the output for programs on standard output, one object a line. `docs/json.md` describes every field, and a
+//! test holds the commands to it.
 
 use hob_domain::RepoName;
 use serde::Serialize;

@@ -88,7 +88,7 @@ impl Table {
         let broken = &mut widths[self.fixed..];
         let gaps = GAP.len() * broken.len().saturating_sub(1);
         let mut room = width.checked_sub(taken + gaps)?;
-        // Narrow columns first: what they leave goes to those that want more.
+        // Narrow columns first: the width that they leave goes to those that want more.
         let mut order: Vec<usize> = (0..broken.len()).collect();
         order.sort_by_key(|at| broken[*at]);
         for (done, at) in order.iter().enumerate() {

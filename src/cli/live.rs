@@ -1,4 +1,4 @@
-//! The status at the end of a terminal: what happens on each issue now, and for how long, as while a model thinks.
+//! The status at the end of a terminal: the current activity of each issue, and its duration, as while a model thinks.
 
 use std::{collections::BTreeMap, time::Duration};
 

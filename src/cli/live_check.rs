@@ -1,4 +1,4 @@
-//! `hob doctor --live`: compares what the forge answers with what Hob takes for granted, in a repository that is named twice.
+//! `hob doctor --live`: compares the forge's answers with Hob's assumptions, in a repository that is named twice.
 
 use hob_domain::{count, terminal};
 use hob_forge::{Live, LiveReport, TEST_PREFIX, live_check};

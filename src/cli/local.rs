@@ -15,7 +15,7 @@ pub(super) fn fresh(begin: &str) -> RunId {
     RunId(worker_id(&worker_id(begin).0).0)
 }
 
-/// Whether a session can go on.
+/// Whether a session can be resumed.
 pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
     let id = &record.id;
     if record.state == SessionState::Running {
@@ -27,7 +27,7 @@ pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command that goes on with it.
+/// The command that resumes it.
 pub(super) fn command(record: &SessionRecord) -> String {
     let id = &record.id;
     match record.repo.to_string() == INVESTIGATIONS {
@@ -36,7 +36,7 @@ pub(super) fn command(record: &SessionRecord) -> String {
     }
 }
 
-/// Whether a session is of no issue.
+/// Whether a session belongs to no issue.
 pub(super) fn is_local(record: &SessionRecord) -> bool {
     [INVESTIGATIONS, TASKS].contains(&record.repo.to_string().as_str())
 }

@@ -47,7 +47,7 @@ pub(super) fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Standard output takes nothing more.
+/// Standard output accepts no more.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written: {0}")]
 pub(super) struct Unwritable(#[from] std::io::Error);

@@ -70,7 +70,7 @@ pub(super) enum Verbosity {
     Everything,
 }
 
-/// Whether the addresses of what is published lead somewhere when the process has ended.
+/// Whether the addresses of published objects still work when the process has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addresses {
     Last,
@@ -169,7 +169,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps what changes an issue's standing, and of the polls of a repository the last.
+/// Keeps the events that change an issue's state, and the last poll of each repository.
 fn keep(log: &mut Vec<Timed>, keeps: usize, timed: Timed) {
     match timed.event {
         WorkEvent::CreatesLabels { .. }
@@ -201,7 +201,7 @@ async fn tick(lines: Weak<Mutex<Lines>>, naming: Naming, screen: Screen) {
     }
 }
 
-/// The lines for people, with what was shown before.
+/// The lines for people, and the state of earlier lines.
 struct Lines {
     view: View,
     live: Live,

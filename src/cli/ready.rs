@@ -1,4 +1,4 @@
-//! `hob ready`: what may be claimed now, for an engine that starts a `hob work` for each issue.
+//! `hob ready`: the issues that may be claimed now, for an engine that starts a `hob work` for each.
 
 use hob_domain::{count, terminal};
 use hob_forge::Access;

@@ -84,7 +84,7 @@ fn chosen_by(by: ChosenBy) -> &'static str {
     }
 }
 
-/// The strongest reason, after what it took the place of.
+/// The strongest reason, after the choice that it replaced.
 fn why(choice: &RouteChoice) -> String {
     let reason = choice.reasons.first().map(String::as_str).unwrap_or_default();
     match &choice.overridden {

@@ -1,5 +1,5 @@
 //! Standard error, which progress, log events and the approval prompt share. Lines wait while a prompt is open; on a
-//! terminal the last line may be a status, which the next line takes the place of; in GitHub Actions lines are grouped.
+//! terminal the last line may be a status, which the next line replaces; in GitHub Actions lines are grouped.
 
 use std::{
     io::{IsTerminal, Write},
@@ -54,7 +54,7 @@ impl Screen {
         }
     }
 
-    /// Shows the status below the last line, or takes it away.
+    /// Shows the status below the last line, or removes it.
     pub(super) fn status(&self, text: Option<&str>) {
         let mut held = self.held();
         held.clear();
@@ -79,7 +79,7 @@ impl Screen {
         }
     }
 
-    /// Ends the group and the status: what follows is the result.
+    /// Ends the group and the status before the result.
     pub(super) fn close(&self) {
         let mut held = self.held();
         held.clear();

@@ -110,7 +110,7 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let repo = setup.at_most_one(shared)?;
     let store = of(setup);
     let mut found = store.list();
-    // Those of no issue are of no repository.
+    // Sessions without an issue have no repository.
     found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || is_local(record));
     let (totals, shown) = (totals(&found), found.iter().map(|record| Shown::new(&store, record)));
     if shared.json {

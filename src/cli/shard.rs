@@ -1,4 +1,4 @@
-//! A part of all issues, for several who each take one.
+//! A part of all issues, for several workers that each take one.
 
 use std::str::FromStr;
 

@@ -136,7 +136,7 @@ fn facts(memory: &Memory) -> Vec<Value> {
     memory.facts().map(fact).collect()
 }
 
-/// The kill switch, the circuit breakers, the day's spend, and how much is remembered.
+/// The kill switch, the circuit breakers, the day's spend, and the number of remembered facts.
 fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), Unwritable> {
     let Some(record) = record else { return Ok(()) };
     if let Some(pause) = &record.paused {

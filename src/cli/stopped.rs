@@ -20,7 +20,7 @@ const LOOKS: Duration = Duration::from_millis(100);
 /// The result: for programs, and for people.
 pub(super) type Answer = (Value, String);
 
-/// Ends its run in order. It can go on.
+/// Ends its run in order. It can be resumed.
 pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
     let (store, record) = find(setup, text, "pause")?;
     let (id, command) = (&record.id, command(&record));
@@ -32,7 +32,7 @@ pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
     Ok((answer(&record, "paused", stopped), text))
 }
 
-/// Says which command goes on.
+/// Names the command that resumes it.
 pub(super) fn resume(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
     let (_, record) = find(setup, text, "resume")?;
     may_go_on(&record)?;

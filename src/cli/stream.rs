@@ -83,7 +83,7 @@ impl Stream {
     }
 }
 
-/// An agent that works alone on a task: its run, and how far it is.
+/// An agent that works alone on a task: its run, and its progress.
 #[derive(Debug)]
 pub(super) struct TaskStream {
     run: RunId,

@@ -34,7 +34,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// The reports that this process is asked for.
+    /// The reports that this process has to write.
     pub(super) fn of(setup: &Setup) -> Self {
         let (standard, labels) = (&setup.standard, &setup.settings.labels);
         let (path, in_actions) = (standard.step_summary.clone(), standard.in_actions);
@@ -79,12 +79,12 @@ fn append(path: &Path, text: &str) -> anyhow::Result<()> {
     file.write_all(clip(&output::redacted(text), SUMMARY_MAX).as_bytes()).context("the step summary cannot be written")
 }
 
-/// The events of a run, by what they are about.
+/// The events of a run, by their subjects.
 #[derive(Default)]
 struct Told<'a> {
     several: bool,
     polled: bool,
-    /// The last thing that happened to each issue.
+    /// The last event of each issue.
     ends: BTreeMap<(&'a RepoName, IssueNumber), &'a WorkEvent>,
     opened: usize,
     waiting: Vec<(&'a RepoName, &'a [Waiting])>,
@@ -151,7 +151,7 @@ impl<'a> Told<'a> {
         names.join(", ")
     }
 
-    /// The issues that wait for something of their own, of those that nothing happened to.
+    /// The issues that wait for something of their own, among those without events.
     fn waits(&self) -> impl Iterator<Item = (&'a RepoName, &'a Waiting)> {
         let of = |(repo, waiting): &(&'a RepoName, &'a [Waiting])| {
             let repo = *repo;

@@ -92,7 +92,7 @@ fn each_once(given: &[IssueNumber]) -> Vec<IssueNumber> {
     numbers
 }
 
-/// An issue at the end of the run, for programs: what became of it, and what its agents on this machine did.
+/// An issue at the end of the run, for programs: its result, and the work of its agents on this machine.
 #[derive(Debug, Serialize)]
 struct Worked<'a> {
     #[serde(flatten)]
@@ -147,7 +147,7 @@ fn print(issues: &[Worked<'_>]) -> Result<(), Unwritable> {
     table.print()
 }
 
-/// Prints what would be done about each issue.
+/// Prints the next action on each issue.
 async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow::Result<()> {
     let worker = setup.worker(shared, Access::ReadOnly, None, Listen::nobody()).await?;
     let found = explain::selected(&worker, numbers).await?;

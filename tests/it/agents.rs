@@ -30,7 +30,7 @@ mod reasoning;
 mod recipe;
 mod sessions;
 
-/// A folder, a request to work in it and what surrounds the run.
+/// A folder, a request to work in it and the surroundings of the run.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
     pub(crate) request: RunRequest,

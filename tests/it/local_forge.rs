@@ -99,7 +99,7 @@ impl Fixture {
         assert_eq!(moved.status, 200, "{}", moved.body);
     }
 
-    /// Runs git in `dir`; answers whether it succeeded and what it said.
+    /// Runs git in `dir`; returns whether it succeeded and its output.
     pub(crate) async fn git(&self, dir: &std::path::Path, args: &[&str]) -> (bool, String) {
         let done = Program::of_hob("git", &child_environment())
             .args(args)

@@ -1,5 +1,5 @@
-//! The embedded forge's data folder: what it holds after the process was killed, and that a forge is complete from its first
-//! answer on.
+//! The embedded forge's data folder: its contents after the process was killed, and that a forge is complete from its
+//! first answer on.
 
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use crate::local_forge::{Fixture, site};
 
 type Received = (HeaderMap, Value);
 
-/// A receiver's address, and what arrives there.
+/// A receiver's address, and its deliveries.
 async fn receiver() -> (String, mpsc::UnboundedReceiver<Received>) {
     let (sender, received) = mpsc::unbounded_channel();
     let take = |State(sender): State<mpsc::UnboundedSender<Received>>, headers: HeaderMap, body: Bytes| async move {

@@ -22,7 +22,7 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Searches the whole model, and prints what was searched.
+/// Searches the whole model, and prints the size of the search.
 fn check(protocol: Protocol) {
     let started = Instant::now();
     let properties = protocol.properties().len();

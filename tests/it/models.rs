@@ -1,4 +1,4 @@
-//! The clients of models against a scripted server: what goes out, what comes back, and what is tried again.
+//! The clients of models against a scripted server: requests, answers, and retries.
 
 use std::{
     collections::VecDeque,

@@ -24,7 +24,7 @@ mod prisoner;
 mod renames;
 mod way_out;
 
-/// A tier, and who makes its boxes.
+/// A tier, and the maker of its boxes.
 #[derive(Clone, Copy)]
 struct Kind(Tier, Maker);
 
@@ -92,13 +92,13 @@ impl Prison {
         child.run(&CancellationToken::new()).await.unwrap()
     }
 
-    /// Runs a shell script; what it printed on both streams.
+    /// Runs a shell script; returns its output on both streams.
     async fn sh(&self, script: &str) -> (Exit, String) {
         let finished = self.run("sh", &["-c", script]).await;
         (finished.exit, format!("{}{}", finished.stdout.text(), finished.stderr.text()))
     }
 
-    /// Runs a Python program that prints what it reached, or the name of the error that stopped it.
+    /// Runs a Python program that prints its targets, or the name of the error that stopped it.
     async fn python(&self, body: &str) -> String {
         let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
         let script = format!(
@@ -334,7 +334,8 @@ async fn without_network_nothing_outside_is_reached() {
     }
 }
 
-/// Attack corpus E62: what processes share by a number, and datagrams to a path by a pair of sockets. A box has its own.
+/// Attack corpus E62: objects that processes share by a number, and datagrams to a path by a pair of sockets. A box has
+/// its own.
 #[tokio::test]
 async fn a_fence_lets_no_child_reach_what_other_processes_share() {
     let prison = Prison::new(Tier::Fence);
@@ -428,7 +429,7 @@ async fn a_process_with_any_name_is_found_and_ended() {
     }
 }
 
-/// Attack corpus E64: what came from it ends by no signal that it could ignore, before the supervisor would give it up.
+/// Attack corpus E64: processes that ignore signals are killed before the supervisor would give up.
 #[tokio::test]
 async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
     let script = "trap '' TERM; p=$(printf 's\\377'); cp /bin/sh \"./$p\"; \
@@ -576,7 +577,7 @@ async fn a_plan_that_cannot_be_applied_starts_nothing() {
     }
 }
 
-/// Attack corpus E65: a plan that nothing can be made of, and a child that says that its own could not be.
+/// Attack corpus E65: an impossible plan, and a child that pretends that its own could not be applied.
 #[tokio::test]
 async fn a_sandbox_that_cannot_be_made_is_told_from_a_child_that_says_so() {
     for tier in TIERS {

@@ -37,7 +37,7 @@ enum Mood {
     Hold(&'static str, Arc<Mutex<Option<Arrival>>>),
 }
 
-/// Told when a request waits; what it gets lets the request go on.
+/// Notified when a request waits; the message lets the request go on.
 type Arrival = oneshot::Sender<oneshot::Sender<()>>;
 
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{refusal::Refusal, users::Role};
 use crate::names::{Login, Timestamp};
 
-/// The longest a JSON web token may be good for, and how far clocks may differ.
+/// The longest validity of a JSON web token, and the tolerance for differing clocks.
 /// <https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app>
 const LIFE_MAX_SECONDS: i64 = 600;
 const SKEW_SECONDS: i64 = 60;

@@ -17,7 +17,7 @@ use super::{
 /// The new target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tip {
-    /// Nowhere: it goes.
+    /// Nowhere: it is deleted.
     Gone,
     /// A commit that does not exist yet.
     New,
@@ -32,7 +32,7 @@ pub(super) enum Source {
     Ruleset,
 }
 
-/// The rules of a branch that bind who has this role.
+/// The rules of a branch that bind accounts with this role.
 pub(super) fn binding(repo: &Repository, branch: &str, role: Role) -> impl Iterator<Item = (Source, BranchRules)> {
     let protection = repo.rules.get(branch).filter(|rules| rules.enforce_admins || role < Role::Admin);
     let ruleset = repo.rulesets.get(branch).map(|ruleset| (Source::Ruleset, ruleset.rules.clone()));

@@ -1,4 +1,4 @@
-//! One API request as a handler sees it: who asks, for what, with which rights; and the answer it gives back.
+//! One API request as a handler sees it: the caller, the target, the rights; and the answer.
 
 use std::{
     collections::BTreeMap,
@@ -147,7 +147,7 @@ impl Call {
         }
     }
 
-    /// The repository in the path, to change it: it takes an account too.
+    /// The repository in the path, to change it, which requires an account.
     pub(super) fn repository_mut<'s>(&self, state: &'s mut State, need: Role) -> Result<&'s mut Repository, Refusal> {
         self.repository(state, need)?;
         self.actor()?;
@@ -228,7 +228,7 @@ impl Reply {
         }
     }
 
-    /// 302: what was asked for is there.
+    /// 302: the requested object is at this address.
     pub(super) fn found(location: String) -> Self {
         Self { status: StatusCode::FOUND, location: Some(location), ..Self::empty() }
     }

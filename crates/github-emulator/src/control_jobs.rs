@@ -72,14 +72,14 @@ fn change(call: &Call) -> Answer {
     shown(call, &name, id).map(Reply::ok)
 }
 
-/// Says which workflows run for pull requests.
+/// Sets the workflows that run for pull requests.
 fn workflows(call: &Call) -> Answer {
     let (name, sent): (_, Workflows) = read(call)?;
     waiting_runs::set_workflows(&call.forge, &name, sent.workflows)?;
     Ok(Reply::empty())
 }
 
-/// Says in which state a workflow is.
+/// Sets the state of a workflow.
 fn state(call: &Call) -> Answer {
     let (name, sent): (_, WorkflowState) = read(call)?;
     job_making::set_workflow_state(&call.forge, &name, &sent.file, &sent.state)?;

@@ -18,7 +18,7 @@ pub(super) const ROUTES: &[Route] = &[
     post("/_forge/merge-queue", queue).body(&["repository", "number", "action", "reason"]),
 ];
 
-/// Sets what a ruleset requires of a branch; without rules it requires nothing.
+/// A ruleset's requirements of a branch; without rules it requires nothing.
 fn ruleset(call: &Call) -> Answer {
     admin(call)?;
     let (name, sent) = named(call)?;

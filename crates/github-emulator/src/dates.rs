@@ -15,7 +15,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// Reads a range; `None` if the text is none.
+    /// Parses a range; `None` if the text is not one.
     pub(super) fn read(text: &str) -> Option<Self> {
         if let Some((from, until)) = text.split_once("..") {
             let end = |text: &str| if text == "*" { Some(None) } else { span(text).map(Some) };

@@ -232,7 +232,7 @@ async fn tagged(response: Response, whose: &str, asked: Option<&HeaderValue>) ->
     Response::from_parts(parts, Body::empty())
 }
 
-/// Sets the headers that every answer of GitHub's API has; `resource` is what the reading is of.
+/// Sets the headers that every answer of GitHub's API has; `resource` is the limit that the reading is of.
 pub(super) fn dress(headers: &mut HeaderMap, resource: &str, reading: &Reading, now: Timestamp, request: u64) {
     let mut set = |name: &'static str, value: String| {
         if let Ok(value) = HeaderValue::from_str(&value) {

@@ -74,7 +74,7 @@ pub(super) async fn faulty(State(forge): State<Arc<Forge>>, request: Request, ne
     }
 }
 
-/// The body of an answer that says only this.
+/// A JSON body with only this message.
 fn said(message: &str) -> String {
     serde_json::json!({"message": message, "documentation_url": "https://docs.github.com/rest"}).to_string()
 }
@@ -119,7 +119,7 @@ async fn truncated(answer: Response) -> Response {
 /// A body that begins with `first` and then fails.
 fn broken(first: Bytes) -> Response {
     let failure = async {
-        // The server sends what it has when the body makes it wait: only so does the first part reach the client.
+        // The server sends its buffer when the body makes it wait: only so does the first part reach the client.
         tokio::task::yield_now().await;
         Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))
     };

@@ -18,7 +18,7 @@ use crate::names::Login;
 /// The most former answers that are kept for stale reads.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// One fault: what it matches, when it happens and what it is.
+/// One fault: the requests it matches, its time and its effect.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
@@ -172,7 +172,7 @@ impl Faults {
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).push(Planned::new(fault));
     }
 
-    /// Takes all faults away.
+    /// Removes all faults.
     pub(super) fn clear(&self) {
         self.planned.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -192,7 +192,7 @@ impl Faults {
         (struck, remember)
     }
 
-    /// The answer that the same question got the time before.
+    /// The answer that the same request got the time before.
     pub(super) fn former(&self, question: &Question) -> Option<(Parts, Bytes)> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner).get(question).cloned()
     }

@@ -154,13 +154,13 @@ impl Forge {
         }
     }
 
-    /// The state, to read or change: held for a moment, never over an await or the wait for a
-    /// repository's refs (who needs both takes the refs first).
+    /// The state, to read or change: locked for a moment, never over an await or the wait for a repository's refs (a
+    /// caller that needs both takes the refs first).
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The files that people attached, by id.
+    /// The attached files, by id.
     pub(super) fn attachments(&self) -> MutexGuard<'_, HashMap<String, Attachment>> {
         self.attachments.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -204,7 +204,7 @@ impl Forge {
         Ok(true)
     }
 
-    /// Lets `token` do what `grant` says.
+    /// Gives `token` the rights of `grant`.
     pub(super) fn admit_granted(&self, token: &str, grant: Grant) {
         let now = self.now();
         let mut state = self.state();
@@ -223,7 +223,7 @@ impl Forge {
         Some(SignedIn { login: grant.login.clone(), kind: TokenKind::Classic, digest, grant: Some(grant) })
     }
 
-    /// The path of what `/repositories/ID` in the API names, below the repository's own name.
+    /// The path of the object of `/repositories/ID` in the API, below the repository's own name.
     pub(super) fn named_path(&self, path: &str) -> Option<String> {
         let below = path.strip_prefix("/api/v3/repositories/")?;
         let (id, rest) = below.find('/').map_or((below, ""), |at| below.split_at(at));

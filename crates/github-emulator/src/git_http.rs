@@ -224,7 +224,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
     Ok(result(output))
 }
 
-/// Sets what holds for one run of git.
+/// Sets the options of one run of git.
 fn set(program: &mut process::Command, settings: Vec<(&str, OsString)>) {
     program.env("GIT_CONFIG_COUNT", settings.len().to_string());
     for (index, (key, value)) in settings.into_iter().enumerate() {
@@ -256,7 +256,7 @@ fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'
         let oid = |text: &str| git2::Oid::from_str(text).ok().filter(|oid| !oid.is_zero());
         let tip = match oid(&command.new) {
             None => Tip::Gone,
-            // The commits of a push are not there before it is let in.
+            // The commits of a push do not exist before it is let in.
             Some(new) if git.find_commit(new).is_err() => Tip::New,
             Some(new) => Tip::Is(new),
         };
@@ -287,7 +287,7 @@ fn only_forward(forge: &Forge, target: &Target, commands: &[Command]) -> bool {
     commands.iter().any(has_rules)
 }
 
-/// Compares what was asked with what the refs are now, and lets the rest of the forge follow.
+/// Compares the commands with the current refs, and makes the rest of the forge follow.
 fn note_moves(forge: &Forge, target: &Target, commands: &[Command]) -> Result<(), Refusal> {
     let repo = forge.git.open(target.id)?;
     let actor = target.login.as_ref().ok_or_else(Refusal::anonymous)?;
@@ -316,7 +316,7 @@ fn target(forge: &Forge, owner: &str, repo: &str, headers: &HeaderMap, need: Rol
     let state = forge.state();
     let name = repo.strip_suffix(".git").unwrap_or(repo);
     let account = login.as_ref().and_then(|login| state.accounts.get(login.as_str()));
-    // Git follows a repository to its new name by itself: the old one is answered as the new one is.
+    // Git follows a repository to its new name by itself: the old name is answered like the new one.
     let found = state.repositories.now_or_before(owner, name);
     let found = found.map(|repo| (repo, granted(repo, account, grant.as_ref(), need)));
     match found {
@@ -345,7 +345,7 @@ fn granted(repo: &Repository, account: Option<&Account>, grant: Option<&Grant>, 
     if allowed { repo.role(account) } else { repo.role(None) }
 }
 
-/// A git child of one request, with what the request says about the protocol.
+/// A git child for one request, with the request's protocol version.
 fn git(forge: &Forge, headers: &HeaderMap) -> process::Command {
     let mut program = program(&forge.git.root());
     if let Some(version) = headers.get("git-protocol").and_then(|value| value.to_str().ok()) {

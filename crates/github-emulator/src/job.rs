@@ -42,7 +42,7 @@ pub enum JobConclusion {
     Success,
     /// A step failed.
     Failure,
-    /// It is neither good nor bad.
+    /// Neither success nor failure.
     Neutral,
     /// A person ended it.
     Cancelled,
@@ -94,7 +94,7 @@ impl JobStep {
 pub enum AnnotationLevel {
     /// A remark.
     Notice,
-    /// Something to look at.
+    /// A warning.
     Warning,
     /// An error.
     #[default]
@@ -137,7 +137,7 @@ pub struct Annotation {
 }
 
 impl Annotation {
-    /// The field that cannot be as it is: lines count from 1, and columns are of one line.
+    /// The invalid field: lines count from 1, and columns are only for one line.
     pub(super) fn wrong_field(&self) -> Option<&'static str> {
         let columns = self.start_column.is_some() || self.end_column.is_some();
         if self.start_line == 0 || self.end_line < self.start_line {

@@ -53,7 +53,7 @@ async fn show(
 ) -> Response {
     let response = read(&forge, repository, job, &signed);
     let path = uri.path_and_query().map_or_else(String::new, ToString::to_string);
-    // A client that follows the address with its token needs none, and tells who it is.
+    // A client that follows the address with its token does not need it, and reveals who it is.
     let login = sign_in(&forge, &headers).ok().flatten().map(|signed_in| signed_in.login);
     let (method, status) = ("GET".to_owned(), response.status().as_u16());
     forge.note(LoggedRequest { method, path, status, login, counted: false });

@@ -1,4 +1,4 @@
-//! Jobs on their way into the state, with the check run that each is and the run of its workflow.
+//! Adds jobs to the state, with the check run of each and the run of its workflow.
 
 use git2::Repository as Git;
 
@@ -102,7 +102,7 @@ pub(super) fn set_workflow_state(forge: &Forge, name: &RepoName, file: &str, sta
     })
 }
 
-/// Lets some jobs of a run begin again, in its next attempt: each as a new check run that waits.
+/// Reruns some jobs of a run, in its next attempt: each as a new check run that waits.
 pub(super) fn begin_again(forge: &Forge, repo: &mut Repository, jobs: &[CheckRun], actor: &Login) -> Vec<CheckRun> {
     let now = forge.now();
     let run = jobs.first().and_then(|job| job.job.as_ref()).and_then(|job| repo.runs.get_mut(&job.run));
@@ -192,7 +192,7 @@ pub(super) fn is_of(check: &CheckRun, run: &WorkflowRun) -> bool {
     check.job.as_ref().is_some_and(|job| job.run == run.id)
 }
 
-/// The next run of a workflow, which this event set off.
+/// The next run of a workflow, started by this event.
 pub(super) fn new_run(
     forge: &Forge,
     repo: &Repository,
@@ -238,7 +238,7 @@ pub(super) fn queued(forge: &Forge, run: &WorkflowRun, name: &str, labels: Vec<S
     check
 }
 
-/// Takes over what is said of a job; a conclusion completes it.
+/// Applies the fields of a job; a conclusion completes it.
 fn apply(run: &mut CheckRun, change: &JobChange, now: Timestamp) -> Result<(), Refusal> {
     let invalid = |field: &str| Refusal::invalid("Job", field);
     let ends = change.conclusion.is_some();

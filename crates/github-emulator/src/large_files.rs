@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The script of the hook. It reads what the push brings before any ref moves; git passes on what it says as `remote:`.
+/// The script of the hook. It reads the pushed objects before any ref moves; git passes its output on as `remote:`.
 const PRE_RECEIVE: &str = r#"#!/bin/sh
 large=$(while read -r old new name; do
   case $new in *[!0]*) git rev-list --objects "$new" --not --all ;; esac

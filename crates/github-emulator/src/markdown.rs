@@ -99,7 +99,7 @@ fn linked(text: &str, repo: &str) -> Vec<Event<'static>> {
     events
 }
 
-/// Tags that stay, without attributes: what GitHub's own comments fold and break lines with.
+/// Tags that stay, without attributes: those with which GitHub's own comments fold and break lines.
 const KEPT: [&str; 9] =
     ["<details>", "</details>", "<summary>", "</summary>", "<br>", "<sub>", "</sub>", "<sup>", "</sup>"];
 

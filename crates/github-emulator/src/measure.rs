@@ -14,7 +14,7 @@ use super::{
 const NAME: &str = "GitHub";
 const EMAIL: &str = "noreply@github.com";
 
-/// Measures the pull request `number` of these tips; whether it merges is asked of an open one only.
+/// Measures the pull request `number` of these tips; only for an open one it checks whether it merges.
 pub(super) fn measure(
     git: &Repository,
     number: u64,
@@ -48,7 +48,7 @@ pub(super) fn with_signatures(
     Ok(Measured { verified: all_verified(git, base, head, accounts)?, ..measured })
 }
 
-/// Whether `refs/pull/N/merge` is not what was measured.
+/// Whether `refs/pull/N/merge` differs from the measurement.
 pub(super) fn merge_is_stale(git: &Repository, number: u64, measured: &Measured) -> bool {
     measured.mergeable.is_some() && git.refname_to_id(&name(number)).ok() != measured.test_merge
 }

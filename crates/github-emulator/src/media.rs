@@ -1,4 +1,4 @@
-//! GitHub's media types: what an answer is asked for as, and texts as HTML or plain text beside their Markdown.
+//! GitHub's media types: the requested form of an answer, and texts as HTML or plain text beside their Markdown.
 //! <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>
 
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub(super) enum Media {
     Other,
 }
 
-/// The media types that only say how texts look: any answer can be asked for in them.
+/// The media types that only concern the form of texts: any answer is available in them.
 pub(super) const TEXTS: &[Media] = &[Media::Raw, Media::Text, Media::Html, Media::Full];
 
 impl Media {

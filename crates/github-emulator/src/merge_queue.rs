@@ -1,4 +1,4 @@
-//! Why a pull request left the merge queue, which is not here: a test says that it did.
+//! Why a pull request left the merge queue, which does not exist here: a test says that it did.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub enum RemovalReason {
     Manual,
     /// It was merged.
     Merge,
-    /// It conflicts with what is before it.
+    /// It conflicts with an earlier entry.
     MergeConflict,
     /// A required check failed.
     CiFailure,

@@ -70,7 +70,7 @@ impl Standing {
     }
 }
 
-/// Whether the pull request of an issue can be merged; git has told how it fits.
+/// Whether the pull request of an issue can be merged, given git's facts.
 pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue, fit: Fit) -> MergeState {
     let Some(pull) = &issue.pull else { return MergeState::Unknown };
     match fit.mergeable {
@@ -121,7 +121,7 @@ pub(super) fn forbids(
     (!by_ruleset.is_empty()).then(|| format!("Repository rule violations found\n\n{}\n\n", by_ruleset.join("\n\n")))
 }
 
-/// Whether a check is required of what is merged into this branch.
+/// Whether a check is required for merges into this branch.
 pub(super) fn is_required(repo: &Repository, branch: &str, context: &str, app: Option<u64>) -> bool {
     let mut required = repo.rules_of(branch).flat_map(checks_of);
     required.any(|check| check.context == context && check.app_id.is_none_or(|id| app == Some(id)))

@@ -15,7 +15,7 @@ use http::Method;
 use super::users::TokenKind;
 use crate::names::{Login, Timestamp};
 
-/// GitHub's limit for a user's token, for a job's in each repository, and for who has none.
+/// GitHub's limit for a user's token, for a job's in each repository, and for anonymous callers.
 /// <https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api>
 const SIGNED_IN: u32 = 5_000;
 const JOB: u32 = 1_000;
@@ -68,7 +68,7 @@ impl Payer {
         Self { name, own, window: Window::Hour }
     }
 
-    /// An App that signs for itself.
+    /// An App that authenticates as itself.
     pub(super) fn app(id: u64) -> Self {
         Self { name: format!("app {id}"), own: SIGNED_IN, window: Window::Hour }
     }
@@ -132,7 +132,7 @@ impl Meter {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Sets how many writes a minute an account has.
+    /// Sets an account's limit of writes a minute.
     pub(super) fn set_write_limit(&self, writes: u32) {
         self.writes_a_minute.store(writes, Ordering::Relaxed);
     }

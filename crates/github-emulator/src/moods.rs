@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, str::FromStr};
 /// The percentage of answers that a mood changes, of those that it may change, unless the moods say otherwise.
 const PERCENT: u8 = 20;
 
-/// One way in which GitHub differs from its description. A request that a mood refuses has no effect, and one that succeeds
-/// has the effect that it has without moods; the one exception is [`Mood::Queries`].
+/// One way in which GitHub differs from its description. A request that a mood refuses has no effect, and one that
+/// succeeds has the same effect as without moods; the one exception is [`Mood::Queries`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Mood {
@@ -91,7 +91,7 @@ impl Mood {
     }
 }
 
-/// The moods that are on, how often those that are drawn occur, and the seed of the draws.
+/// The moods that are on, the frequency of the drawn ones, and the seed of the draws.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moods {
     on: BTreeSet<Mood>,

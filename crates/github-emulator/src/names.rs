@@ -31,7 +31,7 @@ impl Login {
         Self(format!("{slug}{BOT}"))
     }
 
-    /// The name without what ends a bot's: GraphQL shows a bot so, and addresses of pages have it so.
+    /// The name without a bot's suffix, as GraphQL and addresses of pages have it.
     pub(crate) fn slug(&self) -> &str {
         self.0.strip_suffix(BOT).unwrap_or(&self.0)
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{call::Call, refusal::Refusal};
 
-/// Parameters that every endpoint takes: a list obeys them, and GitHub passes over them elsewhere.
+/// Parameters that every endpoint accepts: a list supports them, and GitHub ignores them elsewhere.
 const EVERYWHERE: [&str; 2] = ["page", "per_page"];
 
 /// Refuses a call of `endpoint` that asks for more than these parameters and fields.

@@ -50,7 +50,7 @@ impl Page {
     }
 }
 
-/// Answers the page of `items` that was asked for, each made to JSON by `show`.
+/// Answers the requested page of `items`, each made to JSON by `show`.
 pub(super) fn paged<T>(call: &Call, items: Vec<T>, show: impl Fn(&T) -> Value) -> Reply {
     let (page, total) = (Page::of(call), items.len());
     let shown = page.of_list(items).iter().map(show).collect();

@@ -3,7 +3,7 @@
 
 use super::state::{Access, Grant, Permission};
 
-/// Permissions of which one is enough, and how far it has to reach.
+/// Permissions of which one is enough, and the access that it must give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Needed {
     any_of: &'static [Permission],
@@ -20,7 +20,7 @@ impl Needed {
         let any_of: &[Permission] = match part {
             "" | "collaborators" if access == Access::Read => &[Metadata],
             "" | "collaborators" => &[Administration],
-            // A pull request is an issue, too: either permission is enough for what both have.
+            // A pull request is an issue, too: either permission is enough for their common parts.
             "issues" if below == "/issues" && access == Access::Write => &[Issues],
             "issues" | "labels" | "assignees" => &[Issues, PullRequests],
             "pulls" if below.ends_with("/merge") && access == Access::Write => &[Contents],
@@ -45,7 +45,7 @@ impl Needed {
         Self { any_of: &[Permission::Contents], access }
     }
 
-    /// Whether a token has it. Everyone may read what is public.
+    /// Whether a token has it. Everyone may read public data.
     pub(super) fn is_met(self, grant: &Grant, is_public: bool) -> bool {
         (is_public && self.access == Access::Read)
             || self.any_of.iter().any(|permission| grant.permissions.reach(*permission, self.access))

@@ -35,7 +35,7 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, format!("the embedded forge has no {endpoint}"))
     }
 
-    /// The endpoint would pass over a `what` of this name, which GitHub would not.
+    /// The endpoint would ignore a `what` of this name, which GitHub would not.
     pub(super) fn unobeyed(what: &str, name: &str, endpoint: &str) -> Self {
         let message = format!("the embedded forge does not obey the {what} `{name}` of {endpoint}");
         let mut refusal = Self::unprocessable(message.clone());
@@ -48,7 +48,7 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "Requires authentication")
     }
 
-    /// The account's role does not reach this.
+    /// The account's role does not suffice.
     pub(super) fn needs(role: Role) -> Self {
         let right = match role {
             Role::None | Role::Read => "read access to",
@@ -60,12 +60,12 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, format!("Must have {right} Repository."))
     }
 
-    /// An App's or bot's role does not reach this.
+    /// An App's or bot's role does not suffice.
     pub(super) fn integration() -> Self {
         Self::new(StatusCode::FORBIDDEN, "Resource not accessible by integration")
     }
 
-    /// A fine-grained token does not reach this.
+    /// A fine-grained token does not suffice.
     pub(super) fn personal() -> Self {
         Self::new(StatusCode::FORBIDDEN, "Resource not accessible by personal access token")
     }
@@ -76,12 +76,12 @@ impl Refusal {
         self
     }
 
-    /// A field has a value that cannot be.
+    /// A field has an invalid value.
     pub(super) fn invalid(resource: &str, field: &str) -> Self {
         Self::field(resource, field, "invalid")
     }
 
-    /// A field that has to be there is not.
+    /// A required field is missing.
     pub(super) fn missing(resource: &str, field: &str) -> Self {
         Self::field(resource, field, "missing_field")
     }
@@ -100,7 +100,7 @@ impl Refusal {
         refusal
     }
 
-    /// There was too much of the kind in a short time.
+    /// Too many requests of this kind in a short time.
     pub(super) fn too_quick(resource: &str, field: &str) -> Self {
         Self { status: StatusCode::FORBIDDEN, ..Self::custom(resource, field, "was submitted too quickly") }
     }
@@ -111,7 +111,7 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, message)
     }
 
-    /// The request makes sense, what it asks for does not.
+    /// The request is well-formed, but cannot be carried out.
     pub(super) fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
@@ -123,7 +123,7 @@ impl Refusal {
         refusal
     }
 
-    /// Only what an App signs in as may do this.
+    /// Only an App's own token may do this.
     pub(super) fn needs_app() -> Self {
         Self::new(StatusCode::FORBIDDEN, "You must authenticate via a GitHub App.")
     }

@@ -31,16 +31,16 @@ const BODY_MAX: usize = 200 << 20;
 /// The handler of an endpoint.
 pub(super) type Handler = fn(&Call) -> Answer;
 
-/// An endpoint, and what it obeys of a request.
+/// An endpoint, and the parts of a request that it supports.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     verb: &'static str,
     method: MethodFilter,
     pattern: &'static str,
     handler: Handler,
-    /// The parameters that it obeys beside those of pages.
+    /// The parameters that it supports beside those of pages.
     query: &'static [&'static str],
-    /// The fields of the body that it obeys; `a.b` is the field `b` of the objects in `a`.
+    /// The fields of the body that it supports; `a.b` is the field `b` of the objects in `a`.
     body: &'static [&'static str],
     /// The media types that it has beside JSON.
     media: &'static [Media],
@@ -125,7 +125,7 @@ pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r
     routes.into_iter().fold(Router::new(), add)
 }
 
-/// The router of these pages, which pass over what an address says beyond them.
+/// The router of these pages, which ignore the rest of an address.
 pub(super) fn pages<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
     let add = |router: Router, route: &Route| {
         let (forge, handler) = (Arc::clone(forge), route.handler);

@@ -1,7 +1,7 @@
-//! Searches for issues and pull requests, over REST and GraphQL alike: words and qualifiers, all of which have to hold.
+//! Searches for issues and pull requests, over REST and GraphQL alike: words and qualifiers, which must all match.
 //! <https://docs.github.com/search-github/searching-on-github/searching-issues-and-pull-requests>
 //!
-//! Another qualifier is refused by its name: to leave it out would find what was not asked for.
+//! Another qualifier is refused by its name: ignoring it would find too much.
 
 use super::{
     dates::Range,

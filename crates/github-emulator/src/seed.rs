@@ -116,7 +116,7 @@ pub(super) struct SeedRepository {
     pub(super) jobs: Vec<Job>,
 }
 
-/// An issue or a pull request: the fields of the endpoint that opens it, and what happens to it then.
+/// An issue or a pull request: the fields of the endpoint that opens it, and its later changes.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct SeedIssue {
     pub(super) author: Option<Login>,

@@ -170,12 +170,12 @@ impl Running {
         self.forge.clock.advance(by);
     }
 
-    /// Sets how many requests an hour an account has.
+    /// Sets an account's limit of requests an hour.
     pub fn limit_rate(&self, requests: u32) {
         self.forge.meter.set_limit(requests);
     }
 
-    /// Sets how many writes a minute an account has: GitHub's secondary limit, which is off until it is set.
+    /// Sets an account's limit of writes a minute: GitHub's secondary limit, which is off until it is set.
     pub fn limit_writes(&self, writes: u32) {
         self.forge.meter.set_write_limit(writes);
     }
@@ -203,7 +203,7 @@ impl Running {
         self.forge.faults.add(fault);
     }
 
-    /// Takes all faults away.
+    /// Removes all faults.
     pub fn heal(&self) {
         self.forge.faults.clear();
     }

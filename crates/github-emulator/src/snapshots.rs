@@ -1,11 +1,11 @@
-//! The forge at one moment, kept under a name in its folder and brought back later; and the forge as it was started.
+//! The forge at one moment, kept under a name in its folder and restored later; and the forge as it was started.
 //!
 //! # Guarantees
-//! Nothing is written while a snapshot is taken or brought back: the answers before it are in it, and those after it are
-//! not. A process that is killed while it brings one back does so again at its next start.
+//! Nothing is written while a snapshot is taken or restored: the answers before it are in it, and those after it are
+//! not. A process that is killed while it restores one does so again at its next start.
 //!
 //! # Caveats
-//! Ids go on growing, the clock goes on, and the log of requests stays. A fetch under way may fail.
+//! Ids keep growing, the clock goes on, and the log of requests stays. A fetch under way may fail.
 
 use std::{
     fs, io,
@@ -45,10 +45,10 @@ pub enum SnapshotError {
 
 const STATE: &str = "state.jsonl";
 const REPOSITORIES: &str = "repositories";
-/// The file that says which snapshot is being brought back.
+/// The file that says which snapshot is being restored.
 const UNFINISHED: &str = "restoring";
 
-/// Takes a snapshot; one of the same name goes.
+/// Takes a snapshot; one of the same name is replaced.
 pub(super) fn take(forge: &Forge, name: &str) -> Result<(), SnapshotError> {
     let (root, target) = (forge.git.folder(), folder(forge.git.folder(), name)?);
     let _still = forge.activity.blocking_write();
@@ -62,7 +62,7 @@ pub(super) fn take(forge: &Forge, name: &str) -> Result<(), SnapshotError> {
     Ok(fs::rename(fresh, target)?)
 }
 
-/// Brings the forge back to a snapshot.
+/// Restores a snapshot of the forge.
 pub(super) fn restore(forge: &Forge, name: &str) -> Result<(), SnapshotError> {
     let (root, source) = (forge.git.folder(), folder(forge.git.folder(), name)?);
     if !source.exists() {
@@ -75,7 +75,7 @@ pub(super) fn restore(forge: &Forge, name: &str) -> Result<(), SnapshotError> {
     replace_state(forge, state)
 }
 
-/// Empties the forge, and makes it again what it was started as: its accounts and its seed.
+/// Resets the forge to its start: its accounts and its seed.
 pub(super) fn reset(forge: &Arc<Forge>, routes: &[&Route]) -> Result<(), SnapshotError> {
     {
         let _still = forge.activity.blocking_write();

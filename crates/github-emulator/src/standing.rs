@@ -1,4 +1,4 @@
-//! Whether a repository takes a request at all: under its former name, archived, or without issues.
+//! Whether a repository accepts a request at all: under its former name, archived, or without issues.
 
 use http::StatusCode;
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{
     users::Role,
 };
 
-/// The pattern of all that is below a repository.
+/// The pattern of everything below a repository.
 const REPOSITORY: &str = "/repos/{owner}/{repo}";
 
 /// Refuses writes that the repository in the path no longer accepts.
@@ -21,7 +21,7 @@ pub(super) fn takes(call: &Call, verb: &str, pattern: &str) -> Result<(), Refusa
     let Some(below) = pattern.strip_prefix(REPOSITORY) else { return Ok(()) };
     let state = call.state();
     let Ok(repo) = call.repository(&state, Role::Read) else { return Ok(()) };
-    // The repository itself can still be changed: that is how it is opened again.
+    // The repository itself can still be changed: that is how it is unarchived.
     if repo.archived && verb != "GET" && !below.is_empty() {
         return Err(Refusal::archived());
     }

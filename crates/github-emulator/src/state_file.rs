@@ -36,7 +36,7 @@ pub enum StateFileError {
     /// The file cannot be read or written.
     #[error("read the stored state")]
     Io(#[from] io::Error),
-    /// The file is not what this version writes.
+    /// The file does not have this version's format.
     #[error("parse line {line} of the stored state")]
     Json {
         /// The number of the line, from 1.
@@ -83,7 +83,7 @@ struct Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // Closing the file would not do: a child that is just being started may still hold a copy of it.
+        // Closing the file would not suffice: a child that is just starting may still have a copy of it.
         self.lock.unlock().ok();
     }
 }
@@ -158,7 +158,7 @@ impl StateFile {
 }
 
 impl Open {
-    /// Writes what is pending at the end of the whole lines, over what an earlier try may have left there.
+    /// Writes the pending lines at the end of the whole lines, over the remains of an earlier try.
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_all_at(&self.pending, self.length)?;
         self.length += self.pending.len() as u64;
@@ -190,7 +190,7 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The state that the lines lead to, with its next id; and how long the whole lines are.
+/// The state that the lines lead to, with its next id; and the length of the whole lines.
 fn load(bytes: &[u8]) -> Result<(Option<(u64, State)>, u64), StateFileError> {
     let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let mut lines = bytes.get(..length).unwrap_or_default().split_inclusive(|byte| *byte == b'\n').enumerate();

@@ -51,7 +51,7 @@ struct Drawn {
     moods: Moods,
     /// The number of draws about each thing.
     asked: HashMap<(Mood, String), u64>,
-    /// When each thing came into being.
+    /// The time at which each thing was made.
     made: HashMap<(Mood, String), Timestamp>,
 }
 
@@ -117,7 +117,7 @@ impl Temper {
         draw.is_within(drawn.moods.percent()).then_some(draw)
     }
 
-    /// Remembers when `what` came into being.
+    /// Remembers when `what` was made.
     pub(super) fn note(&self, mood: Mood, what: String, now: Timestamp) {
         if !self.is(mood) {
             return;
@@ -129,7 +129,7 @@ impl Temper {
         drawn.made.insert((mood, what), now);
     }
 
-    /// Whether `what` came into being within this time.
+    /// Whether `what` was made within this time.
     pub(super) fn is_fresh(&self, mood: Mood, what: &str, lag: TimeDelta, now: Timestamp) -> bool {
         self.is(mood) && self.lock().made.get(&(mood, what.to_owned())).is_some_and(|made| now - *made < lag)
     }

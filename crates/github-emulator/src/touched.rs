@@ -5,7 +5,8 @@ use chrono::TimeDelta;
 use super::{moods::Mood, temper::Temper};
 use crate::names::Timestamp;
 
-/// When a text of this global id is shown as updated; a second after it was made at the earliest, as there it happened.
+/// The time at which a text of this global id is shown as updated: a second after it was made at the earliest, as
+/// observed there.
 pub(super) fn updated(
     temper: &Temper,
     id: &str,

@@ -1,4 +1,4 @@
-//! The accounts that the server is started with, and what each may do.
+//! The accounts that the server is started with, and their roles.
 
 use std::str::FromStr;
 
@@ -87,7 +87,7 @@ impl AccountKind {
 /// The kind of token that an account signs in with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TokenKind {
-    /// One that may do what its account may.
+    /// A token with all rights of its account.
     #[default]
     Classic,
     /// A person's fine-grained token. There is no permission for checks that it could have.

@@ -1,4 +1,4 @@
-//! A reply as an HTTP response, with the fault that is to be played.
+//! A reply as an HTTP response, with its fault.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
     wire::{Event, Protocol, Reply},
 };
 
-/// Long enough for what was written to reach the client before the connection breaks.
+/// Long enough for the written bytes to reach the client before the connection breaks.
 const BEFORE_THE_BREAK: Duration = Duration::from_millis(20);
 
 /// The form of the reply that the client wants.
@@ -119,7 +119,7 @@ fn waiting(mut response: Response, seconds: u64) -> Response {
     response
 }
 
-/// A quota that is used up, in the words of each service.
+/// A used-up quota, in the words of each service.
 fn quota(protocol: Protocol, seconds: u64) -> Response {
     let billing = "You exceeded your current quota, please check your plan and billing details.";
     match protocol {

@@ -1,4 +1,4 @@
-//! Connections that a handler can break off: what was written goes out, then the peer sees a reset.
+//! Connections that a handler can break off: written bytes are sent, then the peer sees a reset.
 
 use std::{
     io,

@@ -102,12 +102,12 @@ pub enum Fault {
     CutInMiddle,
     /// Status 429: the account's quota is used up for this long.
     Quota(Duration),
-    /// Status 401: the key is not accepted.
+    /// Status 401: the key is rejected.
     Unauthorized,
 }
 
 impl Fault {
-    /// The seven faults that pass: an agent survives one when it ends its work all the same.
+    /// The seven transient faults: an agent survives one if it ends its work all the same.
     pub const PASSING: [Self; 7] = [
         Self::ServerError,
         Self::RateLimited,

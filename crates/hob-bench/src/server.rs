@@ -102,7 +102,7 @@ impl Running {
         self.play.stage().seen.clone()
     }
 
-    /// Replies that the client got whole: what tokens are counted by.
+    /// Replies that the client got whole: the base of the token counts.
     pub fn replies(&self) -> usize {
         let seen = self.play.stage();
         seen.seen.iter().filter(|seen| seen.kind != Kind::Other && seen.fault.is_none()).count()
@@ -112,7 +112,7 @@ impl Running {
 /// Serves `script` on a free port of this machine; `watch` sees each request before it is answered.
 ///
 /// # Errors
-/// The system's error when no port can be listened on.
+/// The system's error if it cannot listen on any port.
 pub async fn serve(script: Script, watch: impl Fn(&Seen) + Send + Sync + 'static) -> io::Result<Running> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}", listener.local_addr()?);

@@ -63,8 +63,8 @@ pub(crate) async fn forward(shared: Arc<Shared>, request: Request<Incoming>) -> 
     Response::from_parts(parts, shared.metered(body, entry, Way::Received))
 }
 
-/// The request as the host gets it: its path alone, and the host that was checked as its `Host`, so that one host's
-/// server cannot be asked for another's pages.
+/// The request as the host gets it: only its path, and the checked host as its `Host`, so that one host's server cannot
+/// be asked for another's pages.
 fn outgoing(
     shared: &Arc<Shared>,
     entry: &Arc<Entry>,

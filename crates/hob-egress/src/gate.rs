@@ -16,7 +16,7 @@ use crate::{
     resolve::Resolver,
 };
 
-/// Addresses of one name that are tried.
+/// The most addresses of one name that are tried.
 const TRIES: usize = 4;
 
 /// The hosts that may be reached.

@@ -13,7 +13,7 @@ const HOP: [HeaderName; 7] = [
     header::PROXY_AUTHORIZATION,
 ];
 
-/// Removes what belongs to a connection, also what `Connection` names.
+/// Removes the headers of the connection, including those that `Connection` names.
 pub(crate) fn strip_hop(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)

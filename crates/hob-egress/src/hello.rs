@@ -1,6 +1,6 @@
-//! The first message of a TLS client: which host it names in the clear.
+//! The first message of a TLS client, which names its host in the clear.
 //!
-//! rustls reads the message; what it does not tell, the extensions, is found by a walk over the same bytes.
+//! rustls parses the message; the extensions, which it does not show, are found by a walk over the same bytes.
 
 use rustls::server::Acceptor;
 
@@ -41,7 +41,7 @@ pub(crate) fn read_hello(bytes: &[u8]) -> Result<Hello, BadHello> {
         match acceptor.accept() {
             Ok(Some(accepted)) => break accepted,
             Ok(None) => {}
-            // rustls reads that extension too, and may not like it.
+            // rustls parses that extension too, and may reject it.
             Err(_) if is_encrypted(bytes) == Some(true) => return Err(BadHello::Encrypted),
             Err(_) => return Err(BadHello::NotTls),
         }

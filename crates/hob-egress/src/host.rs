@@ -1,4 +1,4 @@
-//! Host names: read once, into one spelling. What can be spelled in two ways is refused.
+//! Host names: read once, into one spelling. Names with two possible spellings are refused.
 
 use std::{
     fmt,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Models that are counted by their names; the rest is counted together, so that names cannot fill the memory.
+/// Models that are counted by name; the rest are counted together, so that names cannot fill the memory.
 const MODELS_MAX: usize = 100;
 /// The name of the rest.
 const OTHERS: &str = "others";
@@ -137,7 +137,7 @@ impl Meter {
         self.counts.borrow().clone()
     }
 
-    /// Sees each change.
+    /// A receiver that sees each change.
     pub fn watch(&self) -> watch::Receiver<Metered> {
         self.counts.subscribe()
     }

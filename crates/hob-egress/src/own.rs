@@ -74,7 +74,7 @@ fn of_kind(kind: &'static str, body: Body) -> Response<Body> {
     answer
 }
 
-/// Comments until the answer is there, and then the answer as one event. A message has no line's end in it.
+/// Comments until the answer is there, and then the answer as one event. A message contains no line break.
 fn events(answer: oneshot::Receiver<Option<Bytes>>) -> Body {
     pieces(stream::unfold(Some(answer), |waiting| async move {
         let mut waiting = waiting?;

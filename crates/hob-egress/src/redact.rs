@@ -1,4 +1,4 @@
-//! Keeps a key out of what a service answers: some repeat the key that they refuse.
+//! Keeps a key out of a service's answers: some repeat the key that they refuse.
 
 use bytes::Bytes;
 

@@ -51,14 +51,14 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// The routes below `nonce`, and who answers for Hob there.
+    /// The routes below `nonce`, and the listener that answers for Hob there.
     pub(crate) fn new(
         nonce: String,
         (routes, own): (Vec<Route>, Option<mpsc::Sender<Asked>>),
         meter: Meter,
         limits: &EgressLimits,
     ) -> io::Result<Self> {
-        // Twice is fine: the one that came first stays.
+        // A second call is fine: the first provider stays.
         rustls::crypto::ring::default_provider().install_default().ok();
         let with_client = |route: Route| {
             route.check().map_err(|bad| io::Error::new(io::ErrorKind::InvalidInput, bad))?;
@@ -98,7 +98,7 @@ impl Relay {
         let Some(does) = call(route.api, request.method(), &below) else {
             return Denial::PATH.answer(route, &entry);
         };
-        // The semaphore is never closed; without a slot it would only be asked at once with more.
+        // The semaphore is never closed; a missing slot would only allow one more at once.
         let _slot = self.slots.acquire().await.ok();
         let url = route.address(&below, &query_without_keys(request.uri().query().unwrap_or_default()));
         let (head, body) = request.into_parts();
@@ -200,7 +200,7 @@ enum Live {
 }
 
 impl Count {
-    /// The service did not take the request, so it bills nothing.
+    /// The service did not accept the request, so it bills nothing.
     fn forget(mut self) {
         self.live = Live::No;
     }
@@ -222,8 +222,8 @@ impl Drop for Count {
     }
 }
 
-/// A client for one route. It goes straight to a server on this machine, without certificates, which a bare container
-/// may lack.
+/// A client for one route. It connects directly to a server on this machine, without certificates, which a bare
+/// container may lack.
 fn client(route: &Route, limits: &EgressLimits) -> reqwest::Result<reqwest::Client> {
     let is_here = match route.upstream.host() {
         Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
@@ -245,7 +245,7 @@ fn outgoing(mut headers: HeaderMap, route: &Route) -> HeaderMap {
         headers.remove(name);
     }
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    // `start` refused a key that makes no header.
+    // `start` refused a key that does not fit a header.
     if let Some(Ok((name, value))) = route.auth.header() {
         headers.insert(name, value);
     }
@@ -326,7 +326,7 @@ fn size(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
-/// Compares without telling by the time how much is the same.
+/// Compares in constant time.
 fn is_same(given: &str, wanted: &str) -> bool {
     let differs = given.bytes().zip(wanted.bytes()).fold(0, |differs, (one, other)| differs | (one ^ other));
     given.len() == wanted.len() && differs == 0

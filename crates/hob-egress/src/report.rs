@@ -11,7 +11,7 @@ use std::{
 
 /// Refused hosts that are kept.
 const DENIED_MAX: usize = 100;
-/// Characters of what was asked for that are told.
+/// Characters of a request's target that are reported.
 const TARGET_MAX: usize = 200;
 
 /// Whether a connection was let through.
@@ -93,7 +93,7 @@ impl Log {
     }
 }
 
-/// One connection while it lives. Its last owner writes the line.
+/// One connection while it lives. The line is written when its last owner drops it.
 #[derive(Debug)]
 pub(crate) struct Entry {
     log: Arc<Log>,
@@ -111,9 +111,9 @@ pub(crate) enum Way {
 }
 
 impl Entry {
-    /// Begins a connection to `target`, of which only what can be printed is kept.
+    /// Begins a connection to `target`, of which only printable characters are kept.
     pub(crate) fn new(log: &Arc<Log>, target: &str) -> Arc<Self> {
-        // A user before the host may be a password.
+        // A user before the host may contain a password.
         let target = target.rsplit('@').next().unwrap_or_default();
         let target = target.escape_default().take(TARGET_MAX).collect();
         let end = Mutex::new((Verdict::Allowed, String::new()));

@@ -207,7 +207,7 @@ async fn listen_on(listener: Listener, server: Arc<Server>) {
         let accepted = async {
             match &listener {
                 Listener::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
-                    // A socket that refuses works all the same.
+                    // A socket without the option works too.
                     stream.set_nodelay(true).ok();
                     serve(Arc::clone(&server), stream);
                 }),
@@ -236,7 +236,7 @@ where
     let setup = server.shared.limits.setup;
     let Ok(permit) = Arc::clone(&server.room).try_acquire_owned() else {
         tracing::warn!("the agent has too many connections at once, one more was refused");
-        // Short enough for any socket's buffer, so nothing is waited for; a client that is gone misses nothing.
+        // Short enough for any socket's buffer, so it does not block; a client that is gone misses nothing.
         let answer = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
         tasks.spawn(async move { timeout(setup, stream.write_all(answer)).await.is_ok() });
         return;

@@ -20,7 +20,7 @@ pub(crate) enum Shape {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) usage: Usage,
-    /// Whether it counts what was produced; the first event of Anthropic's counts what was sent.
+    /// Whether it counts output tokens; the first event of Anthropic's only counts input.
     pub(crate) is_final: bool,
 }
 
@@ -64,7 +64,7 @@ impl Tally {
         self.found
     }
 
-    /// Each service has the data of an event in one line.
+    /// Each service puts the data of an event on one line.
     fn lines(&mut self) {
         let kept = std::mem::take(&mut self.kept);
         let mut start = 0;
@@ -84,7 +84,7 @@ impl Tally {
     }
 
     fn json(&mut self, text: &[u8]) {
-        // Most events report nothing, and need not be read.
+        // Most events report nothing, and need not be parsed.
         if !text.windows(5).any(|window| window == b"usage") {
             return;
         }

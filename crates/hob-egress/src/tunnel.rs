@@ -116,7 +116,7 @@ async fn first_message(client: &mut (impl AsyncRead + Unpin), host: &Host) -> Re
         let Hello::Whole(name) = read_hello(&bytes)? else { continue };
         return match (name, host.literal()) {
             (Some(name), None) if name == host.name() => Ok(bytes),
-            // A client names no address in its hello.
+            // A client never names an IP address in its hello.
             (None, Some(_)) => Ok(bytes),
             (None, None) => Err(BadHello::NoName),
             (Some(_), _) => Err(BadHello::OtherName),

@@ -1,4 +1,4 @@
-//! The interfaces of model services, and how each tells its errors.
+//! The interfaces of model services, and the form of each one's errors.
 
 use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::json;
@@ -17,7 +17,7 @@ pub enum Api {
 }
 
 impl Api {
-    /// An error in the service's own shape, so that its clients show the sentence.
+    /// An error in the service's own form, so that its clients show the sentence.
     pub(crate) fn error(self, status: StatusCode, kind: &str, message: &str) -> Response<Body> {
         let value = match self {
             Self::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),

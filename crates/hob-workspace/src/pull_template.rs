@@ -74,7 +74,7 @@ fn folder<'repo>(repo: &'repo Repository, place: &Tree<'_>, name: &str) -> Resul
     found.map(|id| repo.find_tree(id)).transpose()
 }
 
-/// The first plain file for which `fits` accepts the name and the name without its extension, both in lower case.
+/// The first plain file for which `is_it` accepts the name and the name without its extension, both in lower case.
 fn file(
     repo: &Repository,
     place: &Tree<'_>,

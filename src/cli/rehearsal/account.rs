@@ -105,7 +105,7 @@ pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
     Err(fatal(Exit::Rehearsal, format!("the rehearsal ended without a pull request: {end}")))
 }
 
-/// Whether only a person can say how it goes on.
+/// Whether only a person can say how to continue.
 fn is_asked(kind: BlockKind) -> bool {
     matches!(kind, BlockKind::Question | BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
 }

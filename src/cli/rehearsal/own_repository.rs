@@ -1,5 +1,5 @@
-//! A person's own repository, as the embedded forge can take it: it reads the kind that most people have, and what is another
-//! kind is copied into one, by the git that reads it.
+//! A person's own repository, in a form that the embedded forge accepts: it reads the common kind, and others are
+//! copied into one, by the git that reads them.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -12,8 +12,8 @@ use hob_process::Program;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Writes the history of the ref `$3` of the repository `$1` into a new one, `$2`. What is cut off a shallow clone has no
-/// parents there, and object names may be others.
+/// Writes the history of the ref `$3` of the repository `$1` into a new one, `$2`. Commits at the edge of a shallow
+/// clone have no parents there, and object names may differ.
 const COPY: &str = r#"git init -q --bare -b main "$2" && {
     git -c safe.directory='*' -c protocol.allow=never -C "$1" fast-export --signed-tags=strip --reencode=yes --refspec="$3:refs/heads/main" "$3" || echo abort
 } | git -C "$2" fast-import --quiet"#;
@@ -63,10 +63,10 @@ impl OwnRepository {
     }
 }
 
-/// Whether the forge reads it as it is: with SHA-1, its refs in files, all of its history, and of this user.
+/// Whether the forge can read it directly: SHA-1, refs in files, its whole history, and owned by this user.
 async fn is_plain(folder: &Path) -> anyhow::Result<bool> {
     let format = git(folder, &["rev-parse", "--show-object-format", "--is-shallow-repository"]).await;
-    // A git that does not know of another way to keep refs has none.
+    // A git that does not know another format of refs has none.
     let refs = git(folder, &["rev-parse", "--show-ref-format"]).await;
     let git_folder = git(folder, &["rev-parse", "--absolute-git-dir"]).await.map_err(anyhow::Error::msg)?;
     let owner = |path: &Path| path.metadata().map(|found| found.uid()).context("read whose the repository is");
@@ -77,7 +77,7 @@ async fn is_plain(folder: &Path) -> anyhow::Result<bool> {
         && owner(Path::new(&git_folder))? == own)
 }
 
-/// Repositories of others are read, too, and nothing that such a one names is asked for what it lacks.
+/// Repositories of others are read, too, and missing objects are never fetched from addresses that such a one names.
 const OF_OTHERS: [&str; 4] = ["-c", "safe.directory=*", "-c", "protocol.allow=never"];
 
 /// Git's output; or, on one line, its error.

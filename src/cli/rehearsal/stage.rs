@@ -25,7 +25,7 @@ const MAINTAINER: &str = "maintainer-token";
 const OUTSIDER: &str = "outsider-token";
 const WORKER: &str = "worker-token";
 
-/// Everything that a rehearsal runs on. Dropping it ends the forge and removes its files.
+/// The parts of a rehearsal. Dropping it ends the forge and removes its files.
 pub(in crate::cli) struct Stage {
     pub(super) forge: Running,
     pub(super) worker: Arc<Worker>,
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Stage {
 /// The display of a rehearsal, and the approver of its agents' actions.
 pub(in crate::cli) struct Desk {
     pub(in crate::cli) show: Show,
-    /// Whether the forge stays, so that its addresses lead somewhere.
+    /// Whether the forge stays, so that its addresses keep working.
     pub(in crate::cli) addresses: Addresses,
     pub(in crate::cli) screen: Screen,
     pub(in crate::cli) approval: Approval,
@@ -47,7 +47,7 @@ pub(in crate::cli) struct Desk {
 
 /// The source of the stage's repository.
 pub(super) enum Source<'a> {
-    /// Files that Hob has with it.
+    /// Files that Hob brings.
     Files(&'a [SeedFile<'a>]),
     /// The `HEAD` of a git repository, which is only read.
     Folder(&'a Path),

@@ -118,7 +118,7 @@ fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSet
     .unwrap()
 }
 
-/// The program does the work, its tokens are counted, its end is understood, and nothing of it is left.
+/// The program does the work, its tokens are counted, its end is parsed, and nothing of it is left.
 async fn does_the_work(name: AdapterName) {
     // A child in its own session, to see it end too.
     let command = "echo hello > greeting.txt; setsid sleep 600 > /dev/null 2>&1 &";
@@ -147,7 +147,7 @@ async fn quota(name: AdapterName) -> Option<FailureClass> {
     Some(class.clone())
 }
 
-/// A test that the program `$name` does the work, and one of what its quota means.
+/// A test that the program `$name` does the work, and one for its quota.
 macro_rules! real {
     ($name:ident, $work:ident, $quota:ident, $class:pat) => {
         #[tokio::test]

@@ -1,4 +1,4 @@
-//! Row G7: the tool `fetch` shows pages of listed hosts, and nothing else gets out by it.
+//! Row G7: the tool `fetch` shows pages of listed hosts, and opens no other way out.
 
 use axum::{
     Router,
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-/// A site on this machine; its address, and what was asked of it.
+/// A site on this machine; its address, and its requests.
 async fn site() -> (String, Arc<Mutex<Vec<String>>>) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = Arc::clone(&asked);
@@ -40,7 +40,7 @@ async fn site() -> (String, Arc<Mutex<Vec<String>>>) {
     (address, asked)
 }
 
-/// Runs a native agent that fetches these pages one after the other; what each call answered.
+/// Runs a native agent that fetches these pages one after the other; returns the answer of each call.
 async fn fetches(hosts: &[&str], calls: &[Value]) -> Vec<String> {
     let replies: Vec<Value> = calls
         .iter()

@@ -1,4 +1,4 @@
-//! An investigation by the native agent, over several runs: its record, its gates, and what is left when it is killed.
+//! An investigation by the native agent, over several runs: its record, its gates, and its remains when it is killed.
 
 use hob_agent::{Proposal, Verdict};
 use hob_config::{AgentSettings, SessionSettings};
@@ -139,7 +139,7 @@ fn replies() -> Value {
     ])
 }
 
-/// Approves what it is asked, and is asked about all in `asked`; at the one that goes back it never answers.
+/// Approves its proposals, and expects all in `asked`; at the repeated one it never answers.
 pub(super) fn person(bench: &mut Bench) -> mpsc::UnboundedReceiver<String> {
     let (sender, mut proposals) = mpsc::channel::<Proposal>(1);
     bench.context.approval = Approval::Asked(sender);
@@ -244,7 +244,7 @@ async fn a_deployment_failure_is_investigated_over_a_kill_and_a_request_to_its_c
     assert_eq!((again.outcome, again.spend.tokens()), (Outcome::done(summary), 0));
 }
 
-/// Requirement P6: without a terminal the run ends, and what is allowed later runs.
+/// Requirement P6: without a terminal the run ends, and an action that is allowed later runs.
 #[tokio::test]
 async fn a_change_of_the_state_waits_for_a_word() {
     let mut desk = Desk::new(deployment());

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A service that answers the n-th request with what `answer` makes of n; gone with this.
+/// A service that answers the n-th request with the result of `answer` for n; it stops when this is dropped.
 struct Service {
     base: String,
     seen: Arc<Mutex<Vec<Bytes>>>,

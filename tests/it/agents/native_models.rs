@@ -1,4 +1,4 @@
-//! The native agent with several models, and with a recording: what people see of them, and what is billed.
+//! The native agent with several models, and with a recording: progress, and bills.
 
 use hob_bench::{Fault, INPUT_TOKENS, Running, Script, Times, serve};
 use hob_config::{ModelAccess, ModelSettings, PriceSettings};

@@ -43,7 +43,7 @@ async fn answers(bench: &Bench, name: &str, calls: &[(&str, &str)], settings: &s
     answers.take(calls.len()).collect()
 }
 
-/// Requirement S6: what the agent lacks is said before a model is asked, with the setting to write.
+/// Requirement S6: the agent's unmet needs are reported before a model is asked, with the setting to write.
 #[tokio::test]
 async fn the_agent_for_servers_says_at_its_start_that_it_needs_hosts() {
     let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
@@ -98,7 +98,7 @@ fn has_program(bench: &mut Bench, program: &str) -> bool {
     true
 }
 
-/// Requirement S6: it shows a repository, and by no option writes a file or starts a program.
+/// Requirement S6: it shows a repository, and none of its options writes a file or starts a program.
 #[tokio::test]
 async fn the_agent_for_git_looks_at_a_repository_and_does_no_more() {
     let mut bench = Bench::new(&[("a", "one\n")]);

@@ -23,7 +23,7 @@ enum Vendor {
     Responses,
 }
 
-/// A service that refuses what is not as it wrote it.
+/// A service that refuses anything that differs from what it wrote.
 struct Strict {
     vendor: Vendor,
     /// Its reasoning in each turn, by the id of the call in it.

@@ -1,4 +1,4 @@
-//! Sessions: what a run leaves, and how the next one resumes it.
+//! Sessions: the records of a run, and how the next one resumes it.
 
 use std::sync::Mutex;
 
@@ -178,7 +178,7 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
     assert_eq!((record.state, record.metrics.turns, record.bill().input_tokens), (SessionState::Completed, 3, 30));
 }
 
-/// Requirement S2: a run that is resumed goes on counting the commands that failed.
+/// Requirement S2: a resumed run continues the count of failed commands.
 #[tokio::test]
 async fn commands_that_failed_count_on_in_a_session_whose_process_was_killed() {
     let sitting = Sitting::new();

@@ -176,7 +176,7 @@ async fn a_pause_that_the_forge_asks_for_with_a_failure_is_obeyed() {
     world.finish_after_faults().await;
 }
 
-/// A program that says nothing for a minute looks as if it hung: the log names what is waited for, of reads, writes, and
+/// A program that is silent for a minute looks as if it hung: the log names what it waits for, for reads, writes, and
 /// the limit of writes.
 #[test]
 fn a_wait_that_people_would_notice_is_told() {

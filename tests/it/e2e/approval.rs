@@ -1,4 +1,4 @@
-//! Actions that need a word: asked about on the issue, allowed or not, and what then runs.
+//! Actions that need approval: questions on the issue, allowed or not, and what runs afterwards.
 
 use hob_config::{AgentSettings, Ask, Impact};
 use hob_domain::{BlockKind, IssueNumber, State};
@@ -104,8 +104,8 @@ async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_
     world.finish().await;
 }
 
-/// The forge's times have whole seconds, and a program answers within the second of the question. What was written within that
-/// second and before it is told so.
+/// The forge's times have whole seconds, and a program answers within the second of the question. A comment within that
+/// second but before the question gets a reply that says so.
 #[tokio::test]
 async fn an_approval_within_the_second_of_the_question_counts_and_one_before_it_is_told_that_it_does_not() {
     let (world, replies, issue) = waiting().await;

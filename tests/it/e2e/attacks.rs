@@ -76,7 +76,7 @@ async fn files_that_run_unasked_make_a_draft_that_names_them() {
     world.finish().await;
 }
 
-/// Attack corpus D45: a repository that can have no drafts gets the words alone.
+/// Attack corpus D45: a repository without drafts gets only the words.
 #[tokio::test]
 async fn where_there_are_no_drafts_the_pull_request_says_the_same() {
     let world = World::fixing().script("fixer", "echo done > done.txt; echo x > Cargo.lock").start().await;

@@ -1,5 +1,5 @@
-//! Agents that take all they can get: what they started ends with Hob, and a run that takes too much ends with the reason
-//! while Hob goes on with other issues.
+//! Agents that take all they can get: their processes end with Hob, and a run that takes too much ends with the reason
+//! while Hob continues with other issues.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ async fn ends_with_the_program(tier: &str) {
     world.leave();
 }
 
-/// An agent that takes too much, the setting that bounds it, and what is said of it.
+/// An agent that takes too much, the setting that bounds it, and the report.
 struct Greedy {
     name: &'static str,
     script: &'static str,

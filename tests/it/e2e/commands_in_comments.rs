@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::{Gate, World, run};
 
-/// Accounts of which no word counts.
+/// Accounts whose words do not count.
 const STRANGERS: [&str; 4] = ["out", "rob", "tess", "robo[bot]"];
 
 /// A world with one issue in review.

@@ -1,4 +1,4 @@
-//! The dashboard: drawn when something changed, and its boxes act once, for those who may.
+//! The dashboard: drawn when something changed, and its boxes act once, for authorized accounts.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
-//! `hob doctor --live`: it passes on the embedded forge, tells each mood by exactly the lines that it changes, and leaves nothing.
+//! `hob doctor --live`: it passes on the embedded forge, reports each mood by exactly the lines that it changes, and
+//! leaves nothing behind.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -34,7 +35,7 @@ fn says<'a>(report: &'a LiveReport, id: &str) -> &'a str {
     report.lines.iter().find(|line| line.id == id).unwrap().says.as_deref().unwrap_or_default()
 }
 
-/// Fails on what a check left open in the repository.
+/// Fails if a check left anything open in the repository.
 async fn nothing_is_left(world: &World, report: &LiveReport) {
     assert_eq!(report.left, [""; 0], "{report:#?}");
     let is_test = |text: &Value| text.as_str().is_some_and(|text| text.contains(TEST_PREFIX));

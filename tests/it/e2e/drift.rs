@@ -42,7 +42,7 @@ async fn a_missing_state_label_comes_back() {
     world.finish().await;
 }
 
-/// Another program takes the label off again and again.
+/// Another program repeatedly removes the label.
 #[tokio::test]
 async fn a_label_that_others_take_off_each_time_is_put_on_three_times_and_then_left_with_one_sentence() {
     let (world, issue, pull) = in_review().await;
@@ -81,7 +81,7 @@ async fn a_label_that_others_take_off_each_time_is_put_on_three_times_and_then_l
     world.finish().await;
 }
 
-/// The state changes: its label is Hob's to put on again.
+/// The state changes: Hob may add its label again.
 #[tokio::test]
 async fn a_label_that_was_given_up_does_not_hold_up_what_people_say() {
     let (world, issue, pull) = in_review().await;

@@ -1,4 +1,4 @@
-//! Agents that fail: what passes is tried again later, what does not is handed to a person.
+//! Agents that fail: transient failures are retried later, others go to a person.
 
 use std::{sync::Arc, time::Duration};
 
@@ -185,7 +185,7 @@ fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
     }
 }
 
-/// The day's budget has room for one issue: what is put back after a failed write holds none of it.
+/// The day's budget has room for one issue: one that is put back after a failed write holds none of it.
 #[tokio::test]
 async fn a_write_that_failed_for_good_leaves_no_reservation_behind() {
     let world = World::fixing().set("limits.usd_per_day", "5").start().await;

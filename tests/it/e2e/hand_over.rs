@@ -1,4 +1,4 @@
-//! Rows M3, M5, M8, M9, M10: profiles hand the work over to one another.
+//! Rows M3, M5, M8, M9, M10: profiles hand the work off to one another.
 
 use hob_domain::{BlockKind, ChainLink, State};
 use hob_worker::WorkEvent;
@@ -14,7 +14,7 @@ fn profile(name: &str, to: &[&str]) -> String {
     )
 }
 
-/// The last line of an agent that hands over.
+/// The last line of an agent that hands off.
 fn line(hand_over: &Value) -> String {
     let line = hand_over.to_string();
     assert!(!line.contains('\''), "it stands in a script: {line}");
@@ -198,7 +198,7 @@ async fn counters_that_cannot_be_written_are_told_before_any_work() {
     world.finish().await;
 }
 
-/// Scenario 5: two that hand over to each other with new work each time end at the cap, with the last valid output.
+/// Scenario 5: two that hand off to each other with new work each time end at the cap, with the last valid output.
 #[tokio::test]
 async fn a_circle_with_new_work_ends_at_the_cap() {
     let turn = |other: &str| format!("echo $n > zone.txt; {}", to(other, "the rest"));
@@ -315,7 +315,7 @@ async fn the_profile_that_had_the_work_goes_on_with_it() {
     world.finish().await;
 }
 
-/// A profile's paths bind what it does itself, not what it was handed; and each part is held to its own.
+/// A profile's paths bind its own changes, not those it was handed; and each part is held to its own.
 #[tokio::test]
 async fn each_part_of_a_chain_keeps_to_its_own_paths() {
     let limited = |name: &str, path: &str, to: &str| {

@@ -1,4 +1,4 @@
-//! `hob init`: the labels and the one pull request that make a repository ready, and what a second call does.
+//! `hob init`: the labels and the one pull request that make a repository ready, and the effect of a second call.
 
 use github_emulator::{Fault, What, When};
 use hob_domain::has_label;
@@ -104,7 +104,7 @@ async fn a_second_call_changes_nothing_and_a_third_after_a_change_of_the_base_br
     world.finish().await;
 }
 
-/// Attack corpus J130: what a lock file says is a plain host name in the proposal, or nothing.
+/// Attack corpus J130: a lock file's text is a plain host name in the proposal, or nothing.
 #[tokio::test]
 async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
     let lock = |address: &str| format!("{{\"packages\": {{\"a\": {{\"resolved\": \"https://{address}/a.tgz\"}}}}}}\n");

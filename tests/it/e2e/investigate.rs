@@ -14,7 +14,7 @@ fn act(name: &str, refs: &[&str], own: &[(&str, &str)]) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
-/// Writes what the program is given into the world's folder; the arguments that name it.
+/// Writes the program's inputs into the world's folder; returns the arguments that name them.
 fn files(world: &World, replies: &Value) -> String {
     let write = |name: &str, bytes: &[u8]| std::fs::write(world.dir().join(name), bytes).unwrap();
     write("case.md", b"# The deployment failed\n\n### Which version?\n\n1.4.2\n\n### What broke?\n\n_No response_\n");

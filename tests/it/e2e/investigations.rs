@@ -246,7 +246,7 @@ fn handing_on() -> (Builder, Replies) {
     (builder.file(".github/agents/oncall.md", &oncall).file(".github/agents/mender.md", mender), replies)
 }
 
-/// The end of the design's investigation: a report, then another profile carries out what it says.
+/// The end of the design's investigation: a report, then another profile carries it out.
 #[tokio::test]
 async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
     let (builder, _replies) = handing_on();

@@ -1,4 +1,4 @@
-//! Attempts are tasks of their own: what one of them does to its thread is not the others' trouble.
+//! Attempts are tasks of their own: one that harms its thread does not harm the others.
 
 use std::{
     collections::HashMap,

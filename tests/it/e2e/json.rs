@@ -73,7 +73,7 @@ impl Schema {
     }
 }
 
-/// The objects that commands wrote, held to the document as they come.
+/// The output of commands, checked against the document.
 struct Held {
     schema: Schema,
     seen: BTreeSet<String>,
@@ -81,7 +81,7 @@ struct Held {
 }
 
 impl Held {
-    /// Takes in what `hob COMMAND` wrote, and gives its events.
+    /// Adds the output of `hob COMMAND`, and returns its events.
     fn takes(&mut self, command: &str, ended: &Ended) -> Vec<String> {
         let mut events = Vec::new();
         for mut object in ended.objects() {

@@ -1,5 +1,5 @@
-//! Work that passed its checks and cannot go to its branch waits under a ref of Hob's own: the next machine publishes it, and no
-//! agent does it again.
+//! Work that passed its checks and cannot go to its branch waits under a ref of Hob's own: the next machine publishes
+//! it, and no agent does it again.
 
 use std::time::Duration;
 

@@ -98,7 +98,7 @@ async fn an_agent_whose_check_misses_what_was_left_out_is_told_so() {
 const WORKTREE: &str = "mkdir -p .claude/worktrees/agent-1 && echo x > .claude/worktrees/agent-1/a \
                         && echo 'gitdir: /x' > .claude/worktrees/agent-1/.git";
 
-/// Case c32: what an agent can mend in a minute goes to it first.
+/// Case c32: a problem that an agent can fix in a minute goes to it first.
 #[tokio::test]
 async fn an_agent_is_told_first_what_git_would_lose() {
     let script = format!("case $n in 0) {WORKTREE}; echo done > done.txt;; *) rm -r .claude;; esac");

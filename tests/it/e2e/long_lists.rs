@@ -1,4 +1,4 @@
-//! Lists longer than what is read of them: a part is never taken for the whole.
+//! Lists longer than the part that is read: a part is never taken for the whole.
 
 use hob_domain::{IssueNumber, State};
 use hob_forge::Access;

@@ -1,4 +1,4 @@
-//! Requests and answers that get lost: whichever write it is, the issue gets its one pull request and its one comment.
+//! Lost requests and answers: at any write, the issue gets its one pull request and its one comment.
 
 use hob_domain::State;
 

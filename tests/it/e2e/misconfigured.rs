@@ -67,7 +67,8 @@ async fn a_repository_that_names_what_is_gone_has_the_base_agent() {
     }
 }
 
-/// Requirement M5: a damaged profile that the repository names is told with file, line and cause, not as one that is not there.
+/// Requirement M5: a damaged profile that the repository names is reported with file, line and cause, not as a missing
+/// one.
 #[tokio::test]
 async fn a_repository_that_names_a_damaged_profile_is_told_where_and_why() {
     let damaged = "---\nname: docs\ndescription: Documentation\nhob: {approve: everything}\n---\nWrite.\n";
@@ -151,7 +152,7 @@ async fn a_state_folder_and_a_repository_that_cannot_be_used_are_found_before_th
     world.finish().await;
 }
 
-/// A key that was revoked, and a model that there is not: both show at the first request only.
+/// A revoked key, and an unknown model: both show only at the first request.
 #[tokio::test]
 async fn a_model_that_refuses_ends_the_claims_and_counts_no_attempt() {
     for status in [401, 404] {
@@ -252,7 +253,7 @@ fn agent_of(program: String) -> Builder {
     World::fixing().agent("own", settings).set("agent.default", "own")
 }
 
-/// Field notes N71, N72: what cannot start in the sandbox is found before a claim.
+/// Field notes N71, N72: a program that cannot start in the sandbox is found before a claim.
 #[tokio::test]
 async fn a_program_that_does_not_start_in_the_sandbox_is_found_before_an_issue_is_claimed() {
     let folder = tempfile::tempdir().unwrap();
@@ -287,7 +288,8 @@ async fn a_program_that_does_not_start_in_the_sandbox_is_found_before_an_issue_i
     world.finish().await;
 }
 
-/// Field note N71: what an agent's program does not find is its owner's matter, and no question to the maintainer.
+/// Field note N71: if an agent's program does not find something, that is the operator's business, not a question to
+/// the maintainer.
 #[tokio::test]
 async fn an_agent_that_finds_no_program_blocks_no_issue() {
     let folder = tempfile::tempdir().unwrap();

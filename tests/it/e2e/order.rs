@@ -1,4 +1,4 @@
-//! Order and fairness: what waits for what, and that nothing waits behind what cannot go on.
+//! Order and fairness: dependencies between issues, and no waiting behind an issue that cannot continue.
 
 use std::time::Duration;
 

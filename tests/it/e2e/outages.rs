@@ -102,7 +102,7 @@ async fn an_outage_that_outlasts_patience_ends_in_one_question_that_names_the_se
     world.finish().await;
 }
 
-/// A service that works for ten minutes of each hour: what was answered is not asked again, and all issues end.
+/// A service that works for ten minutes of each hour: answered requests are not repeated, and all issues end.
 #[tokio::test]
 async fn a_flapping_service_asks_nobody_and_all_issues_end() {
     let model = Model::start().await;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Builder, Replies, World};
 
-/// An agent that plans `done.txt`, and then writes that and one file more. While it plans it writes a file, too, which the
-/// sandbox of these worlds does not keep it from.
+/// An agent that plans `done.txt`, and then writes that and one file more. While it plans it writes a file, too, which
+/// the sandbox of these worlds does not prevent.
 const PLANS: &str = r#"if [ "$HOB_PURPOSE" = plan ]; then
     echo stray > stray.txt; echo changed > README.md
     printf 'Summary: Write the file, plan %s.\nSteps:\n- Look around\n- Write `done.txt`\nFiles:\n- done.txt\nQuestions:\n- Which words?\n' "$n"

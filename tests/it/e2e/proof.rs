@@ -182,7 +182,7 @@ fn asks_a_service(also: &str) -> (std::net::TcpListener, String, Builder) {
     (service, check, World::with_agent("echo done > done.txt").file(".github/hob.toml", &rules))
 }
 
-/// The network that a check asks for is not to be had in a box, and the base is not to blame.
+/// The network that a check asks for is not available in a box, and the base is not to blame.
 #[tokio::test]
 async fn no_agent_starts_where_a_box_keeps_every_check_from_the_network() {
     let check = "bash -c 'exec 3<>/dev/tcp/192.0.2.1/443'";

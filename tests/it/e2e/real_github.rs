@@ -1,5 +1,5 @@
-//! The real service is not as kind as the embedded one: what recordings of it show (`docs/github.md`), each as a mood or a
-//! fault of the forge. Every test here failed before the client was mended.
+//! The real service is not as kind as the embedded one: findings from its recordings (`docs/github.md`), each as a mood
+//! or a fault of the forge. Every test here failed before the client was fixed.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -70,7 +70,7 @@ async fn a_ref_that_does_not_move_at_once_blocks_no_issue() {
     }
 }
 
-/// R2: what lasts is told apart from a race before an agent is paid, with what to do.
+/// R2: a permanent refusal is distinguished from a race before an agent is paid, with a remedy.
 #[tokio::test]
 async fn a_ref_that_never_moves_is_said_and_costs_no_agent() {
     let world = World::fixing().start().await;
@@ -235,7 +235,7 @@ async fn checks_of_one_name_that_contradict_each_other_begin_no_round() {
     world.finish().await;
 }
 
-/// R6: the event that says who put the label on is not there yet.
+/// R6: the event that says who added the label is not there yet.
 #[tokio::test]
 async fn an_event_that_lags_is_waited_for_and_refuses_nothing() {
     let world = World::fixing().start().await;
@@ -249,7 +249,7 @@ async fn an_event_that_lags_is_waited_for_and_refuses_nothing() {
     world.finish().await;
 }
 
-/// R6: the head was pushed a moment ago, and the pace of what people see.
+/// R6: the head was pushed a moment ago, and the pace of visible writes.
 #[tokio::test]
 async fn a_pull_request_whose_head_is_too_young_opens_all_the_same() {
     for words in ["No commits between main and hob/1-make-done-txt", "Validation Failed"] {
@@ -419,8 +419,8 @@ fn a_daemon_that_had_one_good_answer_outlives_refusals() {
     }));
 }
 
-/// N68: what is wrong in `.github/hob.toml` is said on the issue, with file and line, and nothing more begins until the branch
-/// moves.
+/// N68: problems in `.github/hob.toml` are reported on the issue, with file and line, and nothing more begins until the
+/// branch moves.
 #[tokio::test]
 async fn a_broken_settings_file_is_said_where_its_maintainers_look() {
     let world = World::fixing().set("limits.retry_delay", "1s").start().await;
@@ -502,7 +502,7 @@ async fn a_renamed_repository_is_followed() {
     world.finish().await;
 }
 
-/// Hob's own account was renamed while a worker ran: what it wrote before is still its own.
+/// Hob's own account was renamed while a worker ran: its earlier comments are still its own.
 #[test]
 fn a_renamed_account_of_hobs_own_is_followed() {
     in_virtual_time(Box::pin(async {

@@ -1,4 +1,4 @@
-//! Rounds in review: what comes back from a pull request is worked on, and answered once.
+//! Rounds in review: feedback from a pull request is worked on, and answered once.
 
 mod approvals;
 mod checks;
@@ -50,7 +50,7 @@ impl World {
         remarks.as_array().unwrap().iter().map(one).collect()
     }
 
-    /// The threads, each with what it begins with and whether it is resolved.
+    /// The threads, each with the beginning of its first comment and whether it is resolved.
     async fn threads(&self, pull: u64) -> Vec<(String, String, bool)> {
         let query = format!(
             "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviewThreads(first: 100) {{ \
@@ -259,7 +259,7 @@ async fn a_pull_request_has_its_rounds_and_then_a_person_is_asked() {
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
     assert!(status.contains("has had 1 round for reviews") && status.contains("`limits.review_rounds`"), "{status}");
-    // An answer lets it go on with what was asked.
+    // An answer lets it continue with the request.
     world.comments("ann", issue, "/hob retry").await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Builder, World, run};
 
-/// A profile that the router finds, and what it is found by.
+/// A profile that the router finds, and its keywords.
 const DNS: &str = "---
 name: dns
 description: DNS zones, records, resolvers and nameservers

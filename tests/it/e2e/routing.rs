@@ -28,7 +28,8 @@ fn world(script: &str) -> Builder {
     World::with_agent(script).file(".github/agents/database.md", DATABASE).file(".claude/agents/docs.md", DOCS)
 }
 
-/// Scenario 1, with another domain: the profile is found, its instructions reach the agent, and people see who works and why.
+/// Scenario 1, with another domain: the profile is found, its instructions reach the agent, and people see the choice
+/// and its reason.
 #[tokio::test]
 async fn an_issue_is_given_to_the_profile_that_fits_it_and_says_why() {
     let world = world(WRITES).start().await;
@@ -76,7 +77,7 @@ async fn a_review_for_security_is_given_to_its_profile_whose_session_goes_on() {
     world.finish().await;
 }
 
-/// Row M1, scenario 6: what is simple, or about nothing here, is the base agent's.
+/// Row M1, scenario 6: simple issues, and those about nothing here, are the base agent's.
 #[tokio::test]
 async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {
     let world = world(WRITES).start().await;
@@ -120,7 +121,7 @@ async fn a_small_model_is_asked_where_the_router_has_a_hunch() {
     }
 }
 
-/// Row M5: a model that is not there, or does not answer in two seconds, leaves the rules' answer.
+/// Row M5: a missing model, or one that does not answer in two seconds, leaves the rules' answer.
 #[test]
 fn a_small_model_that_gives_no_answer_leaves_the_rules() {
     in_virtual_time(async {
@@ -142,7 +143,7 @@ fn a_small_model_that_gives_no_answer_leaves_the_rules() {
     });
 }
 
-/// Scenario 10: a person's word is taken, and what the router would have done is kept beside it.
+/// Scenario 10: a person's choice is taken, and the router's own is kept beside it.
 #[tokio::test]
 async fn a_label_by_an_authorized_account_comes_before_the_router() {
     let world = world("mkdir -p docs; echo $n > docs/orders.md").start().await;
@@ -167,8 +168,8 @@ async fn what_a_profile_may_not_change_is_not_published() {
     world.finish().await;
 }
 
-/// Rows M5, M6, scenario 4: a profile that is damaged or gone, and would have been chosen, is told everywhere, counts as a failed
-/// load, and leaves the base agent; only a person who named it is asked.
+/// Rows M5, M6, scenario 4: a damaged or missing profile that would have been chosen is reported everywhere, counts as
+/// a failed load, and leaves the base agent; only a person who named it is asked.
 #[tokio::test]
 async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
     let broken = DATABASE.replace("  match:\n", "  limits: {max_iterations: many}\n  match:\n");
@@ -205,7 +206,8 @@ async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
     world.finish().await;
 }
 
-/// Requirement M2, scenario 3: a message in the middle changes the domain, and the next profile gets what the former found.
+/// Requirement M2, scenario 3: a message in the middle changes the domain, and the next profile gets the former's
+/// findings.
 #[tokio::test]
 async fn a_review_about_something_else_changes_the_profile() {
     let script = r#"mkdir -p db docs; echo "$n" > docs/orders.md; [ "$n" != 0 ] || { rm docs/orders.md; echo "$n" > db/fix.sql; }

@@ -1,5 +1,5 @@
-//! A second pair of eyes before the pull request: what a reviewer finds goes back to the author, and one that is down, slow or
-//! not to be understood blocks nothing.
+//! The reviewer before the pull request: its findings go back to the author, and a reviewer that is down, slow or
+//! unintelligible blocks nothing.
 
 use hob_domain::State;
 use rustix::process::Signal;

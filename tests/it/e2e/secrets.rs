@@ -46,7 +46,7 @@ async fn telling(way: &str) -> World {
     world
 }
 
-/// One pass in a job, with all that logs and progress can say; how it ended, and the step summary.
+/// One pass in a job, with all logs and progress; returns its end, and the step summary.
 async fn passes(world: &World) -> (Ended, String) {
     let summary = world.dir().join("summary.md").display().to_string();
     let variables = [
@@ -59,7 +59,7 @@ async fn passes(world: &World) -> (Ended, String) {
     (ended, fs::read_to_string(&summary).unwrap())
 }
 
-/// All texts that left: what the program printed and wrote, and what the forge has of Hob's.
+/// All texts that left: the program's output and files, and Hob's texts on the forge.
 async fn texts(world: &World, (ended, summary): &(Ended, String)) -> Vec<(String, String)> {
     let mut texts = vec![
         ("standard output".to_owned(), ended.stdout.clone()),
@@ -214,7 +214,7 @@ async fn work_that_holds_a_secret_is_not_pushed() {
     world.finish().await;
 }
 
-/// Attack corpus G81: the title may hold a secret, what Hob makes of it does not.
+/// Attack corpus G81: the title may contain a secret, the texts that Hob makes of it do not.
 #[tokio::test]
 async fn a_title_with_a_secret_gives_a_branch_and_a_pull_request_without_it() {
     let world = World::fixing().start().await;
@@ -245,7 +245,7 @@ async fn each_token_of_an_app_is_known_as_soon_as_it_is_made() {
     for _ in 0..3 {
         tokens.push(connection.token(Duration::from_secs(60)).await.unwrap());
         world.forge.advance(Duration::from_secs(3_500));
-        // An answer tells the connection what the time is.
+        // An answer tells the connection the time.
         forge.ledger().tips().await.unwrap();
     }
     let different: BTreeSet<_> = tokens.iter().map(|token| token.expose_secret()).collect();
@@ -258,7 +258,7 @@ async fn each_token_of_an_app_is_known_as_soon_as_it_is_made() {
     world.finish().await;
 }
 
-/// Attack corpus J111: what a person writes is theirs; what Hob sends of it is not.
+/// Attack corpus J111: a person's own text is theirs; the parts that Hob sends on are not.
 #[tokio::test]
 async fn a_secret_in_an_answer_is_not_repeated() {
     let world = World::with_agent("echo '{\"outcome\": \"question\", \"question\": \"Which key?\"}'").start().await;

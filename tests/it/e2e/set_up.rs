@@ -1,4 +1,4 @@
-//! Set-up steps of a repository: what they fetch is there for agents and checks.
+//! Set-up steps of a repository: what they fetch is available to agents and checks.
 
 use serde_json::json;
 

@@ -197,7 +197,8 @@ async fn repositories_of_the_settings_come_after_flag_and_variable_and_before_ap
     world.finish().await;
 }
 
-/// Row A10: who wants one repository is told which flag chooses, and what is on this machine is shown in any case.
+/// Row A10: a person who wants one repository is told which flag chooses, and the sessions on this machine are shown in
+/// any case.
 #[tokio::test]
 async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_one_asks_which() {
     let world = World::fixing().set("forge.repositories", "acme/site,acme/docs").start().await;

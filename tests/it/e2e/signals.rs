@@ -92,7 +92,7 @@ async fn after_a_program_was_killed_another_goes_on() {
     assert_eq!(world.labels(issue).await, ["code", "in-progress"]);
 
     world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
-    // The same state folder: what the agent had made is gone on from.
+    // The same state folder: the agent's work is continued.
     let opens = async {
         gate.reached().await;
         gate.open().await;

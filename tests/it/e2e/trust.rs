@@ -38,7 +38,7 @@ async fn a_label_by_a_triager_is_refused_once_until_a_trusted_person_labels_anew
     world.finish().await;
 }
 
-/// Attack corpus A2: the form's label is put on in the name of the author, who could not do it by hand.
+/// Attack corpus A2: the form's label is added in the name of the author, who could not do it by hand.
 #[tokio::test]
 async fn an_issue_form_that_labels_an_outsiders_issue_sets_nobody_to_work() {
     let world = World::fixing().start().await;
@@ -168,7 +168,7 @@ async fn labelled() -> (World, u64) {
     (world, issue)
 }
 
-/// Nothing is done with a text that the person who put the label on did not see.
+/// Nothing is done with a text that the person who added the label did not see.
 async fn is_held_for_a_person(world: World, issue: u64) {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
@@ -230,7 +230,7 @@ async fn an_edit_before_the_label_or_by_an_authorized_account_holds_nothing() {
     world.finish().await;
 }
 
-/// Attack corpus J113: an answer approves what the person who gave it saw.
+/// Attack corpus J113: an answer approves the text that its author saw.
 #[tokio::test]
 async fn an_edit_between_the_answer_and_the_look_at_it_is_held_for_a_person() {
     let script =

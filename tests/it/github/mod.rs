@@ -1,5 +1,5 @@
-//! Hob against GitHub itself, as far as that can be had without a network: what GitHub was recorded to answer, GitHub's own
-//! description of what it may be asked, and the table in `docs/github.md` of what Hob takes for granted.
+//! Hob against GitHub itself, as far as possible without a network: GitHub's recorded answers, GitHub's own description
+//! of permitted requests, and the table in `docs/github.md` of Hob's assumptions.
 
 mod asked;
 mod door;

@@ -1,4 +1,4 @@
-//! Payloads that GitHub itself has sent, through the real client, as they were sent and with what may be null or new in them.
+//! Payloads that GitHub itself has sent, through the real client, unchanged and with members that may be null or new.
 
 use std::collections::BTreeMap;
 
@@ -171,7 +171,8 @@ impl Kind {
     }
 }
 
-/// Whether all that was read is what was sent; a text that is null is read as an empty one, and an account is read as its
+/// Whether everything that was read was sent; a text that is null is read as an empty one, and an account is read as
+/// its login.
 /// login.
 fn agrees(read: &Value, sent: &Value) -> bool {
     match (read, sent) {

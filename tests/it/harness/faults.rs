@@ -87,7 +87,7 @@ impl World {
         );
     }
 
-    /// A worker runs when what a lost release left behind has run out.
+    /// A worker runs when the lease after a lost release has expired.
     pub(crate) async fn an_hour_later(&self) {
         self.forge.advance(Duration::from_secs(3601));
         self.run().await;

@@ -138,11 +138,11 @@ enum At {
     Path(String),
 }
 
-/// Told when a request waits; what it gets lets the request go on.
+/// Notified when a request waits; the message lets the request go on.
 type Arrival = oneshot::Sender<oneshot::Sender<()>>;
 
 impl Turnstile {
-    /// One behind which the forge takes so long to carry out a write, also for a client that is gone by then.
+    /// One behind which the forge takes this long to carry out a write, even for a client that is gone by then.
     pub(crate) fn late(late: Duration) -> Self {
         Self { late: Some(late), ..Self::default() }
     }

@@ -44,7 +44,7 @@ impl World {
         self.finished = true;
     }
 
-    /// Fails on what a worker that died left half made in its state folder, once another has worked there.
+    /// Fails if a dead worker's half-made files are still in its state folder, once another has worked there.
     pub(crate) fn nothing_half_made(&self, worker: &str) {
         let mut folders = vec![self.state_dir(worker)];
         while let Some(folder) = folders.pop() {

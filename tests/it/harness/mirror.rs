@@ -1,4 +1,4 @@
-//! A mirror that is there already: worlds with the same first commit share one that was fetched once a process.
+//! A mirror that already exists: worlds with the same first commit share one that was fetched once a process.
 
 use std::{fs, io, path::Path};
 

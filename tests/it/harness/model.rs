@@ -58,7 +58,7 @@ impl Model {
         self.state.refused.load(Ordering::Relaxed)
     }
 
-    /// Requests that it answered so far: what is paid for.
+    /// Requests that it answered so far, which are paid for.
     pub(crate) fn answered(&self) -> usize {
         self.state.answered.load(Ordering::Relaxed)
     }

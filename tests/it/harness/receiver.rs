@@ -30,7 +30,7 @@ pub(crate) struct Receiver(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     received: Mutex<Vec<Received>>,
-    /// The next answers; after them all is well. 0: it never answers.
+    /// The next answers; after them all succeed. 0 means no answer.
     answers: Mutex<VecDeque<u16>>,
     arrivals: watch::Sender<usize>,
 }

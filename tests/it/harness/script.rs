@@ -1,4 +1,4 @@
-//! Scripts that a test writes and has run.
+//! Scripts that a test writes and runs.
 
 use std::{
     io::Write,

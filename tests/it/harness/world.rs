@@ -62,7 +62,7 @@ pub(super) enum Line {
     Inside(Arc<Turnstile>),
 }
 
-/// A forge, its people, a repository, and what workers need to work on it. [`World::finish`] ends it.
+/// A forge, its people, a repository, and the workers' surroundings. [`World::finish`] ends it.
 pub(crate) struct World {
     pub(crate) forge: Running,
     pub(crate) settings: Settings,

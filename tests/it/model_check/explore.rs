@@ -1,4 +1,4 @@
-//! The model: which steps each state allows, what must hold in every state, and the search for states that are stuck.
+//! The model: the steps that each state allows, the invariants of every state, and the search for stuck states.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -68,7 +68,7 @@ pub(super) enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Do(Todo),
-    /// Nothing, until a person does something.
+    /// Nothing, until a person acts.
     Rest,
     /// Nothing yet: time has to pass.
     Later,
@@ -123,7 +123,7 @@ impl Shell {
             && tip.is_some_and(|tip| held_by(&tip, at(self.judged_at(now)), ticks(SKEW)).is_some())
     }
 
-    /// Whether a holder may write what people see: `Forge::permit`.
+    /// Whether a holder may make visible writes: `Forge::permit`.
     pub(super) fn may_write(mine: &Rec, now: i8) -> bool {
         remaining(&mine.record(), at(now)) > ticks(DEADLINE)
     }
@@ -418,7 +418,7 @@ impl Shell {
         Step::Made
     }
 
-    /// A write that people see, and what follows from it.
+    /// A visible write, and its consequences.
     fn show(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
         let change = match lease.doing {
             Doing::PutBack => names().changes(&label_names(lease.labels), State::Ready),
@@ -547,7 +547,7 @@ impl Shell {
         lease.pending = None;
         let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
         if ended && !self.has(Variant::StopPutsBack) {
-            // Nothing is put back: what was recorded is shown.
+            // Nothing is put back: the recorded state is shown.
             lease.run = Run::Tend;
             lease.doing = Doing::Comment;
             return;

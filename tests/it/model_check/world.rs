@@ -15,7 +15,7 @@ use hob_domain::{
 pub(super) const ISSUE: IssueNumber = IssueNumber(1);
 /// The duration of a lease, in ticks.
 pub(super) const DURATION: i8 = 2;
-/// The margin beyond an expiry, and how far the workers' clocks may differ.
+/// The margin beyond an expiry, and the limit on the difference of the workers' clocks.
 pub(super) const SKEW: i8 = 1;
 /// The longest time of a request.
 pub(super) const DEADLINE: i8 = 1;
@@ -232,7 +232,7 @@ impl Rec {
     }
 }
 
-/// A write that people see.
+/// A visible write.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Effect {
     Add(u8),
@@ -461,7 +461,7 @@ impl World {
         }
     }
 
-    /// The ref has moved: what was read before is older by one move.
+    /// The ref has moved: earlier reads are older by one move.
     fn moved(&mut self) {
         let older = |age: &mut u8| *age = (*age + 1).min(2);
         for worker in &mut self.workers {

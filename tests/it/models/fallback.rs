@@ -1,4 +1,4 @@
-//! A list of models: which one is asked, and what comes of it when one cannot answer.
+//! A list of models: the one that is asked, and the consequences if one cannot answer.
 
 use std::fs;
 
@@ -194,7 +194,7 @@ async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// Attack corpus G77: what a model says of a key goes into no recording.
+/// Attack corpus G77: a model's words about a key do not appear in a recording.
 #[tokio::test]
 async fn no_secret_is_recorded() {
     let folder = tempfile::tempdir().unwrap();

@@ -242,7 +242,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
     }
 }
 
-/// A box leads nowhere, and what a child asks for there is told as well.
+/// A box leads nowhere, and a child's refused calls are reported as well.
 #[tokio::test]
 async fn what_a_box_refuses_is_counted_and_told() {
     for maker in [Maker::Bubblewrap, Maker::Hob] {

@@ -59,7 +59,7 @@ async fn the_table_of_the_documents_says_what_works_in_each_tier() {
             let cell = if result == "missing" { "–" } else { &result };
             assert!(cell != "–" || MAY_BE_MISSING.contains(&name.as_str()), "{name}: {why}");
             let says = told.get(name.as_str()).and_then(|cells| cells.get(column)).copied();
-            // Another machine may have what the one of the table lacked, and the other way round.
+            // Another machine may have features that the table's machine lacked, and the other way round.
             if says != Some(cell) && !(MAY_BE_MISSING.contains(&name.as_str()) && says.is_some()) {
                 wrong.push(format!("{tier}: {name}: {result} {why}"));
             }

@@ -1,5 +1,5 @@
-//! The prisoner of `examples/prisoner`, which tries a hundred names of what a child must not do, in each tier: what gets
-//! through is what the table in `docs/trust.md` says, and nothing else.
+//! The prisoner of `examples/prisoner`, which tries a hundred names of forbidden things, in each tier: the attempts
+//! that get through are those of the table in `docs/trust.md`, and no others.
 
 use std::{
     collections::BTreeMap, ffi::OsString, os::unix::fs::PermissionsExt, path::Path, process::Command, sync::OnceLock,

@@ -158,7 +158,7 @@ async fn hobs_own_secret_is_found_in_any_encoding_and_in_an_earlier_commit() {
     assert!(matches!(found.as_slice(), [one] if one.starts_with(&format!("{shown} in the commit "))), "{found:?}");
 }
 
-/// Attack corpus J105, I100: a folder that git's library does not come to the end of, and one that ends the process.
+/// Attack corpus J105, I100: a folder that git's library cannot finish, and one that ends the process.
 #[tokio::test]
 async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
     let yard = Yard::new().await;
@@ -414,7 +414,7 @@ async fn a_huge_file_and_very_many_files_are_refused() {
     assert!(matches!(error, WorkspaceError::Unfit(UnfitWork::TooManyFiles { count: 10_001, .. })), "{error}");
 }
 
-/// Attack corpus D51: what a checkout came from changes, or goes away, and it stays what it was.
+/// Attack corpus D51: the source of a checkout changes, or goes away, and the checkout stays.
 #[tokio::test]
 async fn a_checkout_outlives_the_objects_that_it_was_cloned_from() {
     let yard = Yard::new().await;

@@ -5,7 +5,7 @@ use hob_workspace::{BranchUpdate, Updater};
 
 use super::*;
 
-/// Commits `ours` to `main`, and `theirs` to the branch beside it; what an update of the branch makes of them.
+/// Commits `ours` to `main`, and `theirs` to the branch beside it; returns the result of an update of the branch.
 async fn meet(yard: &Yard, ours: &str, theirs: &str) -> (Checkout, BranchUpdate) {
     let checkout = yard.prepare().await;
     sh(checkout.folder(), theirs).await;
@@ -88,7 +88,7 @@ async fn a_conflict_says_what_each_side_did() {
     let text = read(&checkout, "src/a.txt");
     assert!(text.starts_with("<<<<<<< main") && text.contains(">>>>>>> hob/7-fix"), "{text}");
 
-    // Half of the markers is a conflict still, and what is committed of it is in no later commit's history.
+    // Half of the markers is still a conflict, and a commit of them is in no later commit's history.
     let left = |left: Vec<Conflict>| left.into_iter().map(|conflict| conflict.path).collect::<Vec<_>>();
     assert_eq!(left(checkout.conflicts_left().await.unwrap()), ["src/a.txt"]);
     let half = text.lines().skip(1).collect::<Vec<_>>().join("\n");

@@ -41,7 +41,7 @@ fn memory(process: &Seen) -> Vec<u8> {
         let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();
         let (from, to) = (u64::from_str_radix(from, 16).unwrap(), u64::from_str_radix(to, 16).unwrap());
         file.seek(SeekFrom::Start(from)).unwrap();
-        // The end of a mapping may be unreadable: what came before it is kept.
+        // The end of a mapping may be unreadable: the part before it is kept.
         (&mut file).take(to - from).read_to_end(&mut found).ok();
     }
     found
@@ -123,7 +123,7 @@ async fn no_process_of_a_push_holds_the_token() {
     assert_eq!(yard.workspace.remote_tip(&remote, checkout.branch()).await.unwrap(), Some(head));
 }
 
-/// Attack corpus J122, D46: what can be taken from a push's process opens nothing but that push.
+/// Attack corpus J122, D46: secrets from a push's process open nothing but that push.
 #[tokio::test]
 async fn a_nonce_moves_no_other_ref_and_opens_no_other_repository() {
     let yard = Yard::new().await;

@@ -1,4 +1,4 @@
-//! Assignees: who can be one, who is one.
+//! Assignees: the possible ones and the actual ones.
 
 use super::super::{
     call::{Answer, Call, Reply},
@@ -41,7 +41,7 @@ fn add(call: &Call) -> Answer {
     let logins = call.fields("Issue")?.texts("assignees")?.unwrap_or_default();
     change(call, |state, issue| {
         let mut wanted = issue.assignees.clone();
-        // GitHub leaves out, without a word, who cannot be assigned.
+        // GitHub silently leaves out accounts that cannot be assigned.
         for login in logins.iter().filter_map(|login| assign(state, call, std::slice::from_ref(login)).ok()).flatten() {
             if !wanted.contains(&login) {
                 wanted.push(login);
@@ -98,7 +98,7 @@ pub(super) fn assign(state: &State, call: &Call, logins: &[String]) -> Result<Ve
     Ok(found)
 }
 
-/// Makes the assignees of an issue exactly these, with an event for each that comes or goes.
+/// Makes the assignees of an issue exactly these, with an event for each that is added or removed.
 pub(super) fn put_assignees(call: &Call, issue: &mut Issue, actor: &Login, logins: Vec<Login>) {
     let had = std::mem::replace(&mut issue.assignees, logins.clone());
     for assignee in had.iter().filter(|login| !logins.contains(login)).cloned() {

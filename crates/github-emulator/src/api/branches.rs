@@ -28,7 +28,7 @@ const HISTORY_MAX: usize = 10_000;
 /// Paths that GitHub has below a commit, and this forge does not.
 const NOT_HERE: [&str; 2] = ["/branches-where-head", "/comments"];
 
-/// The media types of a commit, and those of texts, which what hangs on it has.
+/// The media types of a commit, and those of texts, for its sub-resources.
 const COMMIT_MEDIA: &[Media] =
     &[Media::Raw, Media::Text, Media::Html, Media::Full, Media::Diff, Media::Patch, Media::Sha];
 
@@ -148,7 +148,7 @@ impl<'c> Wanted<'c> {
     }
 }
 
-/// Whether what is at `path` differs from what each parent has there.
+/// Whether the entry at `path` differs from that of each parent.
 fn changes_path(commit: &Commit<'_>, path: &str) -> Result<bool, git2::Error> {
     let at = |commit: &Commit<'_>| {
         let entry = commit.tree()?.get_path(Path::new(path));
@@ -166,7 +166,7 @@ fn changes_path(commit: &Commit<'_>, path: &str) -> Result<bool, git2::Error> {
     Ok(true)
 }
 
-/// A commit, or what hangs on it. One pattern for all, because the name of a branch may have slashes in it.
+/// A commit, or a sub-resource of it. One pattern for all, because the name of a branch may have slashes in it.
 fn commit_or_below(call: &Call) -> Answer {
     let below: [(&str, Route); 5] = [
         (

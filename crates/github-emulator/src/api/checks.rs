@@ -179,7 +179,7 @@ fn queue(call: &Call, run: &CheckRun, action: &'static str) -> Result<(), Refusa
     Ok(())
 }
 
-/// Takes over what was sent; a conclusion completes the run.
+/// Applies the sent fields; a conclusion completes the run.
 fn fill(call: &Call, fields: &Fields, run: &mut CheckRun) -> Result<(), Refusal> {
     let among = |field: &str, known: &[&str]| match fields.text(field)? {
         Some(value) if !known.contains(&value.as_str()) => Err(fields.invalid(field)),

@@ -1,4 +1,4 @@
-//! Collaborators: who has which role.
+//! Collaborators and their roles.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn list(call: &Call) -> Answer {
     let state = call.state();
     let repo = call.repository(&state, Role::Write)?;
     let view = call.view(&state)?;
-    // Outside collaborators are those of organizations, which this forge has none of.
+    // Outside collaborators belong to organizations, which this forge does not have.
     let nobody = call.choice("Collaborator", "affiliation", &["all", "direct", "outside"])? == "outside";
     let at_least = match call.choice("Collaborator", "permission", &["pull", "triage", "push", "maintain", "admin"])? {
         "triage" => Role::Triage,

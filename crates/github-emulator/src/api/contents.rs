@@ -80,7 +80,7 @@ fn at(call: &Call, path: &str) -> Answer {
         FOLDER => folder(call, &git, path, &git.find_tree(entry.id())?, reference),
         LINK => {
             let target = git.find_blob(entry.id())?;
-            // A link to a file of the repository is that file; any other is shown as what it is.
+            // A link to a file of the repository is shown as that file; any other as a link.
             match linked_file(&git, &tree, path, target.content()) {
                 Some(blob) => file(call, &git, path, &blob, reference),
                 None => link(call, &git, path, &target, reference),
@@ -227,7 +227,7 @@ fn checked<'c>(call: &'c Call, fields: &Fields) -> Result<&'c str, Refusal> {
     Some(call.part("path")).filter(|path| plain_path(path)).ok_or_else(|| Refusal::unprocessable("path is malformed"))
 }
 
-/// Commits one file's new content, or its end.
+/// Commits one file's new content, or its deletion.
 fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> Result<Change, Refusal> {
     let git = call.write_git(Role::Write)?;
     let default = call.repository(&call.state(), Role::Read)?.default_branch.clone();

@@ -30,8 +30,8 @@ impl DiffLine {
     }
 }
 
-/// The lines of a patch, in order of GitHub's `position`, which begins below the first hunk's head with 1 and counts the
-/// heads of later hunks, too: these are none.
+/// The lines of a patch, in order of GitHub's `position`, which begins below the first hunk's head with 1 and also
+/// counts the heads of later hunks: these are not lines.
 pub(super) fn lines(patch: &str) -> Vec<Option<DiffLine>> {
     let (mut found, mut old, mut new, mut hunk) = (Vec::new(), 0, 0, String::new());
     for text in patch.lines() {

@@ -84,7 +84,7 @@ fn timeline(call: &Call) -> Answer {
     }))
 }
 
-/// An entry without a field that lists of events have and timelines not.
+/// An entry without a field that only lists of events have.
 fn without(mut shown: Value, field: &str) -> Value {
     if let Value::Object(fields) = &mut shown {
         fields.remove(field);

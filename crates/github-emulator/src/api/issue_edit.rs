@@ -66,7 +66,7 @@ impl Edit {
         Ok(Self { title, body: fields.has("body").then_some(body), state })
     }
 
-    /// Applies it, with an event for what people see.
+    /// Applies it, with an event for each visible change.
     pub(super) fn apply(self, call: &Call, issue: &mut Issue, actor: &Login) {
         let id = || call.forge.next_id();
         if let Some(to) = self.title.filter(|to| *to != issue.title) {

@@ -77,7 +77,7 @@ fn change(call: &Call, wanted: impl FnOnce(&mut Repository, u64) -> Result<Vec<u
     Ok(Reply::ok(wire::labels(view, &call.issue(view.repo)?.labels)))
 }
 
-/// Makes the labels of an issue exactly these, with an event for each that comes or goes.
+/// Makes the labels of an issue exactly these, with an event for each that is added or removed.
 pub(super) fn put_labels(call: &Call, repo: &mut Repository, number: u64, ids: &[u64]) -> Result<(), Refusal> {
     let had = repo.issues.get(&number).map(|issue| issue.labels.clone()).unwrap_or_default();
     let gone = had.iter().filter(|id| !ids.contains(id)).map(|id| (*id, false));

@@ -118,7 +118,7 @@ fn create(call: &Call) -> Answer {
     let assignable = assign(&state, call, &assignees)?;
     let number = {
         let repo = call.repository_mut(&mut state, Role::Read)?;
-        // GitHub drops what the role does not reach, without a word.
+        // GitHub silently drops fields that the role may not set.
         let triage = role >= Role::Triage;
         let ids = if triage { ids_of(call, repo, &labels)? } else { Vec::new() };
         let number = add(repo, new_issue(call, repo.next_number(), actor, title, body));
@@ -168,7 +168,7 @@ pub(super) fn new_issue(call: &Call, number: u64, author: &Login, title: String,
     }
 }
 
-/// Notes on each issue that this one, or its newest comment, mentions that it did; once for each pair.
+/// Notes on each issue that this one or its newest comment mentions that it did; once for each pair.
 pub(super) fn cross_reference(call: &Call, repo: &mut Repository, actor: &Login, source: u64) {
     let Some(issue) = repo.issues.get(&source) else { return };
     let comment = issue.comments.last().map_or("", |comment| comment.body.as_str());

@@ -14,7 +14,7 @@ use super::super::{
 /// <https://docs.github.com/rest/issues/labels>
 const NAME_MAX: usize = 50;
 const DESCRIPTION_MAX: usize = 100;
-/// The colour of a label that comes into being by being put on an issue.
+/// The colour of a label that is created by adding it to an issue.
 const DEFAULT_COLOR: &str = "ededed";
 
 pub(super) const ROUTES: &[Route] = &[

@@ -109,7 +109,7 @@ fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
     })
 }
 
-/// Refuses what the rules of the base branch forbid.
+/// Refuses merges that the rules of the base branch forbid.
 fn rules_allow(call: &Call, git: &Git, plan: &Plan, base: Oid) -> Result<(), Refusal> {
     let behind = plan.head != base && !git.graph_descendant_of(plan.head, base)?;
     let state = call.state();

@@ -1,4 +1,4 @@
-//! The forge itself: its limits, its version, who one is.
+//! The forge itself: its limits, its version, the caller's account.
 
 use serde_json::{Map, Value, json};
 

@@ -109,7 +109,7 @@ fn tree(call: &Call) -> Answer {
     tree_reply(call, &tree, entries, !whole).map(Reply::ok)
 }
 
-/// Adds a tree's entries; answers whether all found room.
+/// Adds a tree's entries; returns whether all found room.
 fn collect(
     call: &Call,
     git: &Repository,

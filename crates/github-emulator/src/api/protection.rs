@@ -48,7 +48,7 @@ const NEVER_OF_REVIEWS: [&str; 3] =
     ["dismiss_stale_reviews", "require_code_owner_reviews", "require_last_push_approval"];
 const PUT: &str = "PUT /repos/{owner}/{repo}/branches/{branch}/protection";
 
-/// The name of a branch may have slashes in it, so one pattern takes what is below it, too.
+/// The name of a branch may have slashes in it, so one pattern also matches its sub-resources.
 pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/branches/{*branch}", |call| below(call, get)),
     put("/repos/{owner}/{repo}/branches/{*branch}", |call| below(call, put)).body(PROTECTED),
@@ -57,7 +57,7 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/rules/branches/{*branch}", rules),
 ];
 
-/// Serves a branch or what hangs on it, by its own endpoint.
+/// Serves a branch or a sub-resource of it, by its own endpoint.
 fn below(call: &Call, verb: fn(&'static str, Handler) -> Route) -> Answer {
     const PROTECTION: &str = "/repos/{owner}/{repo}/branches/{branch}/protection";
     const SIGNATURES: &str = "/repos/{owner}/{repo}/branches/{branch}/protection/required_signatures";

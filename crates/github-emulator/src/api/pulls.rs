@@ -129,7 +129,7 @@ pub(super) fn whole(call: &Call, git: &Access) -> Result<Value, Refusal> {
     Ok(shown)
 }
 
-/// The pull request in the path, with what git tells about it. Git is asked before the state is locked.
+/// The pull request in the path, with the facts from git, which is asked before the state is locked.
 fn measured(call: &Call, git: &Git) -> Result<(Value, Measured), Refusal> {
     let (number, sides) = (call.number("number")?, sides(call)?);
     let open_or_closed = call.issue(call.repository(&call.state(), Role::Read)?)?.state;

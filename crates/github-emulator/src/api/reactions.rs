@@ -61,7 +61,7 @@ fn remove(call: &Call) -> Answer {
     Ok(Reply::empty())
 }
 
-/// The reactions to what the path names: a comment by its id, or an issue.
+/// The reactions to the object in the path: a comment by its id, or an issue.
 fn reactions<'s>(call: &Call, repo: &'s Repository) -> Result<&'s Vec<Reaction>, Refusal> {
     if call.part("id").is_empty() {
         return call.issue(repo).map(|issue| &issue.reactions);

@@ -33,7 +33,7 @@ fn show(call: &Call) -> Answer {
     shown(call, &git, &name, target).map(Reply::ok)
 }
 
-/// All that match, however many: GitHub has no pages here and passes over `per_page`, see
+/// All that match: GitHub has no pages here and ignores `per_page`, see
 /// <https://github.com/google/go-github/issues/1567>.
 fn matching(call: &Call) -> Answer {
     let git = call.read_git()?;

@@ -96,7 +96,7 @@ fn disown(call: &Call) -> Answer {
     change(call, id, leave).map(Reply::ok)
 }
 
-/// Takes a sub-issue away from its parent.
+/// Removes a sub-issue from its parent.
 fn leave(parent: &mut Issue, child: u64) -> Result<EventKind, Refusal> {
     let at = parent.children.iter().position(|number| *number == child).ok_or_else(Refusal::not_found)?;
     parent.children.remove(at);

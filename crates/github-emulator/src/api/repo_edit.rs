@@ -163,7 +163,7 @@ fn remove(call: &Call) -> Answer {
         state.repositories.remove(id);
         id
     };
-    // The state first: a process that dies in between leaves a folder that the next start takes away.
+    // The state first: a process that dies in between leaves a folder that the next start removes.
     call.forge.save().map_err(Refusal::internal)?;
     call.forge.git.delete(id).map_err(Refusal::internal)?;
     Ok(Reply::empty())

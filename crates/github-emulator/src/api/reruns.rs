@@ -48,7 +48,7 @@ fn all(call: &Call) -> Answer {
     })
 }
 
-/// Lets jobs run again. `which` answers the newest jobs of their run, and those that are to run.
+/// Reruns jobs. `which` returns the newest jobs of their run, and those to rerun.
 fn again(
     call: &Call,
     which: impl for<'s> FnOnce(&Call, &'s Repository) -> Result<(Vec<&'s CheckRun>, Vec<&'s CheckRun>), Refusal>,

@@ -124,7 +124,7 @@ fn verdict(fields: &Fields) -> Result<ReviewState, Refusal> {
     }
 }
 
-/// Refuses an author's verdict on the own pull request, and a verdict that needs words and has none.
+/// Refuses an author's verdict on their own pull request, and a verdict that needs words and has none.
 fn may_say(issue: &Issue, actor: &Login, verdict: ReviewState, says_something: bool) -> Result<(), Refusal> {
     if matches!(verdict, ReviewState::ChangesRequested | ReviewState::Commented) && !says_something {
         return Err(Refusal::sentence("Body can't be blank"));

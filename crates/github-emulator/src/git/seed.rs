@@ -1,4 +1,4 @@
-//! Repositories that start with something in them: files, or another repository's history.
+//! Initial contents of repositories: files, or another repository's history.
 
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub(in super::super) fn grow(
     Ok(commit)
 }
 
-/// Copies what the local repository's `HEAD` reaches into `branch`, and only reads there.
+/// Copies the commits of the local repository's `HEAD` into `branch`; the local repository is only read.
 pub(in super::super) fn copy_head(repo: &git2::Repository, from: &Path, branch: &str) -> Result<Oid, git2::Error> {
     let source = git2::Repository::open(from)?;
     let head = source.head()?.peel_to_commit()?.id();

@@ -41,12 +41,12 @@ impl Store {
         Self { root, locks: Mutex::default() }
     }
 
-    /// The folder that everything is in.
+    /// The folder of everything.
     pub(in super::super) fn folder(&self) -> &Path {
         &self.root
     }
 
-    /// The folder that all repositories are in.
+    /// The folder of all repositories.
     pub(in super::super) fn root(&self) -> PathBuf {
         self.root.join("repositories")
     }

@@ -40,7 +40,7 @@ use crate::names::Login;
 /// The longest query, in bytes.
 const QUERY_MAX: usize = 1 << 20;
 
-/// The most fragments of a query: what is made of one another is read one inside the other.
+/// The most fragments of a query: nested fragments recurse.
 const FRAGMENTS_MAX: usize = 200;
 
 /// The length to which a query without a name is cut to name it.
@@ -166,7 +166,7 @@ fn mutate<'q>(call: &Call, run: &Run<'q>, set: &'q SelectionSet) -> ConstValue {
     ConstValue::Object(fields)
 }
 
-/// The operation that is to run.
+/// The operation to run.
 fn chosen<'d>(
     operations: &'d DocumentOperations,
     wanted: Option<&str>,
@@ -219,7 +219,7 @@ fn refused(problems: &[Problem]) -> Reply {
     Reply::ok(json!({"errors": problems.iter().map(Problem::json).collect::<Vec<_>>()}))
 }
 
-/// An answer: the data in the query's order, and what went wrong.
+/// An answer: the data in the query's order, and the problems.
 fn whole(data: Option<&ConstValue>, problems: &[Problem]) -> Reply {
     let mut text = format!("{{\"data\":{}", data.map_or_else(|| "null".to_owned(), json_of));
     if !problems.is_empty() {

@@ -30,7 +30,7 @@ const FIELDS_MAX: usize = 100_000;
 /// The most levels of an answer, lists included: each takes some of the stack.
 const DEPTH_MAX: usize = 60;
 
-/// A field became `null` that cannot be: what contains it is `null` instead.
+/// A non-null field became `null`, so its parent is `null` instead.
 struct Absent;
 
 /// One operation as it runs.
@@ -68,7 +68,7 @@ impl<'q> Run<'q> {
         collected
     }
 
-    /// Selects from what a mutation did.
+    /// Selects from the result of a mutation.
     pub(super) fn done<'s>(
         &self,
         at: &At<'s>,

@@ -23,7 +23,7 @@ pub(super) enum Out<'s> {
     Null,
     Leaf(Value),
     Object(Rc<dyn Object<'s> + 's>),
-    /// The object of this global id. What belongs to another thing refers to it so: no type's file needs the file of the
+    /// The object of this global id. A part of another object refers to it so: no type's file needs the file of the
     /// type that contains it.
     Node(String),
     List(Vec<Self>),

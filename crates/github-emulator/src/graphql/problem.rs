@@ -9,7 +9,7 @@ use super::super::refusal::Refusal;
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
     pub(super) message: String,
-    /// GitHub's name of what went wrong with the data, such as `NOT_FOUND`.
+    /// GitHub's name of the problem with the data, such as `NOT_FOUND`.
     kind: Option<&'static str>,
     /// The problem with the query itself.
     extensions: Option<Value>,

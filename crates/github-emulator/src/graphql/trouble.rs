@@ -1,4 +1,4 @@
-//! The mood `queries`: answers that are none, before the query ran or after a mutation had its effect.
+//! The mood `queries`: failed answers, before the query ran or after a mutation had its effect.
 
 use async_graphql_parser::types::OperationType;
 use http::StatusCode;

@@ -177,7 +177,7 @@ impl<'q> Check<'q> {
         if name == "__typename" {
             return;
         }
-        // A fragment on a type that is not there has been told already.
+        // A fragment on an unknown type has been reported already.
         if self.schema.get(of).is_none() {
             return;
         }

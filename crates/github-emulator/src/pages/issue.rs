@@ -1,4 +1,4 @@
-//! The page of an issue: its state and labels, what it says, what happened to it.
+//! The page of an issue: its state and labels, its text, its events.
 
 use serde_json::json;
 

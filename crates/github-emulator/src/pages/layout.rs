@@ -1,4 +1,4 @@
-//! The templates of the pages, and what all pages have around their content.
+//! The templates of the pages, and the frame around their content.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
     Ok(templates)
 });
 
-/// A page of this template and what it shows, below a trail of (name, address).
+/// A page of this template and its values, below a trail of (name, address).
 pub(super) fn page(name: &str, title: &str, trail: &[(String, String)], shown: &Value) -> Answer {
     let content = render(name, shown)?;
     Ok(Reply::raw("text/html; charset=utf-8", whole(title, trail, &content)?))

@@ -1,4 +1,4 @@
-//! The page of a pull request: what it says, its commits, what happened to it, its diff in colour; and the diff alone.
+//! The page of a pull request: its text, its commits, its events, its diff in colour; and the diff alone.
 
 use git2::Oid;
 use serde_json::{Value, json};

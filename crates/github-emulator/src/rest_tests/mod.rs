@@ -1,4 +1,4 @@
-//! The REST API over real HTTP: what a worker needs after it has opened a pull request, kinds of tokens, and moods.
+//! The REST API over real HTTP: the calls of a worker after it has opened a pull request, kinds of tokens, and moods.
 
 mod actions;
 mod checks;

@@ -1,4 +1,4 @@
-//! Moods of issues, pull requests, comments and GraphQL: what is late, touched or not answered.
+//! Moods of issues, pull requests, comments and GraphQL: late, touched and missing answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Moods: each shows what was recorded, and without it the answers are the usual ones.
+//! Moods: each has its recorded effect, and without it the answers are the usual ones.
 
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ async fn a_tag_belongs_to_the_token() {
     assert_eq!(tag("tw").await, tag("second").await);
 }
 
-/// Runs git in `folder`; whether it succeeded, and what it said.
+/// Runs git in `folder`; returns whether it succeeded, and its output.
 fn git(folder: &std::path::Path, args: &[&str]) -> (bool, String) {
     #[expect(clippy::disallowed_methods, reason = "this crate depends on no other crate of the workspace")]
     let mut git = std::process::Command::new("git");

@@ -1,4 +1,4 @@
-//! Kinds of tokens: what a fine-grained one and a job's may not do.
+//! Kinds of tokens: the limits of a fine-grained one and a job's.
 
 use serde_json::{Value, json};
 

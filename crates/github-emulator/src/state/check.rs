@@ -1,4 +1,4 @@
-//! Check runs: what Apps found out about a commit, and the jobs of GitHub Actions, which are check runs, too.
+//! Check runs: the results of Apps about a commit, and the jobs of GitHub Actions, which are check runs, too.
 
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,7 @@ pub(in super::super) struct CheckSuite<'s> {
 /// The combined status of several check runs and, at their end, their combined conclusion. No check runs at all mean a
 /// run that waits for an approval.
 pub(in super::super) fn together(runs: &[&CheckRun]) -> (&'static str, Option<&'static str>) {
-    /// The one that comes first here is that of all.
+    /// The first one in this order is the combined one.
     const CONCLUSIONS: [&str; 9] = [
         "failure",
         "timed_out",

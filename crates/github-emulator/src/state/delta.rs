@@ -1,4 +1,4 @@
-//! A change of the state as data: what `state_file` appends. The whole state is a change of nothing.
+//! A change of the state as data, which `state_file` appends. The whole state is a change of an empty one.
 
 use std::collections::BTreeMap;
 

@@ -58,7 +58,7 @@ impl Permission {
     }
 }
 
-/// Permissions, each with how far it reaches.
+/// Permissions, each with its access.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(in super::super) struct Permissions(pub(in super::super) BTreeMap<Permission, Access>);
@@ -83,7 +83,7 @@ impl Permissions {
         Self(all)
     }
 
-    /// Whether `permission` reaches this far.
+    /// Whether `permission` gives this access.
     pub(in super::super) fn reach(&self, permission: Permission, access: Access) -> bool {
         self.0.get(&permission).is_some_and(|granted| *granted >= access)
     }

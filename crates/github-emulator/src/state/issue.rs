@@ -31,7 +31,7 @@ pub(in super::super) struct Comment {
 }
 
 impl Comment {
-    /// Changes its text, and keeps what it said.
+    /// Changes its text, and keeps the old one.
     pub(in super::super) fn edit(&mut self, ids: impl Fn() -> u64, editor: &Login, now: Timestamp, body: String) {
         let original = Original { author: &self.author, at: self.created_at, text: &self.body };
         if body != self.body {
@@ -78,13 +78,13 @@ pub(in super::super) struct Lock {
 }
 
 impl Issue {
-    /// Notes what happened, and that the issue changed with it.
+    /// Notes an event, and that the issue changed with it.
     pub(in super::super) fn record(&mut self, id: u64, actor: &Login, at: Timestamp, kind: EventKind) {
         self.updated_at = at;
         self.events.push(Event { id, actor: actor.clone(), at, kind });
     }
 
-    /// Changes its text, and keeps what it said.
+    /// Changes its text, and keeps the old one.
     pub(in super::super) fn edit(
         &mut self,
         ids: impl Fn() -> u64,
@@ -102,7 +102,7 @@ impl Issue {
         self.updated_at = now;
     }
 
-    /// Closes it; closing what is closed changes nothing.
+    /// Closes it; closing a closed one changes nothing.
     pub(in super::super) fn close(&mut self, id: u64, actor: &Login, at: Timestamp, why: Closing) {
         if self.state == IssueState::Closed {
             return;
@@ -113,7 +113,7 @@ impl Issue {
         self.record(id, actor, at, EventKind::Closed { commit: why.commit, reason: self.reason });
     }
 
-    /// Opens it again; opening what is open changes nothing.
+    /// Reopens it; reopening an open one changes nothing.
     pub(in super::super) fn reopen(&mut self, id: u64, actor: &Login, at: Timestamp) {
         if self.state == IssueState::Open {
             return;

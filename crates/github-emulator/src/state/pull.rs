@@ -42,7 +42,7 @@ pub(in super::super) enum ReviewState {
 }
 
 impl Pull {
-    /// Whether a comment can be seen by `reader`: those of a pending review only by who writes it.
+    /// Whether `reader` can see a comment: those of a pending review only its author can.
     pub(in super::super) fn shows(&self, comment: &ReviewComment, reader: Option<&Login>) -> bool {
         let pending = self.reviews.iter().find(|review| Some(review.id) == comment.review);
         pending.is_none_or(|review| review.is_shown(reader))
@@ -113,7 +113,7 @@ pub(in super::super) struct ReviewComment {
 }
 
 impl ReviewComment {
-    /// Changes its text, and keeps what it said.
+    /// Changes its text, and keeps the old one.
     pub(in super::super) fn edit(&mut self, ids: impl Fn() -> u64, editor: &Login, now: Timestamp, body: String) {
         let original = Original { author: &self.author, at: self.created_at, text: &self.body };
         if body != self.body {

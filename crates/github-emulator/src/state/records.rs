@@ -1,4 +1,4 @@
-//! Records under keys, which remember what changed since they were last stored.
+//! Records under keys, which remember their changes since they were last stored.
 
 use std::{
     borrow::{Borrow, Cow},
@@ -54,7 +54,7 @@ impl<K: Ord + Clone, V: Clone> Records<K, V> {
         }
     }
 
-    /// Replaces each record by what `changed` makes of it.
+    /// Replaces each record by the result of `changed`.
     pub(in super::super) fn try_edit<E>(&mut self, changed: impl Fn(&V) -> Result<V, E>) -> Result<(), E> {
         for (key, value) in &mut self.all {
             *value = changed(value)?;
@@ -96,7 +96,7 @@ impl<K: Ord + Clone, V: Clone> Records<K, V> {
         self.all.iter().map(|(key, value)| (key.clone(), Some(Cow::Borrowed(value)))).collect()
     }
 
-    /// Repeats changes that were stored; nothing counts as changed by it.
+    /// Applies stored changes; they do not count as changes.
     pub(in super::super) fn replay(&mut self, changes: Changes<'_, K, V>) {
         for (key, value) in changes {
             match value {

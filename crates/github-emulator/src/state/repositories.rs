@@ -1,4 +1,4 @@
-//! Everything that is kept, and the repositories in it, found by what they are called now or were called before.
+//! The whole state, and its repositories, which are found by their current and former names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Accounts, Grant, Repository, records::Records};
 use crate::names::RepoName;
 
-/// Everything that is kept.
+/// The whole state.
 #[derive(Debug, Default)]
 pub(in super::super) struct State {
     pub(in super::super) accounts: Accounts,
@@ -82,7 +82,7 @@ impl Repositories {
         self.index();
     }
 
-    /// Takes a repository away.
+    /// Removes a repository.
     pub(in super::super) fn remove(&mut self, id: u64) {
         self.touched.insert(id);
         self.forget(id);
@@ -93,7 +93,7 @@ impl Repositories {
         (std::mem::take(&mut self.touched), &mut self.all)
     }
 
-    /// Repeats a stored head: a new repository, or the new head of a known one.
+    /// Applies a stored head: a new repository, or the new head of a known one.
     pub(super) fn replay_head(&mut self, stored_head: Value) -> serde_json::Result<()> {
         let mut head: Repository = serde_json::from_value(stored_head.clone())?;
         head.stored_head = stored_head;
@@ -106,12 +106,12 @@ impl Repositories {
         Ok(())
     }
 
-    /// The repository of this id, to repeat what was stored of it.
+    /// The repository of this id, to apply its stored changes.
     pub(super) fn replayed(&mut self, id: u64) -> Option<&mut Repository> {
         self.all.get_mut(&id)
     }
 
-    /// Takes a repository away, which counts as no change.
+    /// Removes a repository, without counting as a change.
     pub(super) fn forget(&mut self, id: u64) {
         self.all.remove(&id);
         self.index();

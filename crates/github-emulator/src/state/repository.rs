@@ -21,7 +21,7 @@ use crate::names::{Login, RepoName, Timestamp};
 pub(in super::super) enum Visibility {
     /// Everyone.
     Public,
-    /// Accounts with a role of their own in it.
+    /// Accounts with their own role in it.
     Private,
 }
 
@@ -78,7 +78,7 @@ pub(in super::super) struct Repository {
     pub(in super::super) former_names: Vec<RepoName>,
     pub(in super::super) archived: bool,
     pub(in super::super) has_issues: bool,
-    /// Settings that are kept and shown, and change nothing else here: a wiki or project begins with its first page.
+    /// Settings that are kept and shown, and have no other effect here: a wiki or project begins with its first page.
     pub(in super::super) features: BTreeMap<String, bool>,
     pub(in super::super) homepage: Option<String>,
     pub(in super::super) merging: Merging,
@@ -226,7 +226,7 @@ impl Repository {
         self.rules.contains_key(branch) || self.protected.iter().any(|known| known == branch)
     }
 
-    /// All that is required of a branch.
+    /// The requirements of a branch.
     pub(in super::super) fn rules_of(&self, branch: &str) -> impl Iterator<Item = &BranchRules> {
         let by_ruleset = self.rulesets.get(branch).map(|ruleset| &ruleset.rules);
         self.rules.get(branch).into_iter().chain(by_ruleset)

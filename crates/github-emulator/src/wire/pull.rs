@@ -34,7 +34,7 @@ impl Measured {
         Fit { mergeable: self.mergeable, behind: self.behind, verified: self.verified }
     }
 
-    /// The fields of a pull request by itself that only git can fill, and whether it can be merged.
+    /// The fields of a single pull request that only git can fill, and whether it can be merged.
     pub(in super::super) fn fields(self, view: View<'_>, issue: &Issue) -> Value {
         let state = merge_state(view.repo, view.accounts, issue, self.fit()).name();
         json!({
@@ -90,7 +90,7 @@ pub(in super::super) fn pull(view: View<'_>, issue: &Issue) -> Value {
     shown
 }
 
-/// A pull request by itself, with what git tells about it.
+/// A single pull request, with the facts from git.
 pub(in super::super) fn whole_pull(view: View<'_>, issue: &Issue, measured: Measured) -> Value {
     let mut shown = pull(view, issue);
     if let (Some(pull), Value::Object(fields)) = (&issue.pull, &mut shown) {

@@ -51,7 +51,7 @@ const ADDRESSES: [(&str, &str); 37] = [
     ("url", ""),
 ];
 
-/// Settings that are kept and shown, and change nothing else.
+/// Settings that are kept and shown, without other effects.
 pub(in super::super) const FEATURES: [&str; 3] = ["has_downloads", "has_projects", "has_wiki"];
 
 /// The repository by itself, which alone has these counts.
@@ -73,7 +73,7 @@ pub(in super::super) fn minimal_repository(view: View<'_>, role: Role) -> Value 
     shown
 }
 
-/// The repository in a list, with what `role` may do in it.
+/// The repository in a list, with the permissions of `role` in it.
 pub(in super::super) fn repository(view: View<'_>, role: Role) -> Value {
     let repo = view.repo;
     let open = repo.issues.values().filter(|issue| issue.state == IssueState::Open).count();

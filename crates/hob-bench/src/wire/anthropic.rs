@@ -53,7 +53,7 @@ pub(super) fn whole(reply: &Reply) -> Value {
     let block = match &reply.turn {
         Turn::Text(text) => json!({ "type": "text", "text": text }),
         Turn::Call { name, arguments } => {
-            // Arguments that a fault broke stay what they are: no object.
+            // Arguments that a fault broke stay broken: they are not an object.
             let input = serde_json::from_str(arguments).unwrap_or_else(|_broken| json!(arguments));
             json!({ "type": "tool_use", "id": call_id(reply), "name": name, "input": input })
         }

@@ -1,4 +1,4 @@
-//! The protocols: which tools a request offers, and a turn in the protocol's words, streamed or whole.
+//! The protocols: the tools that a request offers, and a turn in the protocol's format, streamed or whole.
 
 mod anthropic;
 mod chat;

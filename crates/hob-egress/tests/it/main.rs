@@ -1,4 +1,4 @@
-//! The server of one run, from the outside: over real sockets on loopback, with names that a test makes up.
+//! The server of one run, from the outside: over real sockets on loopback, with made-up names.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 

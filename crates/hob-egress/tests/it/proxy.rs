@@ -1,4 +1,4 @@
-//! The proxy: what is listed is reached, everything else is not.
+//! The proxy: listed hosts are reached, and no others.
 
 use std::time::Duration;
 
@@ -164,7 +164,7 @@ async fn a_redirect_off_the_list_is_refused() {
     assert_eq!(egress.denied(), ["169.254.169.254", "evil.test"]);
 }
 
-/// Attack corpus F74: the server's end. That a child has no other way out, and that its run ends, are tests of their own.
+/// Attack corpus F74: the server's end. Other tests show that a child has no other way out, and that its run ends.
 #[tokio::test]
 async fn a_proxy_that_ends_closes_what_it_served() {
     let port = echo().await;

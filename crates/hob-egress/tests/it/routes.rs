@@ -1,4 +1,4 @@
-//! Model routes: the key stays here, the stream passes unchanged, and what it used is counted.
+//! Model routes: the key stays here, the stream passes unchanged, and its tokens are counted.
 
 use std::{
     io::Write,
@@ -109,7 +109,7 @@ async fn an_event_arrives_before_the_next_is_made() {
     assert_eq!(answer.next().await.unwrap().unwrap(), "data: one\n\n");
     send.send(Ok("data: two\n\n".into())).unwrap();
     assert_eq!(answer.next().await.unwrap().unwrap(), "data: two\n\n");
-    // The agent hangs up: what came is counted all the same.
+    // The agent hangs up: the part that came is counted all the same.
     let mut changes = egress.meter().watch();
     drop(answer);
     send.send(Ok("data: three\n\n".into())).unwrap();

@@ -76,7 +76,7 @@ pub(crate) async fn tunnel(egress: &Egress, target: &str) -> TcpStream {
     stream
 }
 
-/// The first message of a TLS client that wants `name`.
+/// The first message of a TLS client for the host `name`.
 pub(crate) fn hello(name: &'static str) -> Vec<u8> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

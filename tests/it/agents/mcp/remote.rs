@@ -1,4 +1,4 @@
-//! Servers over HTTP: what Hob sends them, and what it takes from them.
+//! Servers over HTTP: Hob's requests, and its handling of their answers.
 
 use std::sync::Mutex;
 
@@ -34,7 +34,7 @@ impl Request {
 }
 
 impl Remote {
-    /// One that answers each request for a call with what `answer` makes of it.
+    /// One that answers each call with the result of `answer`.
     async fn start(answer: impl Fn(&Value) -> Response + Clone + Send + Sync + 'static) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/mcp", listener.local_addr().unwrap());

@@ -70,7 +70,7 @@ impl Play {
     async fn begin(scenario: Scenario, mut deaths: Vec<Moment>) -> Self {
         let turnstile = Arc::new(scenario.turnstile());
         let world = scenario.world(&turnstile).await;
-        // Every other moment its own machine goes on; both sides of a moment are tried on both.
+        // Every other moment its own machine continues; both sides of a moment are tried on both.
         let heirs = match deaths.first() {
             Some(Moment::Step(n, side) | Moment::Write(n, side)) if n % 2 == usize::from(*side == Side::After) => {
                 Heirs::OnItsMachine
@@ -168,7 +168,7 @@ impl Play {
     }
 }
 
-/// Plays the scenario with these deaths to its end; whether all of them came.
+/// Plays the scenario with these deaths to its end; returns whether all of them came.
 fn survives(scenario: Scenario, deaths: Vec<Moment>) -> bool {
     in_virtual_time(Box::pin(async {
         let mut play = Play::begin(scenario, deaths).await;

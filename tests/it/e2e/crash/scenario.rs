@@ -1,4 +1,4 @@
-//! The lives of one issue in which workers die, and what has to be true at their end.
+//! The lives of one issue in which workers die, and the conditions at their end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ const TOKENS_A_RUN: u64 = 10;
 /// The agent's report when it is done.
 const DONE: &str = r#"echo '{"outcome":"done","summary":"Made it.","input_tokens":10}'"#;
 
-/// A life of one issue: people do something, a worker runs, and so on.
+/// A life of one issue: people act, a worker runs, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scenario {
     Happy,
@@ -29,7 +29,7 @@ pub(super) enum Scenario {
     Cancelled,
     /// The agent is killed in the first attempt.
     Retried,
-    /// The first worker is asked to stop while it is at it.
+    /// The first worker is asked to stop during its work.
     Stopped,
     /// After its end the issue is opened and labelled again.
     AskedAgain,
@@ -244,7 +244,7 @@ impl Scenario {
         }
     }
 
-    /// After how many of its requests the worker of a turn is asked to stop.
+    /// The number of its requests after which the worker of a turn is asked to stop.
     pub(super) fn stops_after(self, turn: usize) -> Option<usize> {
         (self == Self::Stopped && turn == 0).then_some(25)
     }

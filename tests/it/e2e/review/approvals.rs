@@ -78,7 +78,7 @@ impl Opened {
     }
 }
 
-/// A5 of what Actions really is.
+/// Facts A5.
 #[tokio::test]
 async fn a_draft_whose_workflows_nobody_has_approved_stays_one() {
     let opened = opened_by(JOB, CI).await;
@@ -127,7 +127,7 @@ async fn a_persons_pull_request_waits_for_no_approval() {
     opened.world.finish().await;
 }
 
-/// R5: none that can be seen is not none.
+/// R5: invisible checks are not the same as none.
 #[tokio::test]
 async fn a_job_that_may_not_see_checks_marks_nothing_as_ready() {
     let hidden = |what: &str| Fault {

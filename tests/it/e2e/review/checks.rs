@@ -1,4 +1,4 @@
-//! Checks of the forge that fail on a pull request: what the agent gets to see of them.
+//! Checks of the forge that fail on a pull request: the agent's view of them.
 
 use github_emulator::{Annotation, Job, JobChange, JobConclusion, JobStep};
 use http::Method;

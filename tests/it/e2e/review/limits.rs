@@ -182,7 +182,7 @@ async fn forty_five_threads_are_answered_in_two_rounds() {
     world.finish().await;
 }
 
-/// The conversation of the work goes on in the round, with what the agent read then.
+/// The conversation of the work continues in the round, with the agent's earlier reads.
 #[tokio::test]
 async fn a_native_agent_goes_on_in_its_session_when_a_review_comes_back() {
     let replies = Replies::none();

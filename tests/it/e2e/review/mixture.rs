@@ -1,4 +1,4 @@
-//! All that can come back from a pull request at once, for the real program, which is killed in the middle of it.
+//! All kinds of feedback from a pull request at once, for the real program, which is killed in the middle of it.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{checks::failed_job, merges_when_green};
 use crate::harness::{Gate, World, repo_on_forge};
 
-/// The first run writes the work; those of the round resolve the conflict and do what was asked, after the gate.
+/// The first run writes the work; those of the round resolve the conflict and do the requested change, after the gate.
 fn script() -> String {
     let says = r#"printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: Louder.\nT2: Louder, too.\nT3: No: it is a name."}'"#;
     let round = Gate::before(&format!("printf 'ONE\\nTWO\\nthree\\n' > done.txt; echo both > half.txt; {says}"));

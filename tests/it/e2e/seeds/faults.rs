@@ -1,4 +1,4 @@
-//! The forge's bad days: which faults the calls of a pass meet, and in which moods the forge is.
+//! The forge's bad days: the faults that the calls of a pass meet, and the forge's moods.
 
 use github_emulator::{Fault, Mood, Moods, What, When};
 

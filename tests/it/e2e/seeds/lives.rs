@@ -1,4 +1,4 @@
-//! The issues of a seed, and what people do about them in the middle of it.
+//! The issues of a seed, and the actions of people on them in the middle of it.
 
 use hob_domain::{Record, State};
 use http::Method;
@@ -56,7 +56,7 @@ pub(super) enum Deed {
 pub(super) struct Life {
     pub(super) issue: u64,
     pub(super) deed: Deed,
-    /// The pass in which the deed is done, and after how many requests of Hob's.
+    /// The pass in which the deed is done, and the number of Hob's requests before it.
     pub(super) moment: (u64, usize),
     done: bool,
     /// The head that a check failed on.
@@ -190,7 +190,7 @@ impl Life {
         if record.state == State::Blocked && self.is_open(world).await {
             world.comments("ann", self.issue, "/hob unblock Green, please.").await;
         }
-        // A false 404 about the permission of ann refuses her label: she does what the comment tells her.
+        // A false 404 about ann's permission refuses her label: she follows the comment's advice.
         let asked = world.labels(self.issue).await.contains(&"code".to_owned());
         if record.refused.is_some() && record.state == State::Ready && asked {
             world.labels_off("ann", self.issue, "code").await;

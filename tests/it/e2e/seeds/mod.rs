@@ -99,7 +99,7 @@ impl Stage {
         (name, worker)
     }
 
-    /// One pass of a worker, in the middle of which people do what they have to; or it dies there.
+    /// One pass of a worker, in the middle of which people act; or it dies there.
     async fn pass(&mut self, pass: u64, worker: Arc<Worker>, lives: &mut [Life]) -> Option<Arc<Worker>> {
         let mut life = lives.iter_mut().find(|life| life.moment.0 == pass && !life.is_quiet());
         let dies = life.is_none() && self.draw.below(4, &format!("{pass}: death")) == 0;
@@ -113,7 +113,7 @@ impl Stage {
         {
             let mut run = Box::pin(hob_worker::run_once(&worker, RunLimits::default()));
             let reached = tokio::select! {
-                // A pass that fails is what this is about.
+                // A pass that fails is the subject here.
                 ended = &mut run => { drop(ended); None }
                 go = stopped => go.ok(),
             };
@@ -215,7 +215,7 @@ impl Stage {
         }
     }
 
-    /// All that a seed that failed is understood by.
+    /// The data for understanding a failed seed.
     async fn story(&self, lives: &[Life]) -> String {
         let mut story = format!("seed {}: {} deaths\n", self.draw.0, self.deaths);
         for life in lives {

@@ -1,4 +1,4 @@
-//! One mutation as it runs: what its ids name, the endpoints of the REST API that it calls, and what it shows of its effect.
+//! One mutation as it runs: the objects of its ids, the endpoints of the REST API that it calls, and its payload.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::Value;

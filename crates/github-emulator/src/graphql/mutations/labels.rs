@@ -39,7 +39,7 @@ fn add(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     Ok(vec![("labelable", Shown::Node(subject.node()))])
 }
 
-/// Taking off a label that is not on it changes nothing, other than in the REST API.
+/// Removing a label that is not on it changes nothing, unlike in the REST API.
 fn remove(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     let subject = subject(doing)?;
     let names = doing.labels("labelIds", &subject.repo)?.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The mutations, one file a topic: the description of each with its input and payload, and what it does. Most do nothing
-//! themselves: they call the endpoint of the REST API that does the same.
+//! The mutations, one file a topic: the description of each with its input and payload, and its implementation. Most
+//! only call the endpoint of the REST API that does the same.
 
 mod comments;
 mod doing;

@@ -74,7 +74,7 @@ fn update(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     Ok(vec![("pullRequestReviewComment", Shown::Node(comment.node()))])
 }
 
-/// Asks these accounts; without `union` they replace who was asked before.
+/// Asks these accounts; without `union` they replace the accounts that were asked before.
 fn request(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     let pull = doing.target("pullRequestId", &["PullRequest"])?;
     let wanted = doing.logins("userIds")?.unwrap_or_default();
@@ -108,7 +108,7 @@ fn set_resolved(doing: &Doing<'_>, resolved: bool) -> Result<Vec<(&'static str, 
     doing.change(&thread, Role::Write, own, |issue, actor| {
         let comments = issue.pull.iter_mut().flat_map(|pull| &mut pull.review_comments);
         for first in comments.filter(|comment| comment.id == thread.id) {
-            // Resolving what is resolved keeps who did it first.
+            // Resolving a resolved thread keeps the first account that did it.
             first.resolved_by = resolved.then(|| first.resolved_by.take().unwrap_or_else(|| actor.clone()));
         }
     })?;

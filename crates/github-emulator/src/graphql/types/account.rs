@@ -75,7 +75,7 @@ pub(super) fn actor<'s>(at: &At<'s>, login: &Login) -> Out<'s> {
     at.state.accounts.get(login.as_str()).map_or(Out::Null, |account| of(account))
 }
 
-/// An account as what it is.
+/// An account in its own type.
 pub(super) fn of(account: &Account) -> Out<'_> {
     Out::object(AccountNode { account, kind: account.kind })
 }

@@ -1,4 +1,4 @@
-//! Check runs and commit statuses, and what they say together.
+//! Check runs and commit statuses, and their combined state.
 
 use super::{
     super::{

@@ -163,7 +163,7 @@ pub(super) fn issues<'s>(at: &At<'s>, args: &Args, repo: &'s Repository) -> Out<
         .filter(|issue| {
             states.as_ref().is_none_or(|states| states.contains(&issue.state.name().to_uppercase().as_str()))
         })
-        // One of the labels is enough, other than in the REST API.
+        // One of the labels is enough, unlike in the REST API.
         .filter(|issue| {
             let ids =
                 labels.as_ref().map(|names| names.iter().filter_map(|name| repo.label(name)).map(|label| label.id));

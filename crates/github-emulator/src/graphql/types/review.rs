@@ -107,7 +107,7 @@ impl<'s> Of<'s> {
         Out::Node(node_id("PullRequest", self.pull.id))
     }
 
-    /// Whether the caller may see what belongs to this review: a pending one is its author's alone.
+    /// Whether the caller may see the parts of this review: a pending one is its author's alone.
     pub(super) fn shows(&self, at: &At<'s>, review: &Review) -> bool {
         review.state != ReviewState::Pending || at.is_viewer(&review.author)
     }

@@ -26,7 +26,7 @@ type SearchResultItemConnection {
 }
 ";
 
-/// A page of what a search finds.
+/// A page of a search's results.
 pub(super) fn search<'s>(at: &At<'s>, args: &Args) -> Resolved<'s> {
     let kind = args.needed("type");
     if kind != "ISSUE" {

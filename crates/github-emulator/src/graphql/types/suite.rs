@@ -94,7 +94,7 @@ fn workflow_run<'s>(at: &At<'s>, repo: &'s Repository, run: &'s WorkflowRun) -> 
     )
 }
 
-/// A page of the steps of a job; no check run but a job has some.
+/// A page of the steps of a job; a check run that is not a job has none.
 pub(super) fn steps<'s>(args: &Args, run: &'s CheckRun) -> Out<'s> {
     let wanted = args.int("number").and_then(|number| u64::try_from(number).ok());
     let all = run.job.iter().flat_map(|job| &job.steps).zip(1..);
@@ -113,7 +113,7 @@ pub(super) fn steps<'s>(args: &Args, run: &'s CheckRun) -> Out<'s> {
     connection("CheckStepConnection", args, shown)
 }
 
-/// A page of what a check run says about lines of files.
+/// A page of a check run's annotations.
 pub(super) fn annotations<'s>(at: &At<'s>, args: &Args, repo: &'s Repository, run: &'s CheckRun) -> Out<'s> {
     let place = |column: Option<u64>, line: u64| {
         made("CheckAnnotationPosition", [("column", Out::leaf(column)), ("line", Out::leaf(line))])

@@ -125,7 +125,8 @@ impl<'s> Text<'s> {
         }))
     }
 
-    /// When it is shown as updated. What was opened is touched by much else, and not by the mood.
+    /// The time at which it is shown as updated. The mood leaves issues and pull requests alone, which much else
+    /// updates.
     fn shown_update(&self, at: &At<'s>) -> Timestamp {
         let times = (self.created_at, self.updated_at);
         match self.id.0 {
