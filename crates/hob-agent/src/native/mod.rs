@@ -8,8 +8,8 @@
 //!   the last 20), identical calls in a row, tokens, money, bytes that commands write. A turn costs the same however
 //!   long the run is. The system role has only Hob's own text; the task is the user's message. The file tools stay in
 //!   the folder (see `agent::folder`).
-//!   Processes that its commands and MCP servers started are gone when the run ends, even outside of their group, if they
-//!   kept the variable `HOB_AGENT_RUN`.
+//!   Processes that its commands and MCP servers started are gone when the run ends, even outside of their group, if
+//!   they kept the variable `HOB_AGENT_RUN`.
 //! - Caveats: money and tokens are counted after each reply, so a run can exceed them by one reply. A request that
 //!   failed on its way and was sent again may have cost something that no service reports. A shell command is confined
 //!   by its environment, time and process group only; rules about commands are advice for the model.
