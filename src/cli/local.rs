@@ -15,7 +15,7 @@ pub(super) fn fresh(begin: &str) -> RunId {
     RunId(worker_id(&worker_id(begin).0).0)
 }
 
-/// Whether a session can be resumed.
+/// Checks that a session can be resumed.
 pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
     let id = &record.id;
     if record.state == SessionState::Running {

@@ -125,7 +125,7 @@ impl Watch {
         locked(&self.stream).run_on(issue)
     }
 
-    /// Whether all events could be written.
+    /// Checks that all events could be written.
     ///
     /// # Errors
     /// [`Unwritable`]: it is why the run was stopped.

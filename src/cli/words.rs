@@ -18,7 +18,7 @@ pub(super) fn lacked_labels(labels: &[String]) -> String {
     format!("creates {} that the repository lacks", count(labels.len(), "label"))
 }
 
-/// The number of issues that a poll found, and what holds all of them back.
+/// A sentence with the number of issues that a poll found, and what holds all of them back.
 pub(super) fn polled(issues: usize, ready: usize, waiting: &[Waiting]) -> String {
     let asked = waiting.iter().filter(|one| one.on == WaitsOn::Person).count();
     let asked = if asked > 0 { format!(", {asked} waiting for an answer") } else { String::new() };

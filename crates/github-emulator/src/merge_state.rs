@@ -91,8 +91,8 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
     if failed { MergeState::Unstable } else { MergeState::Clean }
 }
 
-/// Why rules forbid the merge of a pull request, in GitHub's sentences; empty if they do not. The last argument is the
-/// merging account, and whether it makes a merge commit.
+/// Why rules forbid the merge of a pull request, in GitHub's sentences; `None` if they do not. The last argument is the
+/// merging account's role, and whether it makes a merge commit.
 pub(super) fn forbids(
     repo: &Repository,
     accounts: &Accounts,

@@ -147,7 +147,7 @@ impl Meter {
         self.exhausted.clone()
     }
 
-    /// Whether `model` may be asked.
+    /// Checks that `model` may be asked.
     pub(crate) fn may_ask(&self, model: &str) -> Result<(), Stop> {
         let Some(budget) = &self.budget else { return Ok(()) };
         match (budget.price)(model) {

@@ -125,7 +125,7 @@ impl Relay {
         }
     }
 
-    /// Whether a call may be made; one that costs tokens is counted from here on.
+    /// Checks that a call may be made; one that costs tokens is counted from here on.
     fn permit(&self, route: &Route, does: Call, body: &[u8]) -> Result<Option<Count>, Denial> {
         let model = match does {
             Call::Free => return Ok(None),

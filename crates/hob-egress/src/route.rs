@@ -58,7 +58,7 @@ pub(crate) enum BadRoute {
 }
 
 impl Route {
-    /// Whether it can be used.
+    /// Checks that it can be used.
     pub(crate) fn check(&self) -> Result<(), BadRoute> {
         let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if self.name.is_empty() || !self.name.bytes().all(known) {

@@ -96,7 +96,7 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
     })
 }
 
-/// Whether an account is authorized, or why not. A failed look-up authorizes no account.
+/// Checks that an account is authorized; the inner error says why not. A failed look-up authorizes no account.
 pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(), String>, WorkError> {
     let rules = worker.settings.trust_rules();
     let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
@@ -125,8 +125,8 @@ pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Resul
     Ok(authorized)
 }
 
-/// The issue as an authorized account approved it at `since`, that is, as it is now; `None` if an unauthorized account
-/// changed it in that second or later.
+/// The hash of the issue as an authorized account approved it at `since`, that is, as it is now; empty if an
+/// unauthorized account changed it in that second or later.
 pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timestamp) -> Result<String, WorkError> {
     for editor in worker.forge.issues().editors_since(issue.number, since).await? {
         let is_authorized = match &editor {
@@ -163,7 +163,7 @@ pub(super) async fn chosen_agent(
     })
 }
 
-/// Whether an authorized account added the label; otherwise why it does not count.
+/// Checks that an authorized account added the label; the inner error says why it does not count.
 pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
     let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
     let Some(actor) = latest.and_then(|event| event.actor) else {

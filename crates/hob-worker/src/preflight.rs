@@ -96,7 +96,7 @@ async fn rules_of_branches(worker: &Worker, findings: &mut Findings) -> Result<(
     Ok(())
 }
 
-/// Whether profiles failed to load so often that routing is off.
+/// Checks whether profiles failed to load so often that routing is off.
 async fn routing(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
     let tip = worker.forge.ledger().tips().await?.repository;
     let record = worker.forge.repository_ledger().entry(tip.as_ref()).await.map_err(WorkError::from);
@@ -120,7 +120,7 @@ async fn profiles(worker: &Worker, findings: &mut Findings) -> Result<(), WorkEr
     Ok(())
 }
 
-/// Whether each MCP server of the settings starts and lists its tools. A failing one does not stop the work: agents do
+/// Checks whether each MCP server of the settings starts and lists its tools. A failing one does not stop the work: agents do
 /// without.
 async fn servers(worker: &Worker, findings: &mut Findings) {
     let machine = Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count: false };
@@ -327,7 +327,7 @@ async fn repository_settings(worker: &Worker, base: &BaseBranch) -> Result<Optio
     Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
 }
 
-/// Whether the protected paths are globs, and the programs of the checks are there.
+/// Checks that the protected paths are globs, and that the programs of the checks exist.
 async fn repository_rules(
     worker: &Worker,
     rules: &RepositorySettings,
@@ -349,7 +349,7 @@ async fn repository_rules(
     Ok(())
 }
 
-/// Whether the default agent can be run here.
+/// Checks that the default agent can be run here.
 async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) -> Result<(), WorkError> {
     let name = agent_name(worker, None, rules).to_owned();
     let ready = async {

@@ -258,7 +258,7 @@ async fn asked_for(worker: &Worker, comments: Vec<Comment>) -> Result<Vec<Commen
     Ok(asked)
 }
 
-/// The forge's checks on a commit; `None` if there is no such commit.
+/// The forge's checks on a commit; empty if there is no such commit.
 pub(super) async fn head_checks(worker: &Worker, sha: &Sha) -> Result<Vec<HeadCheck>, WorkError> {
     match worker.forge.head_checks(sha).all().await {
         Err(error) if error.is_not_found() => Ok(Vec::new()),

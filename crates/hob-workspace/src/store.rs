@@ -263,10 +263,10 @@ impl Workspace {
         exchange("reach the repository", &route, &self.root, command.arg("refs/heads/none")).await.map(drop)
     }
 
-    /// Whether the state folder can be written to.
+    /// Checks that the state folder can be written to.
     ///
     /// # Errors
-    /// [`WorkspaceError::Disk`] when it cannot.
+    /// [`WorkspaceError::Disk`] if it cannot.
     pub async fn try_writing(&self) -> Result<(), WorkspaceError> {
         let file = self.root.join(format!("writable-{}", std::process::id()));
         blocking("write to the state folder", move || {

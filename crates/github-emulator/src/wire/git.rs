@@ -198,7 +198,7 @@ pub(in super::super) fn wrapped_base64(bytes: &[u8]) -> String {
     wrapped
 }
 
-/// The account whose address signs a commit, `ID+LOGIN@users.noreply.HOST` or `LOGIN@…`; `None` otherwise.
+/// The account whose address signs a commit, `ID+LOGIN@users.noreply.HOST` or `LOGIN@…`; `null` otherwise.
 pub(in super::super) fn account_of(server: &str, accounts: &Accounts, who: &Signature<'_>) -> Value {
     let email = String::from_utf8_lossy(who.email_bytes()).into_owned();
     let Some((local, _host)) = email.split_once("@users.noreply.") else { return Value::Null };

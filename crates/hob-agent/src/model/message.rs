@@ -83,7 +83,7 @@ impl Picture {
     }
 }
 
-/// Replaces a picture for a model that does not take any.
+/// The replacement of a picture for a model that does not take any.
 pub(in crate::model) const UNSEEN: &str = "[a picture, which this model cannot see]";
 
 /// A tool the model may call.

@@ -105,7 +105,7 @@ impl NativeAgent {
         Self { servers: McpSource::Recorded(Arc::new(Recorded::new(lines))), ..self }
     }
 
-    /// Whether the price of each model is known, which a budget of money requires.
+    /// Checks that the price of each model is known, which a budget of money requires.
     fn priced(&self) -> Result<(), AgentError> {
         match self.models.unpriced() {
             Some(model) => Err(setup(format!(
@@ -116,7 +116,7 @@ impl NativeAgent {
         }
     }
 
-    /// Whether any tool is left to it in `sandbox`.
+    /// Checks that any tool is left to it in `sandbox`.
     fn reaches(&self, sandbox: &Sandbox) -> Result<(), AgentError> {
         match self.needs.lack(&OpenWays::of(sandbox)) {
             Some(lack) if lack.is_all => Err(setup(lack.sentence)),

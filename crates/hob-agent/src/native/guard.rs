@@ -170,7 +170,7 @@ impl Guard {
     }
 }
 
-/// Whether a person can be shown the whole of it.
+/// Checks that a person can be shown the whole of it.
 fn readable(proposed: &Proposed) -> Result<(), ToolError> {
     let long = proposed.shown().len();
     if long <= Proposed::SHOWN_MAX {

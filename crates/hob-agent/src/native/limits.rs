@@ -79,7 +79,7 @@ impl Limits {
 }
 
 impl Limits {
-    /// The number of turns, as the rest of `turn 3`; empty: they are not limited.
+    /// The number of turns, as the rest of `turn 3`; empty if they are not limited.
     pub(super) fn of_turns(&self) -> String {
         self.turns.map(|most| format!(" of {most}")).unwrap_or_default()
     }

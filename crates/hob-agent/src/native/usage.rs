@@ -184,7 +184,7 @@ impl RunUsage {
         Err(permanent(format!("{reached}, the last: `{line}` ({how})")))
     }
 
-    /// The number of failed commands, if that is limited.
+    /// The number of failed commands, as a part of the note; empty if they are not limited.
     fn failures(&self, limits: &Limits) -> String {
         let (failed, most) = (self.failed_commands, limits.failed_commands);
         let parts = [(failed.in_row, most.in_row, " in a row"), (failed.total, most.total, "")];

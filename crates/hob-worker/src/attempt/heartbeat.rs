@@ -65,7 +65,7 @@ pub(super) async fn is_withdrawn(worker: &Worker, issue: &Issue) -> Result<bool,
     Ok(issue.status != IssueStatus::Open || trigger_is_gone(worker).await?.is_none())
 }
 
-/// Whether the issue no longer asks for the work. `seen` is the time of its last known change.
+/// The interrupt if the issue no longer asks for the work. `seen` is the time of its last known change.
 async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> Result<Option<Interrupt>, WorkError> {
     let Some(now) = worker.forge.issues().get(held.issue.number).await? else { return Ok(Some(Interrupt::Withdrawn)) };
     if is_withdrawn(worker, &now).await? {

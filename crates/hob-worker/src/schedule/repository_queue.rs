@@ -130,7 +130,7 @@ impl RepositoryQueue {
         }
     }
 
-    /// Notes a problem that only an operator or a maintainer can fix; returns the time until the next check.
+    /// Notes a problem that only an operator or a maintainer can fix, and sets the time of the next check.
     pub(super) fn lacks_something(&mut self, error: &WorkError, poll: &PollSettings) {
         let pause = self.failed(error, poll);
         if let PollState::Due(_) = self.poll {

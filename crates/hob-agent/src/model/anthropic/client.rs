@@ -21,7 +21,7 @@ const LAST_BLOCK: &str = "}]}";
 const MARKED_BLOCK: &str = r#","cache_control":{"type":"ephemeral"}}]}"#;
 /// Characters of a tool's name that are sent back.
 const NAME_MAX: usize = 64;
-/// Replaces an empty message, which the service refuses.
+/// The replacement of an empty message, which the service refuses.
 const NOTHING: &str = "(nothing)";
 
 /// A client for one of Anthropic's models.

@@ -75,7 +75,7 @@ impl McpServers {
         self.all.keys().cloned().collect()
     }
 
-    /// Whether all of `names` are known.
+    /// Checks that all of `names` are known.
     ///
     /// # Errors
     /// The first that is not, with those that are.

@@ -114,7 +114,7 @@ impl Stage {
         Place { model, folder: &self.folder, state: self.root.path(), time, steps }
     }
 
-    /// Whether the steps were run, all of them and each once.
+    /// Checks that all steps were run, each once.
     fn proof(&self, subject: &Subject, steps: usize) -> Result<(), String> {
         let written = fs::read_to_string(self.folder.join(STEPS)).unwrap_or_default();
         let wanted: Vec<String> = (0..steps).map(|step| step.to_string()).collect();
