@@ -120,8 +120,8 @@ async fn profiles(worker: &Worker, findings: &mut Findings) -> Result<(), WorkEr
     Ok(())
 }
 
-/// Checks whether each MCP server of the settings starts and lists its tools. A failing one does not stop the work: agents do
-/// without.
+/// Checks whether each MCP server of the settings starts and lists its tools. A failing one does not stop the work:
+/// agents do without.
 async fn servers(worker: &Worker, findings: &mut Findings) {
     let machine = Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count: false };
     match look_at_servers(&worker.agents.mcp, &worker.agents.variables, &machine).await {
