@@ -23,8 +23,9 @@ fn text(path: &str) -> String {
 
 /// The Markdown files that people read.
 fn documents() -> Vec<PathBuf> {
-    let mut found: Vec<_> =
-        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(|name| root().join(name)).into();
+    let mut found: Vec<_> = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+        .map(|name| root().join(name))
+        .into();
     found.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
     found.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     found
@@ -304,6 +305,33 @@ fn rust_files(folder: &Path, found: &mut Vec<String>) {
 fn the_page_for_maintainers_takes_three_minutes() {
     let words = text("docs/public-repositories.md").split_whitespace().count();
     assert!(words <= 700, "{words} words");
+}
+
+#[test]
+fn the_page_for_code_agents_fits_on_a_screen_or_two() {
+    let lines = text("AGENTS.md").lines().count();
+    assert!(lines <= 60, "{lines} lines");
+}
+
+/// What the page shows of tests is in them, whatever its indentation.
+#[test]
+fn the_page_on_the_harness_shows_real_tests_and_names_every_file() {
+    let page = text("docs/harness.md");
+    let plain = |code: &str| code.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let mut tests = Vec::new();
+    rust_files(&root().join("tests/it/e2e"), &mut tests);
+    let tests: Vec<String> = tests.iter().map(|test| plain(test)).collect();
+    let shown: Vec<&str> =
+        page.split("```rust\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(code, _)| code).collect();
+    assert!(shown.len() > 1, "{shown:?}");
+    for code in shown {
+        assert!(tests.iter().any(|test| test.contains(&plain(code))), "no test has this:\n{code}");
+    }
+    let names = fs::read_dir(root().join("tests/it/harness")).unwrap();
+    let files: BTreeSet<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let table = rows(page.split_once("\n## The files\n").unwrap().1);
+    let named: BTreeSet<String> = table.iter().filter_map(|cells| code(&cells[0]).map(str::to_owned)).collect();
+    assert_eq!(named, files, "docs/harness.md");
 }
 
 #[test]
