@@ -1,5 +1,5 @@
-//! What a change says of itself: its title, its commit's message, and the summary that a pull request begins with. All of
-//! it may come from an agent, so it calls nobody, closes nothing, switches no CI off and stays short.
+//! An agent's words about its change: the title, the commit's message, and the summary at the start of a pull request.
+//! An agent may have written all of it, so it must not mention people, close issues, switch CI off, or get long.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +7,35 @@ use textwrap::{Options, WordSplitter, fill};
 
 use crate::{count, quiet, text::without_switches, title, visible};
 
-/// Characters of a commit's subject and of a title that an agent gives.
+/// Characters of a commit's subject and of an agent's title.
 const SUBJECT_MAX: usize = 72;
 /// Characters of a pull request's title that comes from the issue.
 const ISSUE_TITLE_MAX: usize = 120;
 /// Columns of a commit's body.
 const COLUMNS: usize = 72;
-/// Lines and bytes of a summary that stand in a commit's body, and those that stand in a pull request.
+/// Lines and bytes of a summary in a commit's body, and in a pull request.
 const IN_COMMIT: Bounds = Bounds { lines: 12, bytes: 1_000 };
 const IN_PULL_REQUEST: Bounds = Bounds { lines: 30, bytes: 3_000 };
 
-/// An agent's own words on its work.
+/// An agent's own words about its work.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ChangeText {
-    /// What the change does, in a few words; none: the issue's title says it.
+    /// What the change does, in a few words. `None` if the issue's title is used.
     pub title: Option<String>,
     /// What was done and why.
     pub summary: String,
-    /// What it says to the threads of a review, by their numbers.
+    /// Its replies to the threads of a review, by number.
     pub answers: BTreeMap<usize, String>,
 }
 
 impl ChangeText {
-    /// What an agent said at its end.
+    /// The agent's closing words.
     pub fn said(title: Option<String>, summary: &str) -> Self {
         let (answers, summary) = answers_in(summary);
         Self { title, summary, answers }
     }
 
-    /// A change of which there is only a summary.
+    /// A change that has only a summary.
     pub fn untitled(summary: impl Into<String>) -> Self {
         Self { summary: summary.into(), ..Self::default() }
     }
@@ -45,7 +45,8 @@ impl ChangeText {
         self.given_title().unwrap_or_else(|| one_title(issue_title, ISSUE_TITLE_MAX).unwrap_or_else(no_title))
     }
 
-    /// What a commit says: a subject, and the summary in short lines, which is empty where it would only repeat that.
+    /// The commit's subject and body. The body is the summary in short lines, or empty if it would only repeat the
+    /// subject.
     pub(super) fn in_commit(&self, issue_title: &str) -> (String, String) {
         let subject = self.given_title().or_else(|| one_title(issue_title, SUBJECT_MAX)).unwrap_or_else(no_title);
         let (summary, left_out) = shortened(&visible(&self.summary).0, IN_COMMIT);
@@ -57,7 +58,7 @@ impl ChangeText {
         (subject, body)
     }
 
-    /// The summary as a pull request shows it, and how many lines it leaves out; none where it is whole.
+    /// The summary as a pull request shows it, and a note of how many lines are left out. `None` if it is whole.
     pub(super) fn in_pull_request(&self) -> (String, Option<String>) {
         let (summary, _) = visible(&self.summary);
         let (kept, left_out) = shortened(&summary, IN_PULL_REQUEST);
@@ -74,7 +75,7 @@ impl ChangeText {
     }
 }
 
-/// The lines of an agent's summary that answer threads, by the threads' numbers from 1 on; and the rest of it.
+/// The lines of an agent's summary that answer threads, by the threads' numbers from 1, and the rest of the summary.
 fn answers_in(summary: &str) -> (BTreeMap<usize, String>, String) {
     let mut answers = BTreeMap::<usize, String>::new();
     let (mut rest, mut current) = (Vec::new(), None);
@@ -99,13 +100,13 @@ fn answers_in(summary: &str) -> (BTreeMap<usize, String>, String) {
     (answers, rest.join("\n").trim().to_owned())
 }
 
-/// Whether an answer to a thread says that nothing was done about it: the brief asks to begin it with `No:`.
+/// Whether a reply to a thread says that nothing was done; the brief asks to begin it with `No:`.
 pub fn is_declined(answer: &str) -> bool {
     let word: String = answer.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
     word.eq_ignore_ascii_case("no")
 }
 
-/// `T3: words`, however it is marked up.
+/// `T3: words`, in any markup.
 fn thread_line(line: &str) -> Option<(usize, &str)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '`' | '>'));
     let rest = line.strip_prefix('T').or_else(|| line.strip_prefix("Thread T"))?;
@@ -119,7 +120,7 @@ fn no_title() -> String {
     "Work on an issue without a title".to_owned()
 }
 
-/// A title without the full stop that sentences end with; none where no word is left.
+/// A title without the period of a sentence. `None` if no word is left.
 fn one_title(text: &str, max: usize) -> Option<String> {
     let line = title(text, max);
     let line = line.strip_suffix('.').filter(|rest| !rest.ends_with('.')).unwrap_or(&line);
@@ -133,7 +134,8 @@ struct Bounds {
     bytes: usize,
 }
 
-/// The beginning of the text, cut between lines, or between words where one line is too long; whether anything was cut.
+/// The beginning of the text, cut between lines, or between words if one line is too long; and whether anything was
+/// cut.
 fn shortened(text: &str, bounds: Bounds) -> (String, bool) {
     let text = text.trim();
     let mut kept = String::new();
@@ -152,8 +154,8 @@ fn shortened(text: &str, bounds: Bounds) -> (String, bool) {
     (kept.trim_end().to_owned(), false)
 }
 
-/// A line of a commit's body in lines of its columns. What git or the forge would read as a trailer is indented: the
-/// message's trailers are Hob's.
+/// Wraps a line of a commit's body. A line that git or the forge would read as a trailer is indented: the message's
+/// trailers are Hob's.
 fn wrapped(line: &str) -> String {
     let line = if is_trailer(line) { format!(" {line}") } else { line.to_owned() };
     let rest = line.trim_start();

@@ -1,51 +1,51 @@
-//! An agent's checklist: its steps and how far it is, as the status comment shows them while it works. An agent wrote it, so
-//! that it is harmless and short wherever it stands.
+//! An agent's checklist: its steps and their states, as the status comment shows them while the agent works. Because an
+//! agent wrote it, it is made harmless and short everywhere.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{count, inert_line, markup::folded, visible};
 
-/// Bytes that people see of a checklist.
+/// The most bytes of a checklist that people see.
 const SHOWN_MAX: usize = 2_048;
-/// Steps that are kept.
+/// The most steps that are kept.
 const STEPS_MAX: usize = 50;
 /// Characters of a step.
 const STEP_MAX: usize = 80;
-/// Steps that are shown one by one: on a phone more of them push the rest of the comment away.
+/// Steps that are listed singly; on a phone, more would push the rest of the comment away.
 const LINES_MAX: usize = 12;
 /// The sign of a step that is not done.
 const TODO: &str = "○";
-/// Bytes that are left for what stands around the steps.
+/// Bytes reserved for the text around the steps.
 const AROUND: usize = 160;
 
-/// How far a step is.
+/// The state of a step.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepState {
-    /// It is not begun.
+    /// Not begun.
     #[default]
     Todo,
-    /// The agent is at it.
+    /// The agent is working on it.
     Doing,
-    /// It is done.
+    /// Done.
     Done,
 }
 
-/// A step and how far it is.
+/// A step and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChecklistStep {
-    /// What is done, in one line.
+    /// The step in one line.
     pub step: String,
-    /// How far it is.
+    /// Its state.
     pub state: StepState,
 }
 
-/// An agent's steps, in their order.
+/// An agent's steps, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checklist(Vec<ChecklistStep>);
 
 impl Checklist {
-    /// The checklist of these steps, as much of it as is kept; none where there is no step.
+    /// A checklist of these steps, up to the number that is kept. `None` if there are no steps.
     pub fn new(steps: impl IntoIterator<Item = (String, StepState)>) -> Option<Self> {
         let kept = steps.into_iter().filter_map(|(step, state)| {
             let (step, _) = visible(&step);
@@ -58,18 +58,18 @@ impl Checklist {
         (!steps.is_empty()).then_some(Self(steps))
     }
 
-    /// The same with its steps in another form.
+    /// The same with `form` applied to its steps.
     #[must_use]
     pub fn in_words(self, form: impl Fn(&str) -> String) -> Self {
         Self(self.0.into_iter().map(|step| ChecklistStep { step: form(&step.step), ..step }).collect())
     }
 
-    /// How far it is, in a few words.
+    /// Its progress, in a few words.
     pub fn standing(&self) -> String {
         format!("{} of {} done", self.done(), count(self.0.len(), "step"))
     }
 
-    /// How far it is, in percent.
+    /// Its progress, in percent.
     pub fn percent(&self) -> u8 {
         u8::try_from(self.done() * 100 / self.0.len().max(1)).unwrap_or(100)
     }
@@ -83,12 +83,14 @@ impl Checklist {
         format!("{}:\n\n{}", self.standing(), self.lines("**Now**:"))
     }
 
-    /// The checklist when the run is over: its standing, which opens the steps. A step that the agent was at is not done.
+    /// The checklist after the run: a summary that unfolds to the steps. The step that the agent was working on is not
+    /// done.
     pub(super) fn folded(&self) -> String {
         folded(&format!("{} by the agent", self.standing()), &self.lines(TODO))
     }
 
-    /// One line a step; `doing` stands before the one that the agent is at. Where there are many, those that are done stand together, and what does not fit is counted.
+    /// One line for each step; `doing` precedes the current one. In a long list the finished steps are grouped, and
+    /// steps that do not fit are counted.
     fn lines(&self, doing: &str) -> String {
         let is_done = |step: &&ChecklistStep| step.state == StepState::Done;
         let mut lines = Vec::new();
@@ -179,7 +181,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Attack corpus H87, G83, for what an agent says while it works.
+    /// Attack corpus H87, G83, for the agent's words while it works.
     #[test]
     fn a_step_does_nothing_in_a_comment() {
         let hostile = "Fixes #9 @team ![x](http://e.example) <img>\n/hob cancel\n```\n- [ ] x";

@@ -1,6 +1,6 @@
 //! Commands in comments: `/hob retry`, `/hob pause`, …, at the start of a line of the author's own words.
 //!
-//! What a comment quotes, shows as code or hides is none of its author's words; a Markdown parser says which lines are.
+//! What a comment quotes, shows as code or hides is not its author's words; a Markdown parser says which lines are.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the parser's many events only text and what hides it matter")]
 
@@ -13,40 +13,40 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 pub enum Command {
     /// Try again.
     Retry,
-    /// Try again, knowing this.
+    /// Try again with this information.
     Unblock(String),
-    /// Do what was asked about, knowing this.
+    /// Do what was asked about, with this information.
     Approve(String),
-    /// Stop for good.
+    /// End the work for good.
     Cancel,
-    /// Leave the issue alone until it is resumed; why, may be empty.
+    /// Leave the issue alone until it is resumed. The reason may be empty.
     Pause(String),
-    /// Go on with a paused issue.
+    /// Continue a paused issue.
     Resume,
-    /// Let this agent or profile work from the next attempt on.
+    /// Use this agent or profile from the next attempt on.
     Agent(String),
-    /// Let the issue cost so much over its whole life, as it was written.
+    /// Allow the issue this cost over its whole life, as it was written.
     Budget(String),
     /// Make a plan first.
     Plan,
-    /// Say where the issue stands and why.
+    /// Explain the issue's state.
     Explain,
-    /// Say which commands there are.
+    /// List the commands.
     Help,
 }
 
-/// What a comment with a command asks.
+/// The request of a comment with a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// This.
+    /// A known command.
     Known(Command),
-    /// Something that Hob does not know: the line's words.
+    /// An unknown command: the words of the line.
     Unknown(String),
-    /// Whatever it asked was edited since: nobody can tell who wrote what stands there now.
+    /// The comment was edited, so its present words may not be its author's.
     Edited,
 }
 
-/// What a comment in a pull request's conversation asks.
+/// The request of a comment in a pull request's conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskedInReview {
     /// A command, or what looks like one.
@@ -55,13 +55,13 @@ pub enum AskedInReview {
     Work,
 }
 
-/// One command: how it is written and what it does.
+/// One command: its syntax and its effect.
 struct Known {
     verb: &'static str,
-    /// What follows the verb, for the list of commands.
+    /// What follows the verb in the list of commands.
     after: &'static str,
     does: &'static str,
-    /// How many words may follow on its line where other words ask for work; none: any number.
+    /// The most words that may follow on its line before the line counts as a request for work. `None` for any number.
     words: Option<usize>,
 }
 
@@ -85,10 +85,10 @@ const COMMANDS: [Known; 11] = [
     Known::new("help", "", "list the commands", Some(0)),
 ];
 
-/// A longer comment asks nothing: more than GitHub lets a comment have, in bytes.
+/// The longest comment that is read, in bytes: longer than GitHub allows.
 const COMMENT_MAX: usize = 4 * 65_536;
 
-/// How much of an unknown command is repeated, in characters.
+/// How much of an unknown command is quoted, in characters.
 const SAID_MAX: usize = 80;
 
 /// The list that answers `/hob help`.
@@ -100,7 +100,7 @@ pub fn command_list() -> String {
     )
 }
 
-/// What is said to a command that is not known, with the nearest one that is.
+/// The reply to an unknown command, with the nearest known one.
 pub fn unknown_command_reply(said: &str) -> String {
     let hint = match nearest(said.split_whitespace().nth(1).unwrap_or_default()) {
         Some(known) => format!("did you mean `/hob {known}`?"),
@@ -113,7 +113,7 @@ pub fn unknown_command_reply(said: &str) -> String {
 pub const EDITED_REPLY: &str =
     "This comment was edited after it was written, so it does not count: write it again as a new comment.";
 
-/// The verb that is probably meant; the shorter it is, the fewer letters may differ.
+/// The verb that was probably meant; the shorter it is, the fewer letters may differ.
 fn nearest(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     let with_distance = |known: &Known| (strsim::damerau_levenshtein(known.verb, &word), known.verb);
@@ -121,12 +121,12 @@ fn nearest(word: &str) -> Option<&'static str> {
     COMMANDS.iter().map(with_distance).filter(is_near).min().map(|(_, verb)| verb)
 }
 
-/// The first command in a comment. What follows one that takes text goes on to the end of the comment, over several lines.
+/// The first command in a comment. A command that takes text takes the rest of the comment, over several lines.
 pub fn command_in(comment: &str) -> Option<Command> {
     own_lines(comment).into_iter().find_map(|line| line.command())
 }
 
-/// The words of the first line that begins like a command, where the comment has none that is known.
+/// The words of the first line that begins like a command, if the comment has no known command.
 pub fn unknown_command(comment: &str) -> Option<String> {
     match asked_in(comment)? {
         Asked::Unknown(said) => Some(said),
@@ -134,15 +134,15 @@ pub fn unknown_command(comment: &str) -> Option<String> {
     }
 }
 
-/// What a comment on an issue asks, where it has a line that begins with `/hob`.
+/// What a comment on an issue asks for, if it has a line that begins with `/hob`.
 pub fn asked_in(comment: &str) -> Option<Asked> {
     let lines = own_lines(comment);
     let unknown = lines.first()?.said();
     Some(lines.iter().find_map(OwnLine::command).map_or(Asked::Unknown(unknown), Asked::Known))
 }
 
-/// What a comment in a pull request's conversation asks. There people also write to Hob what should change: a line that has
-/// more words than its command takes asks for work, and so do other words.
+/// What a comment in a pull request's conversation asks for. People also address change requests to Hob there: a line
+/// that has more words than its command takes is a request for work, as are other words.
 pub fn asked_in_review(comment: &str) -> Option<AskedInReview> {
     let lines = own_lines(comment);
     let first = lines.first()?;
@@ -181,7 +181,7 @@ impl OwnLine<'_> {
         self.line.chars().take(SAID_MAX).collect()
     }
 
-    /// The command, whatever follows its verb.
+    /// The command, regardless of what follows its verb.
     fn command(&self) -> Option<Command> {
         let (verb, words) = self.words.split_first()?;
         let known = known(verb)?;
@@ -205,14 +205,14 @@ impl OwnLine<'_> {
         })
     }
 
-    /// The command, where no more words follow than it takes.
+    /// The command, if no more words follow than it takes.
     fn exact(&self) -> Option<Command> {
         let takes = known(self.words.first()?)?.words;
         takes.is_none_or(|most| self.words.len() - 1 <= most).then(|| self.command()).flatten()
     }
 }
 
-/// An unknown verb is not taken for one that is known.
+/// A known command by its exact verb.
 fn known(verb: &str) -> Option<&'static Known> {
     COMMANDS.iter().find(|known| known.verb.eq_ignore_ascii_case(verb))
 }
@@ -225,9 +225,9 @@ fn own_lines<'a>(comment: &'a str) -> Vec<OwnLine<'a>> {
     author_lines(comment, begins).into_iter().map(own).collect()
 }
 
-/// The lines that are wanted and are the author's own words, each with what follows it.
+/// The lines that match and are the author's own words, each with what follows it.
 pub(crate) fn author_lines(comment: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<(&str, &str)> {
-    // Most comments have no such line, and need not be read as Markdown.
+    // Most comments have no such line and need not be parsed as Markdown.
     if comment.len() > COMMENT_MAX || !comment.lines().any(&is_wanted) {
         return Vec::new();
     }
@@ -248,8 +248,8 @@ pub(crate) fn author_lines(comment: &str, is_wanted: impl Fn(&str) -> bool) -> V
     lines
 }
 
-/// The stretches of a comment that are shown as its author's words: neither quoted, nor code, nor raw HTML, nor
-/// the text of an image.
+/// The ranges of a comment that are shown as its author's words: not quoted, and neither code, nor raw HTML, nor an
+/// image's text.
 fn own_words(comment: &str) -> Vec<Range<usize>> {
     let (mut own, mut within) = (Vec::new(), 0_usize);
     for (event, range) in Parser::new(comment).into_offset_iter() {

@@ -1,11 +1,12 @@
-//! What a command leads to, by where the issue stands, and the receipt that its comment gets.
+//! What a command leads to in each state of the issue, and the receipt for its comment.
 //!
 //! # Guarantees
-//! The effect, the comment's id and the receipt are one transition, so that each command takes effect once, whoever dies.
+//! The effect, the comment's id and the receipt are one transition, so that a command takes effect once even if a
+//! worker dies.
 //!
 //! # Assumptions
-//! Where an issue is blocked, `retry`, `unblock` and `approve` answer the question: whoever looks for answers follows them,
-//! and what comes here was said before the question.
+//! While an issue is blocked, `retry`, `unblock` and `approve` answer its question, and the search for answers handles
+//! them. Those that reach this module were written before the question.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +16,21 @@ use crate::{
     title, unknown_command_reply, usd_micros,
 };
 
-/// How much of the reason for a pause is kept, in characters.
+/// The longest reason for a pause that is kept, in characters.
 const REASON_MAX: usize = 300;
-/// How much of an explanation is said, in bytes.
+/// The longest explanation that is posted, in bytes.
 const EXPLANATION_MAX: usize = 4_000;
-/// Agents and profiles that are offered in place of one that is not known.
+/// Agents and profiles that are suggested in place of an unknown one.
 const OFFERED_MAX: usize = 20;
 
-/// A command that somebody who is authorized gave in a comment.
+/// A command that an authorized account gave in a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenCommand {
     /// The comment.
     pub comment: CommentId,
-    /// The pull request in whose conversation it stands; none: on the issue.
+    /// The pull request that the comment is on. `None` if it is on the issue.
     pub pull: Option<PullNumber>,
-    /// What it asks.
+    /// The request.
     pub asked: Asked,
     /// Who gave it.
     pub by: Login,
@@ -37,24 +38,24 @@ pub struct GivenCommand {
     pub at: Timestamp,
 }
 
-/// What following a command depends on beside the record.
+/// What the effect of a command depends on, apart from the record.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FollowRules {
-    /// The agents that are set up.
+    /// The configured agents.
     pub agents: Vec<String>,
-    /// Further agents that need no settings.
+    /// Agents that need no settings.
     pub ready_agents: Vec<String>,
-    /// The profiles that are known.
+    /// The known profiles.
     pub profiles: Vec<String>,
-    /// Profiles whose file is damaged, each with what is wrong.
+    /// Profiles whose file is damaged, each with its fault.
     pub damaged: Vec<(String, String)>,
-    /// The budgets that the settings give.
+    /// The budgets in the settings.
     pub budgets: Budgets,
-    /// Where the issue stands and why, as text for a comment.
+    /// The issue's state and the reason for it, as text for a comment.
     pub explanation: String,
 }
 
-/// What becomes of a command: its effect, and what is said to it.
+/// The result of a command: its effect and the reply.
 struct Following {
     then: Transition,
     verdict: CommandVerdict,
@@ -67,7 +68,7 @@ impl Following {
     }
 }
 
-/// What a command leads to: a transition that tells of it, and has the receipt.
+/// What a command leads to: a transition that records it, with its receipt.
 pub fn follow(record: &Record, given: &GivenCommand, rules: &FollowRules, now: Timestamp) -> Transition {
     let Following { then, verdict, says } = match &given.asked {
         Asked::Known(command) => following(record, command, given, rules, now),
@@ -101,7 +102,7 @@ fn following(
         }
         Command::Pause(why) => {
             let request = request(Control::Pause, title(why, REASON_MAX));
-            // Whoever works on it obeys the request.
+            // The worker that holds the lease carries out the request.
             Following::done(match record.has_ended() {
                 true => Transition::Pause(request.pause(now)),
                 false => Transition::Request(request),
@@ -111,9 +112,9 @@ fn following(
         Command::Retry | Command::Unblock(_) if record.state == State::Ready && !is_paused => {
             Following::done(Transition::RetryNow { by: by() })
         }
-        // That is under way.
+        // That is already under way.
         Command::Retry if !record.has_ended() => Following::done(nothing(given)),
-        // The brief is made later, and has the comment.
+        // The brief is written later and will contain the comment.
         Command::Unblock(_) if record.state == State::Assigned => Following::done(nothing(given)),
         Command::Agent(name) => choose(name, given, rules),
         Command::Budget(amount) => budget(record, amount, given, rules),
@@ -137,7 +138,7 @@ fn impossible(given: &GivenCommand, says: String) -> Following {
     Following { then: nothing(given), verdict: CommandVerdict::Impossible, says: Some(says) }
 }
 
-/// The agent or profile of the next attempts, where there is one of that name.
+/// Chooses the agent or profile of the next attempts, if one has that name.
 fn choose(name: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
     if rules.agents.iter().chain(&rules.ready_agents).chain(&rules.profiles).any(|known| known == name) {
         let agent = ChosenAgent { name: name.to_owned(), by: given.by.clone(), at: given.at };
@@ -163,7 +164,7 @@ fn choose(name: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
     )
 }
 
-/// The issue's budget in money. An issue that is blocked for that goes on, where the new one is enough.
+/// Sets the issue's budget in money. An issue that is blocked for its budget continues if the new one is enough.
 fn budget(record: &Record, amount: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
     let Ok(usd_micros) = usd_micros(amount) else {
         let said = if amount.is_empty() { "Nothing".to_owned() } else { quoted(amount) };
@@ -187,13 +188,13 @@ fn budget(record: &Record, amount: &str, given: &GivenCommand, rules: &FollowRul
     Following { says, ..Following::done(Transition::SetBudget { budget: set, then }) }
 }
 
-/// Words of a comment, within a line.
+/// Words of a comment, made safe for a line.
 fn quoted(words: &str) -> String {
     let short: String = words.chars().take(80).collect();
     format!("`{}`", short.replace('`', "'"))
 }
 
-/// Why a command makes no sense here, and what would.
+/// Why a command makes no sense in this state, and which one would.
 fn senseless(command: &Command, record: &Record) -> String {
     let why = match (command, record.state) {
         (Command::Resume, _) => "It is not paused",
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(followed(&waiting, "/hob retry").0.retry_after, None);
         let (planned, _) = followed(&record_at(State::Ready), "/hob plan");
         assert_eq!(planned.commands.wants_plan, Some("ann".into()));
-        // Nothing of a list is opened once somebody wants another plan or another agent.
+        // The rest of a split is not opened once a person asks for another plan or another agent.
         let mut approved = record_at(State::Ready);
         approved.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
         approved.plan.approved = Some("0123".to_owned());
@@ -380,7 +381,7 @@ mod tests {
         let (tried, receipt) = followed(&tried, "/hob budget 7");
         assert_eq!(tried.state, State::Blocked);
         assert!(receipt.says.unwrap().ends_with("the issue's budget of 9 attempts is used up."));
-        // Another question stays one.
+        // Any other question stays open.
         let asked = crate::BlockReason::WorkerDied.blocked(now());
         let asked = Record { blocked: Some(asked), ..record_at(State::Blocked) };
         assert_eq!(followed(&asked, "/hob budget 7").0.state, State::Blocked);

@@ -1,16 +1,17 @@
-//! Text of people, agents and programs made inert for a comment or a pull request: outside code it cannot mention, close,
-//! embed an image or open a tag. Code stays byte for byte, so that a command can be copied.
+//! Text of people, agents and programs made inert for a comment or a pull request: outside code it cannot mention,
+//! close, embed an image or open a tag. Code stays byte for byte, so that a command can be copied.
 //!
 //! # Guarantees
-//! - What counts as code is read by a Markdown parser, from the text as it is written out. Where two readings differ, none
-//!   of the spans within a line counts as code.
-//! - A block of code that the text leaves open is closed: what Hob writes after it is not code.
+//! - A Markdown parser decides what is code, from the text as it is written out. If two readings differ, no span within
+//!   a line counts as code.
+//! - A block of code that the text leaves open is closed, so that what Hob writes after it is not code.
 //!
 //! # Assumptions
-//! The text stands alone: it begins a paragraph, and a blank line follows it. [`inert_line`] is for what stands in a line.
+//! The text is on its own: it begins a paragraph, and a blank line follows it. [`inert_line`] is for text within a
+//! line.
 //!
 //! # Caveats
-//! Indented code, and code spans over several lines, count as text: whether they are code depends on what stands before.
+//! Indented code and code spans over several lines count as text: whether they are code depends on what precedes them.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the parser's many events only code and what holds it matter")]
 
@@ -20,12 +21,12 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::{clip, visible};
 
-/// Shows nothing, and ends what the forge would take for a reference.
+/// Invisible, and ends what the forge would read as a reference.
 const BREAK: char = '\u{200b}';
-/// Stands for `<` while text is read: none opens a tag in what is written out.
+/// Replaces `<` while text is read, because no `<` opens a tag in what is written out.
 const MASK: char = '\u{1}';
 
-/// Bytes of the words that say how much was cut, and of the end of a block of code.
+/// Bytes of the note that says how much was cut, and of the end of a block of code.
 const CUT_WORDS: usize = 200;
 
 /// Text that cannot do anything in a comment or a pull request.
@@ -42,8 +43,8 @@ pub fn inert(text: &str) -> String {
     inert
 }
 
-/// The same in at most `max` bytes, room for the words that say what was cut not counted. What is inert is never cut: that could
-/// open what was closed.
+/// The same in at most `max` bytes, not counting the note that says what was cut. The cut comes before the text is made
+/// inert: a later one could open what was closed.
 pub(crate) fn inert_within(text: &str, max: usize) -> String {
     let mut room = max;
     loop {
@@ -55,23 +56,23 @@ pub(crate) fn inert_within(text: &str, max: usize) -> String {
     }
 }
 
-/// The same for text within a line, such as a table's cell: one line, in which nothing begins a block.
+/// The same for text within a line, such as a table's cell: one line that cannot begin a block.
 pub fn inert_line(text: &str) -> String {
     const LEAD: &str = "x ";
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     inert(&format!("{LEAD}{line}")).split_off(LEAD.len())
 }
 
-/// A stretch of code.
+/// A range of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Code {
     range: Range<usize>,
     is_block: bool,
-    /// Whether it is part of no list and no quotation, which would end with it.
+    /// Whether it is outside lists and quotations, which would end with it.
     is_outermost: bool,
 }
 
-/// What counts as code in a text.
+/// The ranges of a text that count as code.
 fn code(text: &str) -> Vec<Code> {
     let masked = text.replace('<', MASK.encode_utf8(&mut [0; 4]));
     let mut found = read(&masked, Options::ENABLE_GFM | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
@@ -102,8 +103,8 @@ fn read(masked: &str, options: Options) -> Vec<Code> {
     found
 }
 
-/// Whether something outside code may take a back-tick for itself on the forge: a bare address reaches to the next blank,
-/// and a formula to the next dollar sign.
+/// Whether something outside code may consume a back-tick on the forge: a bare address extends to the next blank, and a
+/// formula to the next dollar sign.
 fn has_rivals(text: &str, found: &[Code]) -> bool {
     let mut rivals = false;
     pieces(text, found, |piece, is_code| {
@@ -113,7 +114,7 @@ fn has_rivals(text: &str, found: &[Code]) -> bool {
     rivals && text.contains('`')
 }
 
-/// Calls `each` with the stretches of the text in their order, and whether they are code.
+/// Calls `each` with the pieces of the text in order, and whether they are code.
 fn pieces<'t>(text: &'t str, kept: &[Code], mut each: impl FnMut(&'t str, bool)) {
     let mut at = 0;
     for code in kept {
@@ -124,7 +125,7 @@ fn pieces<'t>(text: &'t str, kept: &[Code], mut each: impl FnMut(&'t str, bool))
     each(&text[at..], false);
 }
 
-/// The text with all that calls taken out of what is not code.
+/// The text with mentions and references removed outside code.
 fn without_calls(text: &str, kept: &[Code]) -> String {
     let mut written = String::with_capacity(text.len() + 16);
     pieces(
@@ -137,7 +138,7 @@ fn without_calls(text: &str, kept: &[Code]) -> String {
     written
 }
 
-/// Whether what was kept as code is code in what is written out, and nothing else is.
+/// Whether the written text has exactly the same code as was kept.
 fn reads_alike(text: &str, kept: &[Code], written: &str) -> bool {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     pieces(text, kept, |piece, is_code| {
@@ -149,7 +150,7 @@ fn reads_alike(text: &str, kept: &[Code], written: &str) -> bool {
     before == after
 }
 
-/// Other programs read their commands in code, too: a line that is nothing but one calls nobody. A path is none.
+/// Other programs read commands in code, too, so a line that is only such a command is broken up. A path is not.
 fn push_code(written: &mut String, code: &str) {
     for line in code.split_inclusive('\n') {
         let rest = line.trim_start();
@@ -173,7 +174,7 @@ fn push_text(written: &mut String, text: &str) {
         let after_gh = || written.len() >= 2 && written.as_bytes()[written.len() - 2..].eq_ignore_ascii_case(b"gh");
         match c {
             '<' => written.push_str("&lt;"),
-            // `&commat;` would call as `@` does.
+            // `&commat;` would mention as `@` does.
             '&' if next == '#' || next.is_ascii_alphanumeric() => written.push_str("&amp;"),
             '!' if next == '[' => written.push_str("!\\"),
             '@' if next.is_alphanumeric() => written.extend(['@', BREAK]),
@@ -196,7 +197,7 @@ fn open_fence(text: &str) -> Option<String> {
     let fence: String = opening.chars().take_while(|c| *c == mark).collect();
     let closes = |line: &str| {
         let words = line.trim_start_matches(' ');
-        // Four blanks make it a line of the code.
+        // With four blanks it is a line of the code.
         line.len() - words.len() < 4
             && words.trim_end().len() >= fence.len()
             && words.trim_end().chars().all(|c| c == mark)
@@ -209,7 +210,7 @@ fn open_fence(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What a reader of the text as it stands takes for text: no mask, no doubt.
+    /// The parts that a reader takes for text, without mask or doubt.
     fn read_as_text(written: &str) -> Vec<String> {
         let options = Options::ENABLE_GFM | Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         let (mut texts, mut block, mut in_code) = (Vec::new(), String::new(), false);
@@ -273,12 +274,12 @@ mod tests {
             ("`@a", "`@\u{200b}a"),
             ("`x\n@a`", "`x\n@\u{200b}a`"),
             ("\\`@a`", "\\`@\u{200b}a`"),
-            // A tag would have swallowed the first back-tick; none is left.
+            // The tag would have consumed the first back-tick, but no tag is left.
             ("<a href=\"`\"> `@a `", "&lt;a href=\"`\"> `@\u{200b}a `"),
-            // On the forge an address and a formula swallow it.
+            // On the forge, an address and a formula consume it.
             ("https://x.example/`z @a `", "https://x.example/`z @\u{200b}a `"),
             ("$x`y$ @a `", "$x`y$ @\u{200b}a `"),
-            // A line that is another program's command, inside code as well.
+            // Another program's command as a line, also inside code.
             ("```\n/merge\n```", "```\n\u{200b}/merge\n```"),
         ] {
             assert_eq!(inert(text), written);
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(inert_line("``` @a"), "``` @\u{200b}a");
     }
 
-    /// Pieces that are harmless alone or not.
+    /// Pieces, some harmless alone and some not.
     const PIECES: [&str; 25] = [
         "@a",
         "#1",
@@ -340,7 +341,7 @@ mod tests {
             for text in read_as_text(&written) {
                 assert!(!calls(&text), "{text:?} in {written:?}");
             }
-            // What Hob writes after it is no code.
+            // What Hob writes after it is not code.
             let followed = read_as_text(&format!("{written}\n\nThe end."));
             assert!(followed.iter().any(|text| text == "The end."), "{written:?}");
         }

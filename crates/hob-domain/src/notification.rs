@@ -1,36 +1,36 @@
-//! Notifications: what a receiver outside the forge is told of an issue, once each, and in which words. How they are sent is
-//! `hob-worker`'s.
+//! Notifications: what a receiver outside the forge is told about an issue, once each, and the wording. `hob-worker`
+//! sends them.
 //!
 //! # Guarantees
-//! - What is due follows from the record alone, so whoever takes an issue over finds the same notifications under the same
-//!   ids, and none that is noted as sent.
-//! - Names come from the record. Text of people and of agents is one line without hidden characters, and in the shapes of
-//!   chats it mentions nobody and makes no link.
+//! - What is due follows from the record alone, so a worker that takes an issue over finds the same notifications with
+//!   the same ids, and none that is marked as sent.
+//! - Names come from the record. Text of people and agents is one line without hidden characters, and in the formats of
+//!   chats it mentions nobody and links nowhere.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{Budget, NotifyEvent, Record, RepoName, State, title};
 
-/// Characters of a title that a notification has.
+/// The longest title, in characters.
 const TITLE_MAX: usize = 120;
-/// Characters of a question that a notification has: the status comment has all of it.
+/// The longest question, in characters; the status comment has the whole question.
 const QUESTION_MAX: usize = 300;
-/// Shows nothing, and ends what a chat would take for a name or an address.
+/// Invisible, and ends what a chat would read as a name or an address.
 const BREAK: char = '\u{200b}';
 
 /// What the settings say about notifications.
 #[derive(Debug, Clone, Copy)]
 pub struct NotifyRules<'a> {
-    /// The events that are wanted.
+    /// The configured events.
     pub events: &'a [NotifyEvent],
     /// What an issue may cost.
     pub budget: Budget,
-    /// The share of the budget from which on people are warned.
+    /// The share of the budget at which people are warned.
     pub soft: f64,
 }
 
-/// The events that are to be notified of a record, and have not been.
+/// The events of a record that are due for a notification.
 pub fn to_notify(record: &Record, rules: &NotifyRules<'_>) -> Vec<NotifyEvent> {
     let used = rules.budget.used(record.spend);
     let warns = !record.budget_warned && used > 0.0 && used >= rules.soft && record.state != State::Done;
@@ -42,13 +42,13 @@ pub fn to_notify(record: &Record, rules: &NotifyRules<'_>) -> Vec<NotifyEvent> {
 /// One notification.
 #[derive(Debug, Clone, Copy)]
 pub struct Notification<'a> {
-    /// What it is about.
+    /// The event.
     pub event: NotifyEvent,
     /// The repository.
     pub repo: &'a RepoName,
     /// Its page on the forge.
     pub repo_url: &'a str,
-    /// The issue's title, as it was read last.
+    /// The issue's title, as last read.
     pub title: &'a str,
     /// The issue's record.
     pub record: &'a Record,
@@ -57,15 +57,15 @@ pub struct Notification<'a> {
 }
 
 impl Notification<'_> {
-    /// The id of the delivery: the same whoever sends it, and another one for each question, each pull request and each end.
+    /// The id of the delivery: independent of the worker, and different for each question, pull request and end.
     pub fn delivery_id(&self) -> String {
         let entered = match self.event {
             NotifyEvent::BudgetWarning => None,
             NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => self.record.entered,
         };
-        // The time, too: the generations of a ledger that was deleted begin anew.
+        // The time is part of it because a rebuilt ledger counts generations from the start again.
         let (at, lease) = entered.map_or((0, 0), |entered| (entered.at.timestamp(), entered.generation.0));
-        // The forge does not tell repositories apart by case.
+        // The forge ignores case in repository names.
         let repo = self.repo.to_string().to_ascii_lowercase();
         let digest = Sha256::digest(format!("{repo}\n{}\n{}\n{at}\n{lease}", self.record.issue, self.event.name()));
         digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
@@ -94,7 +94,7 @@ impl Notification<'_> {
         body
     }
 
-    /// The body in the shape of Slack's incoming webhooks.
+    /// The body in the format of Slack's incoming webhooks.
     /// <https://docs.slack.dev/messaging/formatting-message-text>
     pub fn slack(&self) -> Value {
         let issue = link(&self.issue_url(), &format!("#{} {}", self.record.issue, title(self.title, TITLE_MAX)));
@@ -107,8 +107,8 @@ impl Notification<'_> {
         json!({ "text": format!("{} {issue}{pull}: {}", escaped(&self.repo.to_string()), escaped(&self.sentence())) })
     }
 
-    /// The body in the shape of a Teams webhook of Workflows: a message with one Adaptive Card. Its text is plain: runs of a
-    /// `RichTextBlock` are no Markdown, as those of a `TextBlock` would be.
+    /// The body in the format of a Teams webhook of Workflows: a message with one Adaptive Card. Its text is plain: the
+    /// runs of a `RichTextBlock` are not Markdown, unlike those of a `TextBlock`.
     /// <https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using>
     pub fn teams(&self) -> Value {
         let run = |text: &str| json!({ "type": "TextRun", "text": plain(text) });
@@ -154,12 +154,12 @@ impl Notification<'_> {
 }
 
 fn link(url: &str, text: &str) -> String {
-    // The bar ends the address of a link, whatever it stands in.
+    // In Slack's syntax, a bar ends the address of a link.
     format!("<{url}|{}>", escaped(text).replace('|', "\u{a6}"))
 }
 
-/// Text that a card shows and does nothing with: a date of the form `{{DATE(…)}}` would be one, and a client may take addresses
-/// for links and names for people.
+/// Text that a card shows as is. A date of the form `{{DATE(…)}}` would be formatted, and clients may turn addresses
+/// into links and names into mentions.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -171,7 +171,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Text that Slack shows and does nothing with.
+/// Text that Slack shows as is.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -271,7 +271,7 @@ mod tests {
             id(&asked_under(2, "UTC?", 100), &repo),
             "in the same second, under another lease"
         );
-        // Whoever takes the issue over changes the lease and not the state.
+        // A takeover changes the lease but not the state.
         let taken = apply(&first, Transition::Reconcile { what: "x".to_owned() }, at(300)).unwrap().0;
         assert_eq!(id(&first, &repo), id(&taken, &repo));
         assert_eq!(id(&first, &repo).len(), 32);

@@ -1,15 +1,16 @@
-//! Outages: services that fail an attempt through no fault of the work, and the circuit breaker that keeps a repository's issues
-//! from asking a service all at once while it is down.
+//! Outages: services that fail an attempt through no fault of the work, and the circuit breaker that keeps a
+//! repository's issues from all retrying a service while it is down.
 //!
 //! # Flow
-//! An attempt that a service fails leaves an [`Outage`] in the issue's record and is made again after a pause, which grows. Two issues
-//! that the same service failed open its circuit breaker in the repository's record: from then on one issue at a time asks
-//! whether it is back ([`Outages::ask`]), and the first answer closes it for all of them ([`Outages::answered`]).
+//! When a service fails an attempt, the issue's record gets an [`Outage`], and the next attempt follows after a pause
+//! that grows. When the same service has failed two issues, its circuit breaker opens in the repository's record: from
+//! then on one issue at a time tries the service ([`Outages::ask`]), and the first answer closes the breaker for all of
+//! them ([`Outages::answered`]).
 //!
 //! # Guarantees
-//! - One issue alone opens nothing: what fails may be in its own request.
-//! - A worker that dies while it asks blocks nobody for longer than one pause.
-//! - An issue goes on early only by evidence that the service answered after it had failed this issue.
+//! - A single issue never opens the breaker: the fault may be in its own request.
+//! - A worker that dies while it tries the service delays the others by at most one pause.
+//! - An issue continues early only if the service has answered since it failed this issue.
 
 use std::{fmt, time::Duration};
 
@@ -19,37 +20,39 @@ use crate::{IssueNumber, Timestamp, count};
 
 /// The longest pause between two tries.
 const PAUSE_MAX: Duration = Duration::from_secs(3_600);
-/// Services that are remembered; the one that failed longest ago is forgotten first.
+/// Services that are remembered; the one whose failure is oldest is dropped first.
 const SERVICES_MAX: usize = 16;
-/// How long a service is remembered after it failed last, or after it was back.
+/// How long a service is remembered after its last failure or its recovery.
 const REMEMBERED: Duration = Duration::from_secs(2 * 86_400);
 
-/// A service that failed an issue's attempts, one after the other.
+/// A service that failed consecutive attempts of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
-    /// The service that failed last, as people know it.
+    /// The service that failed last, by the name that people know.
     pub service: String,
-    /// Since when, by the forge's clock; or from when on the service promised to be back, when it failed first.
+    /// When it began, by the forge's clock; or, if the service announced on its first failure when it would be back,
+    /// that time.
     pub since: Timestamp,
-    /// Failures in a row. 0: a person wants it tried at once.
+    /// Consecutive failures. 0 if a person wants a retry at once.
     pub failures: u32,
 }
 
 impl Outage {
-    /// The outage after one more failure. `back` is when the service says that it is back.
+    /// The outage after one more failure. `back` is when the service says it will be back.
     #[must_use]
     pub fn after(before: Option<&Self>, service: &str, back: Option<Timestamp>, now: Timestamp) -> Self {
         let lasting = before.filter(|before| before.failures > 0);
         Self {
             service: service.to_owned(),
-            // Only the first promise counts: one that is made again and again is none.
+            // Only the first announcement counts; one that is repeated again and again is worthless.
             since: lasting.map_or(back.unwrap_or(now), |before| before.since),
             failures: lasting.map_or(0, |before| before.failures).saturating_add(1),
         }
     }
 
-    /// The pause before the next try of `issue`: `first`, and twice as long after each further failure, up to an hour. From the second
-    /// one on up to a quarter is taken off, each time another part: what works for ten minutes of each hour is met some time.
+    /// The pause before the next try of `issue`: `first`, doubled after each further failure, up to an hour. From the
+    /// second failure on, up to a quarter is subtracted, a different part each time, so that a service that works for
+    /// ten minutes of each hour is reached at some point.
     pub fn pause(&self, first: Duration, issue: IssueNumber) -> Duration {
         let doubled = first.saturating_mul(1 << self.failures.saturating_sub(1).min(10)).min(PAUSE_MAX.max(first));
         let mark = u64::from(self.failures).wrapping_mul(7).wrapping_add(issue.0.wrapping_mul(3)) % 16;
@@ -57,34 +60,34 @@ impl Outage {
         doubled - doubled / 64 * off
     }
 
-    /// Whether it has lasted for longer than anybody is to wait; 0: not limited.
+    /// Whether it has lasted longer than `patience`; 0 means no limit.
     pub fn outlasts(&self, patience: Duration, now: Timestamp) -> bool {
         !patience.is_zero() && now >= self.since + patience
     }
 
-    /// The same after a person said that it is to be tried again: at once, and as if it had failed for the first time.
+    /// The same after a person asked for a retry: due at once, as if it had failed for the first time.
     pub(super) fn tried_again(self) -> Self {
         Self { failures: 0, ..self }
     }
 }
 
-/// How a service is doing, for all issues of a repository.
+/// A service's condition, for all issues of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceOutage {
     /// The service.
     pub service: String,
-    /// Since when it fails.
+    /// When the failures began.
     pub since: Timestamp,
     /// How many attempts it has failed.
     pub failures: u32,
-    /// The issues that it failed last, two at most.
+    /// The issues that it failed last, at most two.
     pub issues: Vec<IssueNumber>,
-    /// Nobody asks it before this time.
+    /// No issue tries it before this time.
     pub until: Timestamp,
-    /// The issue that asks whether it is back, or was the last to ask.
+    /// The issue that tries it now, or was the last to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks: Option<IssueNumber>,
-    /// When a person was last asked what to do about it.
+    /// When a person was last asked about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<Timestamp>,
     /// When it answered again.
@@ -93,7 +96,7 @@ pub struct ServiceOutage {
 }
 
 impl ServiceOutage {
-    /// Whether the circuit breaker is open: more than one issue was failed, and no answer has come since.
+    /// Whether the circuit breaker is open: several issues failed, and no answer has come since.
     pub fn is_open(&self) -> bool {
         self.back.is_none() && self.issues.len() > 1
     }
@@ -117,7 +120,7 @@ impl fmt::Display for ServiceOutage {
     }
 }
 
-/// The services that failed lately, of one repository.
+/// The services of one repository that failed recently.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Outages(Vec<ServiceOutage>);
@@ -128,7 +131,7 @@ impl Outages {
         self.0.is_empty()
     }
 
-    /// What is known of a service; none: it has not failed lately.
+    /// A service's condition. `None` if it has not failed recently.
     pub fn of(&self, service: &str) -> Option<&ServiceOutage> {
         self.0.iter().find(|known| known.service == service)
     }
@@ -147,8 +150,8 @@ impl Outages {
         Self(kept)
     }
 
-    /// The same after a service failed an attempt of `issue`, which makes the next one at `until`. The second value says whether
-    /// a person is to be asked: nobody was within `patience`.
+    /// The same after a service failed an attempt of `issue`, whose next attempt is at `until`. The second value says
+    /// whether to ask a person: `true` if none was asked within `patience`.
     #[must_use]
     pub fn failed(
         &self,
@@ -187,8 +190,8 @@ impl Outages {
         (outages, asks)
     }
 
-    /// Whether `issue` may use the service now: freely, as the one that asks whether it is back, or not before a time. While one
-    /// asks, the others wait for `pause`.
+    /// Whether `issue` may use the service now: freely, or as the one that tries it. While one issue tries it, the
+    /// others wait for `pause`.
     ///
     /// # Errors
     /// The time before which it may not.
@@ -210,7 +213,7 @@ impl Outages {
         Ok(Some(outages))
     }
 
-    /// The same after a service answered; none: nothing was known against it.
+    /// The same after a service answered. `None` if it had not failed.
     #[must_use]
     pub fn answered(&self, service: &str, now: Timestamp) -> Option<Self> {
         let at = self.0.iter().position(|known| known.service == service && known.back.is_none())?;
@@ -219,8 +222,8 @@ impl Outages {
         Some(outages)
     }
 
-    /// When an issue that waits for a service may go on, where that is another time than its own record says. `failed_at` is when
-    /// the service failed it.
+    /// When an issue that waits for a service may continue, if that differs from its own record. `failed_at` is when
+    /// the service failed the issue.
     pub fn goes_on(&self, outage: &Outage, failed_at: Timestamp) -> Option<Timestamp> {
         let known = self.of(&outage.service)?;
         match known.back {
@@ -229,8 +232,8 @@ impl Outages {
         }
     }
 
-    /// Of issues that could ask one and the same service, in the order in which they are taken, the one that does: another one than
-    /// the last time, if there is one.
+    /// Of the issues that could try the same service, in the order in which they are taken, the one that does; not the
+    /// one that did last time, unless it is the only one.
     pub fn asker(&self, service: &str, waiting: &[IssueNumber]) -> Option<IssueNumber> {
         let last = self.of(service).and_then(|known| known.asks);
         waiting.iter().copied().find(|issue| Some(*issue) != last).or(waiting.first().copied())
@@ -253,7 +256,7 @@ mod tests {
         Outage { service: "the model".to_owned(), since: at(0), failures }
     }
 
-    /// The outages after failures of these issues at these times, each with the pause of its own.
+    /// The outages after failures of these issues at these times, each with its own pause.
     fn after(failures: &[(u64, i64)]) -> Outages {
         failures.iter().fold(Outages::default(), |outages, (issue, seconds)| {
             let until = at(seconds + 300);
@@ -261,7 +264,7 @@ mod tests {
         })
     }
 
-    /// Requirement A6: transient failures are tried again later.
+    /// Requirement A6: transient failures are retried later.
     #[test]
     fn each_failure_in_a_row_waits_about_twice_as_long_up_to_an_hour() {
         let pause = |failures| outage(failures).pause(Duration::from_secs(300), IssueNumber(1)).as_secs();

@@ -1,4 +1,4 @@
-//! The decision function: from what the forge says to what Hob does about each issue, and why not where it does nothing.
+//! Decides what Hob does about each issue, by what the forge says, or why it does nothing.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,52 +14,52 @@ use crate::{
 pub struct PlanRules {
     /// Label names.
     pub labels: LabelNames,
-    /// Whose issues are begun.
+    /// The assignees whose issues Hob begins.
     pub assignee: AssigneeFilter,
     /// What to do with a dead worker's issue.
     pub recovery: Recovery,
-    /// Clock margin beyond an expiry.
+    /// Margin for clocks that differ, added to an expiry.
     pub skew: Duration,
-    /// What all workers together may take of the repository.
+    /// What all workers together may use in the repository.
     pub repository: RepositoryRules,
-    /// Open pull requests that may wait for people; none: not limited.
+    /// Open pull requests that may wait for people. `None` if there is no limit.
     pub open_pulls: Option<usize>,
-    /// When what happens on a pull request counts.
+    /// When events on a pull request count.
     pub review: ReviewRules,
 }
 
 /// What to do about an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Check who asked for it, claim it, work on it.
+    /// Check who asked for the issue, claim it, and work on it.
     Claim,
     /// Take over from a worker that died.
     Recover(Recovery),
-    /// Look whether a person answered, and go on if so.
+    /// Look for a person's answer, and continue if there is one.
     SeekAnswer,
-    /// Something happened on a waiting issue: look whether it was a command.
+    /// Something happened on a waiting issue: look for a command.
     SeekCommand,
-    /// Its pull request was closed without a merge: ask what is next.
+    /// Its pull request was closed without a merge: ask what to do next.
     AskAboutRejection(PullNumber),
-    /// Its pull request is open again, or still is although the issue was closed in between: it is in review.
+    /// Its pull request is open again, or was never closed although the issue was: the issue is in review.
     ReturnToReview(PullNumber),
     /// Something happened on its pull request: a round of work begins at this head.
     Rework(Vec<ReviewEvent>, Sha),
-    /// Its pull request is a draft until its checks are green, and they are.
+    /// Its pull request is a draft and its checks are green: mark it ready.
     MarkReady(PullNumber),
-    /// Checks on its pull request's head for which nothing begins: the comment says so.
+    /// The status comment reports checks on the pull request's head that start no round.
     NoteChecks(CheckNotes),
-    /// It has a state label and no ledger: if Hob put the label on, the ledger was deleted and is made anew.
+    /// It has a state label but no ledger. If Hob set the label, the ledger was deleted and is rebuilt.
     Rebuild,
-    /// Do what was asked of a worker that is no more.
+    /// Carry out a request to a worker that is gone.
     Obey(Request),
     /// Close the ledger and clear the labels.
     Finish(Ending),
-    /// Make the labels say what the ledger says.
+    /// Make the labels match the ledger.
     RepairLabels(Vec<LabelChange>),
     /// Others undid these repairs each time: say so, and leave the labels.
     GiveUpLabels(Vec<LabelChange>),
-    /// Its worker died after the last transition and before it let go: show what the ledger says.
+    /// Its worker died after the last transition and before the release: show what the ledger says.
     ShowState,
 }
 
@@ -73,13 +73,13 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether the issue is claimed.
+    /// Whether the decision is to claim the issue.
     pub fn is_a_claim(&self) -> bool {
         *self == Self::Act(Action::Claim)
     }
 }
 
-/// One issue and what is decided about it.
+/// One issue and the decision about it.
 #[derive(Debug, Clone)]
 pub struct Planned<'a> {
     /// The issue.
@@ -88,15 +88,15 @@ pub struct Planned<'a> {
     pub decision: Decision,
 }
 
-/// Decides about every issue of the snapshot, in the order in which they are to be taken: by priority label, then by age.
+/// Decides about every issue of the snapshot, ordered as they are to be taken: by priority label, then by age.
 pub fn plan<'a>(snapshot: &'a Snapshot, rules: &PlanRules, now: Timestamp) -> Vec<Planned<'a>> {
     let mut issues: Vec<&IssueView> = snapshot.issues.iter().collect();
     issues.sort_by_key(|issue| (rules.labels.priority_rank(&issue.labels), issue.created_at, issue.number));
     in_order(issues, snapshot, rules, now)
 }
 
-/// Decides about the issues `chosen` alone, in their order: they take the room that there is before all others. One that
-/// the snapshot does not have is left out.
+/// Decides only about the issues `chosen`, in that order; they take the available room before all others. An issue that
+/// the snapshot lacks is left out.
 pub fn plan_chosen<'a>(
     snapshot: &'a Snapshot,
     chosen: &[IssueNumber],
@@ -130,7 +130,7 @@ fn in_order<'a>(
     decided.into_iter().map(planned).collect()
 }
 
-/// Of the issues that could go on and ask a service that is down, the one that does, by service.
+/// For each service that is down, the issue that tries it, of those that could continue.
 fn askers<'a>(snapshot: &'a Snapshot, decided: &[(&IssueView, Decision)]) -> BTreeMap<&'a str, IssueNumber> {
     let open = snapshot.repository.iter().flat_map(|record| record.outages.open().map(move |down| (record, down)));
     let asker = |(record, down): (&'a RepositoryRecord, &'a ServiceOutage)| {
@@ -142,14 +142,14 @@ fn askers<'a>(snapshot: &'a Snapshot, decided: &[(&IssueView, Decision)]) -> BTr
     open.filter_map(asker).collect()
 }
 
-/// Why an issue waits although its pause is over: another one asks the same service first.
+/// Why an issue waits although its pause is over: another issue tries the same service first.
 fn asked_by_another(issue: &IssueView, askers: &BTreeMap<&str, IssueNumber>) -> Option<WaitReason> {
     let service = &waits_for(issue)?.service;
     let by = *askers.get(service.as_str())?;
     (by != issue.number).then(|| WaitReason::Asked { service: service.clone(), by })
 }
 
-/// The outage that an issue waits for; none: it waits for no service, or a person wants it tried at once.
+/// The outage that an issue waits for. `None` if it waits for no service, or if a person wants a retry now.
 fn waits_for(issue: &IssueView) -> Option<&Outage> {
     issue.record.as_ref()?.outage.as_ref().filter(|outage| outage.failures > 0)
 }
@@ -176,7 +176,7 @@ impl Room {
         }
     }
 
-    /// A pause is over before the kill switch is: who reads why an issue waits is told of the switch.
+    /// A retry is due before the kill switch is lifted, so the reason that people read is the switch.
     fn longest(&self, reason: WaitReason) -> WaitReason {
         match (reason, &self.day) {
             (WaitReason::RetryAfter { .. }, Err(full @ Full::Paused(_))) => WaitReason::Full(full.clone()),
@@ -188,7 +188,7 @@ impl Room {
     fn admit(&mut self, action: &Action) -> Result<(), WaitReason> {
         match action {
             Action::Claim => {}
-            // Work under way has its share of the hour and its pull request already.
+            // Work under way already has its share of the hour and its pull request.
             Action::Recover(Recovery::Resume) | Action::Rework(..) => {
                 return self.day.clone().map_err(WaitReason::Full);
             }
@@ -229,7 +229,7 @@ fn has_or_makes_a_pull(issue: &IssueView) -> bool {
     })
 }
 
-/// Decides about one issue by itself, whatever room the repository has.
+/// Decides about one issue by itself, regardless of the repository's room.
 pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision {
     if issue.is_dashboard {
         return Decision::Wait(WaitReason::Dashboard);
@@ -263,8 +263,8 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
     }
 }
 
-/// What has to change before the work begins: who is assigned, or other issues. An issue of somebody else is not claimed when
-/// its blockers are closed, so nobody is told that it would be.
+/// What has to change before the work begins: the assignee or other issues. The assignee comes first: an issue that Hob
+/// may not begin would not be claimed when its blockers are closed, so no comment may promise that.
 fn not_before(issue: &IssueView, rules: &PlanRules) -> Option<WaitReason> {
     if !rules.assignee.fits(&issue.assignees) {
         return Some(WaitReason::NotAssigned(rules.assignee.clone()));
@@ -283,7 +283,7 @@ fn claimable(issue: &IssueView, rules: &PlanRules) -> Decision {
     not_before(issue, rules).map_or(Decision::Act(Action::Claim), Decision::Wait)
 }
 
-/// The trigger label stands on an open issue whose ledger is at its end: it was asked for anew.
+/// Decides about an open issue with the trigger label whose ledger is at its end: it was asked for again.
 fn asked_again(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
     if left_behind(record) {
         return Decision::Act(Action::ShowState);
@@ -291,7 +291,7 @@ fn asked_again(issue: &IssueView, record: &Record, rules: &PlanRules, now: Times
     if let Some((number, PullStatus::Open)) = issue.pull {
         return Decision::Act(Action::ReturnToReview(number));
     }
-    // A state label that others insist on says nothing about an issue that has a ledger.
+    // A state label that others insist on is irrelevant for an issue that has a ledger.
     repaired(issue, record, rules, now).unwrap_or_else(|| claimable(issue, rules))
 }
 
@@ -358,7 +358,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
             };
             match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
-                // Whoever does it looks for a command first.
+                // Each of these actions looks for a command first.
                 None => match work() {
                     Some(rework) => Decision::Act(rework),
                     None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
@@ -374,7 +374,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 },
             }
         }
-        // The ledger says that a pull request is open and names none: start over rather than wait for ever.
+        // The ledger says that a pull request is open but does not name it: start over rather than wait forever.
         (None, None) => Decision::Act(Action::Recover(Recovery::Resume)),
     }
 }
@@ -388,15 +388,15 @@ fn blocked(issue: &IssueView, record: &Record) -> Decision {
     })
 }
 
-/// Whether anything happened on the issue since Hob wrote to its ledger last, or somebody gave a command on its pull request.
+/// Whether anything happened on the issue since Hob last wrote to its ledger, or its pull request has a new command.
 fn has_news(issue: &IssueView, record: &Record) -> bool {
     let has_new_comment = record.commands.comments.is_some_and(|known| known != issue.comments);
     has_new_comment || issue.updated_at > record.renewed_at || issue.has_command_on_pull
 }
 
-/// What shows the ledger's state again; none: all is shown, but for what was given up.
+/// The repair that shows the ledger's state again. `None` if all is shown, apart from what was given up.
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Option<Decision> {
-    // Nobody changed labels that a dead worker never put on: that counts for no fight over them.
+    // A dead worker never set these labels, so their absence does not count as a label fight.
     if left_behind(record) {
         return Some(Decision::Act(Action::ShowState));
     }
@@ -411,7 +411,7 @@ fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestam
     }
 }
 
-/// Whether the last holder of a lease that is over never let it go: what it had to show may not be shown.
+/// Whether the last holder never released its lease; if so, what it had to show may be missing.
 fn left_behind(record: &Record) -> bool {
     record.holder.is_some()
 }
@@ -586,7 +586,7 @@ mod tests {
         assert_eq!(decided(view(&["code", "assigned"], Some(waiting))), Decision::Act(repair));
     }
 
-    /// An issue in review whose label was repaired so often within the last hour, and was given up then or not.
+    /// An issue in review with this many label repairs within the last hour, after which Hob gave up or did not.
     fn fought(repairs: u32, gives_up: bool) -> Record {
         let add = vec![LabelChange::Add("in-review".to_owned())];
         let mut record = Record { pull_request: Some(PullNumber(9)), ..record(State::InReview) };
@@ -626,7 +626,7 @@ mod tests {
         }
     }
 
-    /// The removal of `blocked` unblocks, and the label of another state means nothing to an issue that is asked for anew.
+    /// Only the removal of `blocked` unblocks; another state's label means nothing on an issue that is asked for again.
     #[test]
     fn a_label_that_was_given_up_is_not_mistaken_for_something_that_a_person_meant() {
         let blocked = Record { label_fights: fought(3, true).label_fights, ..record(State::Blocked) };
@@ -715,7 +715,7 @@ mod tests {
         assert_eq!(decided(&[3]), [(3, Decision::Wait(WaitReason::NotTriggered))]);
     }
 
-    /// Requirement A6: a service that is down is asked by one issue.
+    /// Requirement A6: of the issues that wait for a service that is down, one tries it.
     #[test]
     fn of_the_issues_that_wait_for_a_service_one_asks_and_all_go_on_when_it_is_back() {
         let outage = Outage { service: "m".to_owned(), since: at(0), failures: 1 };
@@ -912,7 +912,7 @@ mod tests {
         let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
         let waiting = IssueView { labels: vec!["code".to_owned()], record: Some(waiting), ..news(State::Ready) };
         assert_eq!(decided(waiting), Decision::Act(Action::SeekCommand));
-        // A comment that came while the ledger moved on is told by the number of comments alone.
+        // A comment that came while the ledger moved on is noticed only by the number of comments.
         for (known, comments, looks) in [(None, 3, false), (Some(3), 3, false), (Some(2), 3, true)] {
             let mut record = record(State::InReview);
             record.commands.comments = known;

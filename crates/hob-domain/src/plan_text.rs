@@ -1,5 +1,5 @@
-//! What is said about a plan: to people, in the status comment and the pull request, and to the agent, in its brief. An agent
-//! wrote the plan, so that it is harmless and short wherever it stands.
+//! The texts about a plan: for people, in the status comment and the pull request, and for the agent, in its brief.
+//! Because an agent wrote the plan, it is made harmless and short everywhere.
 
 use std::fmt::Write;
 
@@ -12,15 +12,15 @@ use crate::{
     work_plan::{FILES_MAX, QUESTIONS_MAX, STEPS_MAX},
 };
 
-/// Files that are named without being asked for: as many as a phone shows beside the rest.
+/// Files that are shown without unfolding: as many as a phone has room for.
 const FILES_OPEN: usize = 6;
 
-/// What carrying out a plan may cost, in millionths of a US dollar. None: not limited.
+/// What carrying out a plan may cost, in millionths of a US dollar. `None` means no limit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct CostLimit {
     /// One attempt.
     pub attempt: Option<u64>,
-    /// All that the issue has left.
+    /// What remains for the issue.
     pub issue: Option<u64>,
 }
 
@@ -47,16 +47,16 @@ impl std::fmt::Display for CostLimit {
 /// What an agent is told about a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanBrief<'a> {
-    /// It makes one, in the place of this one where there is one.
+    /// It makes a plan, in place of this one if there is one.
     Make(Option<&'a WorkPlan>),
-    /// It splits the issue, in the place of this plan where there is one.
+    /// It splits the issue, in place of this plan if there is one.
     Split(Option<&'a WorkPlan>),
-    /// It carries this one out.
+    /// It carries out this plan.
     CarryOut(&'a WorkPlan),
 }
 
 impl PlanBrief<'_> {
-    /// The part of a brief that tells of it.
+    /// Writes this part of a brief.
     pub(super) fn write(self, text: &mut String, fence: &Nonce) {
         match self {
             Self::Split(before) => {
@@ -111,7 +111,7 @@ fn push_before(text: &mut String, fence: &Nonce, before: Option<&WorkPlan>) {
 }
 
 impl WorkPlan {
-    /// The plan in the form in which it is read.
+    /// The plan in the format in which it is read.
     pub fn plain(&self) -> String {
         let mut text = format!("Summary: {}\n", self.summary);
         text.push_str(&if self.issues.is_empty() { "Steps:\n".to_owned() } else { plain_sub_issues(&self.issues) });
@@ -129,7 +129,7 @@ impl WorkPlan {
         text.trim_end().to_owned()
     }
 
-    /// What is said where it waits for approval.
+    /// The text of a plan that waits for approval.
     pub(super) fn proposed(&self, cost: CostLimit) -> String {
         if self.issues.is_empty() {
             return format!("The agent has a plan. Nothing is written before somebody approves it. {cost}");
@@ -138,7 +138,8 @@ impl WorkPlan {
         format!("The agent would split this issue into {issues}. None is opened before somebody approves them.")
     }
 
-    /// The plan as the status comment shows it: short lines that a phone breaks well, and the files folded where they are many.
+    /// The plan as the status comment shows it: short lines that wrap well on a phone, and the files folded if there
+    /// are many.
     pub(super) fn shown(&self) -> String {
         let mut text = String::new();
         let summary = if self.summary.is_empty() { String::new() } else { format!(": {}", inert_line(&self.summary)) };
@@ -180,7 +181,7 @@ impl WorkPlan {
     }
 }
 
-/// A text as an item of a list, in which nothing begins a block: a heading, a fence, a list of its own.
+/// A text as an item of a list that cannot begin a block: a heading, a fence, a list of its own.
 fn listed(text: &str) -> String {
     let text = inert_line(text);
     let is_plain = text.starts_with(char::is_alphabetic) || (text.starts_with('`') && !text.starts_with("``"));

@@ -1,4 +1,4 @@
-//! What a pull request says: what changed, the proof, what is open; and, folded, why, cost and limits.
+//! The body of a pull request: what changed, the proof, what is open, and, folded, the reasons, cost and limits.
 
 use crate::{
     ChangeText, CheckResult, Conflict, Diff, Evidence, LastLines, LeftOut, PullTemplate, Record, SecondLook, Sha,
@@ -14,17 +14,17 @@ use crate::{
 pub(super) const BODY_MAX: usize = 60_000;
 /// Changed files that are named.
 const FILES_SHOWN: usize = 20;
-/// Changed files that are named without being asked for.
+/// Changed files that are shown without unfolding.
 const FILES_OPEN: usize = 5;
 
-/// Everything a pull request's body says.
+/// The contents of a pull request's body.
 #[derive(Debug, Clone)]
 pub struct PullReport<'a> {
     /// The issue's ledger.
     pub record: &'a Record,
     /// The issue's title.
     pub issue_title: &'a str,
-    /// The agent's own words on what it did.
+    /// The agent's own words about its work.
     pub change: &'a ChangeText,
     /// The agent's name.
     pub agent: &'a str,
@@ -32,17 +32,17 @@ pub struct PullReport<'a> {
     pub evidence: &'a Evidence,
     /// The conflicts with the base that the agent resolved.
     pub conflicts: &'a [Conflict],
-    /// The base branch, where it has moved on meanwhile.
+    /// The base branch, if it has moved on meanwhile.
     pub moved: Option<&'a MovedBase>,
-    /// What the second pair of eyes says; none: nobody was to look.
+    /// The reviewer's result. `None` if no review was wanted.
     pub second_look: Option<&'a SecondLook>,
     /// What changed.
     pub diff: &'a Diff,
-    /// What of the work is in no commit.
+    /// The parts of the work that are in no commit.
     pub left_out: &'a [LeftOut],
-    /// What the limits were, one sentence.
+    /// The limits, in one sentence.
     pub limits: &'a str,
-    /// The repository's template; none: it has none.
+    /// The repository's template, if it has one.
     pub template: Option<PullTemplate<'a>>,
 }
 
@@ -57,7 +57,7 @@ pub struct MovedBase {
     pub to: Sha,
 }
 
-/// The pull request's body: in the repository's template, where it has one.
+/// The pull request's body, in the repository's template if it has one.
 pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
     let evidence = evidence_table(report.evidence) + &last_lines(report.evidence);
@@ -92,7 +92,7 @@ fn changed(report: &PullReport<'_>) -> String {
     text
 }
 
-/// The changed files, folded where they are many.
+/// The changed files, folded if there are many.
 fn files(diff: &Diff) -> String {
     let totals = format!(
         "{} changed, {} added, {} removed",
@@ -110,7 +110,7 @@ fn files(diff: &Diff) -> String {
     if diff.files.len() > FILES_OPEN { folded(&totals, &list) } else { format!("{totals}:\n\n{list}") }
 }
 
-/// What is left for a person to decide.
+/// What a person still has to decide.
 fn open(report: &PullReport<'_>) -> String {
     let mut open = Vec::new();
     let unasked = run_unasked(report.diff);
@@ -161,13 +161,13 @@ fn unproven(evidence: &Evidence) -> Option<String> {
                 .then(|| format!("{} could not pass in Hob's sandbox: run it elsewhere.", commands(&refused)));
             [of_the_work, of_the_place].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
-        // Such work is sent back or blocked, and not published.
+        // Such work is sent back or blocked, never published.
         Verdict::Broken { commands: red } => format!("This change breaks {}.", commands(&red)),
         Verdict::Undecided { commands: open } => format!("Whether {} passes.", commands(&open)),
     })
 }
 
-/// Files, as many as are named.
+/// The files, up to the number that is shown.
 fn paths<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = paths.len().saturating_sub(FILES_SHOWN);
     let mut shown: Vec<String> = paths.take(FILES_SHOWN).map(code_span).collect();
@@ -177,14 +177,14 @@ fn paths<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
     shown.join(", ")
 }
 
-/// Why the work was done, what it cost and might have cost, and where its history is.
+/// Why the work was done, what it cost and could have cost, and where its history is.
 fn background(report: &PullReport<'_>) -> String {
     let record = report.record;
     let actor = record.trigger.as_ref().map_or_else(|| "A maintainer".to_owned(), |trigger| person(&trigger.actor));
     let mut text =
         format!("{actor} put the issue “{}” into Hob's hands.\n", inert_line(&title(report.issue_title, 200)));
     if let Some(answer) = &record.answer {
-        // A paragraph of its own: a back-tick of the title's has no partner here.
+        // A paragraph of its own, so that a back-tick in the title has no partner here.
         line(&mut text, &format!("\n{} answered: {}", person(&answer.actor), quoted(&answer.text)));
     }
     let attempts = count(record.attempt, "attempt");
@@ -198,7 +198,7 @@ fn background(report: &PullReport<'_>) -> String {
     text
 }
 
-/// What the evidence says, one sentence, and a table of the checks before and after.
+/// The evidence's verdict in one sentence, and a table of the checks before and after.
 pub fn evidence_table(evidence: &Evidence) -> String {
     let mut text = match evidence.verdict() {
         Verdict::NoChecks => {
@@ -227,14 +227,14 @@ pub fn evidence_table(evidence: &Evidence) -> String {
     text
 }
 
-/// What the checks printed last that fail on the work, folded.
+/// The last output of the checks that fail on the work, folded.
 fn last_lines(evidence: &Evidence) -> String {
     let failed = evidence.head.iter().filter(|check| check.failed());
     failed.filter_map(LastLines::of).map(|last| last.shown()).collect()
 }
 
-/// What is said of checks that fail on the base and on the work. Those that the sandbox kept from passing say nothing about
-/// either.
+/// The sentence about checks that fail on the base and on the work. Checks that the sandbox kept from passing prove
+/// nothing about either.
 fn still_red(evidence: &Evidence, red: Vec<String>) -> String {
     let (refused, red) = by_refusal(evidence, red);
     let mut text = String::new();
@@ -259,7 +259,7 @@ fn still_red(evidence: &Evidence, red: Vec<String>) -> String {
     text
 }
 
-/// The checks among these that the sandbox kept from passing, each with what it refused, and the others.
+/// Of these checks, those that the sandbox kept from passing, each with what it refused; and the others.
 fn by_refusal(evidence: &Evidence, red: Vec<String>) -> (Vec<(String, &str)>, Vec<String>) {
     let (mut kept, mut others) = (Vec::new(), Vec::new());
     for command in red {
@@ -275,7 +275,7 @@ fn commands(commands: &[String]) -> String {
     commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
 }
 
-/// Words on one line: no line of theirs begins a block that what follows would be taken into.
+/// Words on one line that cannot begin a block and pull the following text into it.
 fn quoted(text: &str) -> String {
     if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert_line(&clip(text, 2_000))) }
 }
@@ -338,7 +338,7 @@ mod tests {
             limits: "An attempt may take 30m.",
             template: None,
         });
-        // What keeps text from notifying anybody shows nothing: a snapshot has to.
+        // Characters that prevent mentions are invisible; a snapshot has to show them.
         body.replace('\u{200b}', "<zwsp>")
     }
 

@@ -1,24 +1,24 @@
-//! The repository's pull request template, filled: what Hob says goes below the headings that ask for it, boxes that are
-//! known to be true are ticked, and all else of the template stays as it is.
+//! Fills the repository's pull request template: Hob's text goes below the headings that ask for it, boxes that are
+//! known to be true are ticked, and the rest of the template stays as it is.
 //!
 //! # Guarantees
 //! - Every heading of the template is in the body, in the template's order.
-//! - A box is ticked only where each of its words is understood, so that "tests pass on Windows" stays open.
-//! - The template mentions nobody and closes no issue but the one that the work is for.
+//! - A box is ticked only if each of its words is understood, so "tests pass on Windows" stays open.
+//! - The template mentions nobody and closes no issue except the one that the work is for.
 //!
 //! # Caveats
-//! Below a heading that Hob answers, paragraphs of the template are taken for instructions to the author and left out; lists,
-//! boxes and tables stay.
+//! Below a heading that Hob answers, the template's paragraphs are taken for instructions to the author and removed;
+//! lists, boxes and tables stay.
 
 use crate::{Evidence, IssueNumber, Verdict, markup::line, quiet, text::without_comments};
 
-/// Bytes from which on a template is not used: what Hob says has to fit below it.
+/// The size in bytes from which a template is not used, because Hob's text has to fit below it.
 pub const TEMPLATE_MAX: usize = 32 << 10;
 
-/// The template of a repository, and what holds for all work in it.
+/// The template of a repository, and rules for all work in it.
 #[derive(Debug, Clone, Copy)]
 pub struct PullTemplate<'a> {
-    /// Its text, as it stands on the base.
+    /// Its text on the base.
     pub text: &'a str,
     /// Whether commits are signed off.
     pub sign_off: SignOff,
@@ -33,7 +33,7 @@ pub enum SignOff {
     No,
 }
 
-/// What Hob says, by what it is about.
+/// Hob's text, by subject.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) issue: IssueNumber,
@@ -41,24 +41,24 @@ pub(super) struct Parts {
     pub(super) evidence: String,
 }
 
-/// What a heading of a template asks for.
+/// What a heading asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Changed,
     Evidence,
     Issue,
-    /// What Hob has no answer to.
+    /// A subject that Hob has no text for.
     Other,
 }
 
-/// A heading, and what stands below it up to the next one.
+/// A heading and the lines below it, up to the next one.
 #[derive(Debug, Default)]
 struct Section {
     heading: Vec<String>,
     lines: Vec<String>,
 }
 
-/// The template with Hob's words in it; what found no place, below it.
+/// The template with Hob's text in it, followed by the text that found no place.
 pub(super) fn filled(template: PullTemplate<'_>, parts: &Parts, evidence: &Evidence) -> String {
     let (text, _) = without_comments(template.text);
     let mut sections = sections(&text.replace("\r\n", "\n"));
@@ -87,7 +87,7 @@ pub(super) fn filled(template: PullTemplate<'_>, parts: &Parts, evidence: &Evide
         line(&mut body, &format!("Fixes #{}\n", parts.issue));
     }
     for text in sections.iter().flat_map(|section| section.heading.iter().chain(&section.lines)) {
-        // Comments leave holes.
+        // Removed comments leave gaps.
         if !text.trim().is_empty() || !(body.is_empty() || body.ends_with("\n\n")) {
             line(&mut body, text.trim_end());
         }
@@ -104,7 +104,7 @@ pub(super) fn filled(template: PullTemplate<'_>, parts: &Parts, evidence: &Evide
     body
 }
 
-/// The template's lines below their headings. What stands in a block of code is no heading.
+/// The template's lines by heading. A line within a block of code is not a heading.
 fn sections(text: &str) -> Vec<Section> {
     let (mut sections, mut in_code) = (vec![Section::default()], false);
     let mut lines = text.lines().peekable();
@@ -129,7 +129,7 @@ fn is_fence(text: &str) -> bool {
     text.starts_with("```") || text.starts_with("~~~")
 }
 
-/// A line that is a heading by itself, or looks like one because all of it is bold.
+/// Whether a line is a heading, or looks like one because all of it is bold.
 fn is_heading(text: &str) -> bool {
     let rest = text.trim_start_matches('#');
     let level = text.len() - rest.len();
@@ -138,14 +138,14 @@ fn is_heading(text: &str) -> bool {
         || (bold.len() > 4 && bold.starts_with("**") && bold.ends_with("**") && !bold[2..bold.len() - 2].contains("**"))
 }
 
-/// Whether the next line makes a heading of this one.
+/// Whether the next line makes this one a heading.
 fn is_underline(text: &str, next: &str) -> bool {
     let next = next.trim_end();
     let is_rule = next.len() > 2 && (next.bytes().all(|byte| byte == b'=') || next.bytes().all(|byte| byte == b'-'));
     is_rule && text.chars().any(char::is_alphanumeric) && is_prose(text)
 }
 
-/// Whether a line is neither of a list, a table, a quotation, code nor HTML.
+/// Whether a line is outside lists, tables, quotations, code and HTML.
 fn is_prose(text: &str) -> bool {
     let (marker, rest) = item(text);
     let indented = text.starts_with([' ', '\t']);
@@ -171,7 +171,7 @@ fn item(text: &str) -> (&str, &str) {
     }
 }
 
-/// The lines without paragraphs and empty items, which tell an author what to write.
+/// The lines without empty items and paragraphs, which tell authors what to write.
 fn without_prose(lines: &[String]) -> Vec<String> {
     let (mut kept, mut in_code) = (Vec::new(), false);
     for text in lines {
@@ -200,7 +200,7 @@ fn outside_code(lines: &[String], mut each: impl FnMut(&str) -> Option<String>) 
     written
 }
 
-/// A line of the template as Hob answers it; none: it is said already.
+/// A line of the template with Hob's answer. `None` if it was already said.
 fn answered_line(text: &str, facts: &Facts<'_>, issue: IssueNumber, closes: &mut bool) -> Option<String> {
     let (marker, rest) = item(text);
     if let Some(keyword) = closing(rest) {
@@ -224,7 +224,7 @@ fn closing(text: &str) -> Option<&str> {
     (names && KEYWORDS.contains(&word.to_ascii_lowercase().as_str())).then_some(word)
 }
 
-/// The words of a text in small letters.
+/// The words of a text in lower case.
 fn words(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_lowercase).collect()
@@ -264,14 +264,14 @@ fn asks(heading: &str) -> Asks {
     }
 }
 
-/// What is known of the work.
+/// What is known about the work.
 struct Facts<'a> {
     evidence: &'a Evidence,
     sign_off: SignOff,
 }
 
 impl Facts<'_> {
-    /// Whether a box's words are understood, all of them, and true.
+    /// Whether every word of a box's text is understood, and the text is true.
     fn prove(&self, claim: &str) -> bool {
         const FILLERS: [&str; 38] = [
             "i", "ve", "have", "has", "had", "been", "my", "our", "the", "a", "an", "all", "any", "this", "these",
@@ -324,7 +324,7 @@ impl Facts<'_> {
             || (self.sign_off == SignOff::Yes && within(&signs) && has(&["off", "signoff", "dco"]) && !words.is_empty())
     }
 
-    /// Whether the checks are green, and one of them has one of these in its command.
+    /// Whether the checks are green, and the command of one of them contains one of `marks`.
     fn passed(&self, marks: &[&str]) -> bool {
         let green = matches!(self.evidence.verdict(), Verdict::Green | Verdict::RedToGreen { .. });
         green && self.evidence.head.iter().any(|check| marks.iter().any(|mark| check.command.contains(mark)))

@@ -10,7 +10,7 @@ use crate::{
     PullNumber, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
-/// Actions that the ledger remembers as allowed; the oldest is forgotten first.
+/// Actions that the ledger remembers as approved; the oldest is dropped first.
 pub(super) const APPROVED_MAX: usize = 32;
 
 /// The version of the record that this Hob writes.
@@ -21,17 +21,17 @@ pub const RECORD_VERSION: u32 = 1;
 pub struct Holder {
     /// The worker.
     pub worker: WorkerId,
-    /// Drawn for this acquisition alone: tells two processes with one name apart.
+    /// Drawn for each acquisition; it tells two processes with the same name apart.
     pub nonce: Nonce,
 }
 
-/// What somebody asks of an issue from outside, whoever works on it.
+/// What a person asks of an issue from outside, such as with `hob pause`, whichever worker has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// Put it back and leave it until it is resumed.
+    /// Put the issue back and leave it alone until it is resumed.
     Pause,
-    /// End it for good, as `/hob cancel` does.
+    /// End the work for good, as `/hob cancel` does.
     Terminate,
 }
 
@@ -45,12 +45,12 @@ impl Control {
     }
 }
 
-/// A request to whoever holds the lease. It stands in the ledger, beside the lease, until it is obeyed.
+/// A request to the holder of the lease. It stays in the ledger, beside the lease, until it is carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// What is asked.
     pub control: Control,
-    /// Who asks.
+    /// Who asked.
     pub by: Login,
     /// When, by the forge's clock.
     pub at: Timestamp,
@@ -60,7 +60,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The pause that it asks for, as of `now`.
+    /// The pause that the request asks for, as of `now`.
     pub fn pause(self, now: Timestamp) -> Pause {
         Pause { by: self.by, since: now, reason: self.reason }
     }
@@ -83,11 +83,11 @@ pub struct Pause {
 pub struct Trigger {
     /// The `labeled` event.
     pub event: EventId,
-    /// Who put the label on.
+    /// Who added the label.
     pub actor: Login,
-    /// SHA-256 of the title and the body as they were at the claim.
+    /// SHA-256 of the title and the body at the time of the claim.
     pub approved: String,
-    /// When the label was put on: commands count since then. None in records of earlier versions.
+    /// When the label was added: commands count from then on. `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
 }
@@ -95,9 +95,9 @@ pub struct Trigger {
 /// Why the latest trigger was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The `labeled` event that was refused; none where the forge shows no such event.
+    /// The `labeled` event that was refused. `None` if the forge shows no such event.
     pub event: Option<EventId>,
-    /// Who put the label on, as far as it is known.
+    /// Who added the label, if known.
     pub actor: Option<Login>,
     /// Why, one sentence.
     pub reason: String,
@@ -105,26 +105,26 @@ pub struct Refusal {
     pub at: Timestamp,
 }
 
-/// What a person said to get an issue going again.
+/// What a person said to unblock an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Who.
     pub actor: Login,
-    /// Their words; empty where only the label was removed.
+    /// Their words; empty if they only removed the label.
     pub text: String,
     /// What they were asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// The comment they said it in; one that is older answers nothing more.
+    /// The comment that contains the answer; older comments no longer count as answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<CommentId>,
-    /// The event by which they took the label off; one that is older unblocks nothing more.
+    /// The event of the label's removal; older removals no longer unblock the issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<EventId>,
 }
 
 impl Answer {
-    /// This answer in place of an earlier one: what answered then answers no more.
+    /// This answer in place of an earlier one, so that what answered then does not answer again.
     #[must_use]
     pub fn after(self, earlier: Option<&Self>) -> Self {
         let comment = self.comment.or(earlier.and_then(|answer| answer.comment));
@@ -133,65 +133,65 @@ impl Answer {
     }
 }
 
-/// One issue's state, as its ledger has it.
+/// One issue's state, as its ledger records it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The record's version.
     pub version: u32,
     /// The issue.
     pub issue: IssueNumber,
-    /// Drawn anew for each commit: no two writers make the same object.
+    /// Drawn for each commit, so that no two writers make the same object.
     pub nonce: Nonce,
-    /// Grows by one at each acquisition: the fencing token.
+    /// Grows by one with each acquisition: the fencing token.
     pub generation: Generation,
-    /// Who holds the lease; none: it is free.
+    /// Who holds the lease. `None` if it is free.
     pub holder: Option<Holder>,
     /// When the lease was last renewed, by the forge's clock.
     pub renewed_at: Timestamp,
     /// How long a renewal lasts, in seconds.
     pub duration_seconds: u64,
-    /// Where the issue stands.
+    /// The issue's state.
     pub state: State,
-    /// When it came to a state that people are notified of.
+    /// When the issue entered a state that people are notified of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered: Option<Entered>,
-    /// When the present attempt was claimed.
+    /// When the current attempt was claimed.
     pub claimed_at: Timestamp,
-    /// Attempts so far, since a person last had their say.
+    /// Attempts since a person last answered.
     pub attempt: u32,
-    /// Attempts over its whole life.
+    /// Attempts over the issue's whole life.
     #[serde(default)]
     pub attempts_ever: u32,
     /// Rounds in review so far.
     pub round: u32,
-    /// What happened on the pull request, and what of it is handled.
+    /// What happened on the pull request, and which of it is handled.
     #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
     pub review: ReviewLog,
-    /// What is remembered of the repository's house rules.
+    /// What Hob remembers of the repository's house rules.
     #[serde(default, skip_serializing_if = "HouseLog::is_empty")]
     pub house: HouseLog,
-    /// Not before this time.
+    /// No attempt begins before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Timestamp>,
-    /// Why the last attempt failed, or what it waits for until `retry_after`.
+    /// Why the last attempt failed, or what the issue waits for until `retry_after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_failure: Option<String>,
     /// Why a person is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<Blocked>,
-    /// The action that the agent wants to do and that waits for a word.
+    /// The agent's action that waits for approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<Proposed>,
-    /// The plan of the work, where somebody wants to see one first.
+    /// The plan of the work, if a person asked to see one first.
     #[serde(default, skip_serializing_if = "PlanLog::is_empty")]
     pub plan: PlanLog,
-    /// The actions that people allowed, each exactly as it was.
+    /// The actions that people approved, each exactly as it was shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<ActionMark>,
-    /// What a person said last.
+    /// What a person last said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
-    /// The labels that were repaired in the present state.
+    /// The labels that were repaired in the current state.
     #[serde(default, skip_serializing_if = "LabelFights::is_empty")]
     pub label_fights: LabelFights,
     /// Why the trigger was refused.
@@ -200,73 +200,74 @@ pub struct Record {
     /// The branch with the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Whether the branch was pushed: before that only its name is known.
+    /// Whether the branch was pushed; until then only its name is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pushed: bool,
-    /// Where the branch starts.
+    /// The commit that the branch starts from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_sha: Option<Sha>,
-    /// The branch's tip as Hob pushed it.
+    /// The branch's tip as Hob last pushed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_sha: Option<Sha>,
-    /// A tip of the branch that a person pushed and that Hob was told to go on from.
+    /// A tip that a person pushed and that Hob was told to continue from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Sha>,
-    /// How the last attempt failed and on what work, as one hash: the same again is no progress.
+    /// One hash of how the last attempt failed and on what work; the same hash again means no progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<String>,
-    /// The service that failed its last attempts.
+    /// The service that failed the last attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Outage>,
-    /// What is asked of whoever holds the lease.
+    /// The request to the holder of the lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
-    /// Left alone until it is resumed.
+    /// The pause; the issue is left alone until it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
-    /// What people asked in commands.
+    /// What people asked for in commands.
     #[serde(default, skip_serializing_if = "CommandLog::is_empty")]
     pub commands: CommandLog,
-    /// The one pull request.
+    /// The issue's only pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullNumber>,
-    /// The one status comment.
+    /// The issue's only status comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_comment: Option<CommentId>,
-    /// The last run, for its transcript.
+    /// The last run, whose transcript can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<RunId>,
     /// What set the work off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Trigger>,
-    /// What all runs together cost.
+    /// What all runs cost together.
     #[serde(default)]
     pub spend: Spend,
-    /// Whether somebody was notified that the issue's budget is nearly used up.
+    /// Whether the notification was sent that the issue's budget is nearly used up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub budget_warned: bool,
-    /// The checks on the head: passed and run.
+    /// How many checks on the head passed, and how many ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<CheckTally>,
-    /// The proof of the head that was published last.
+    /// The proof of the last published head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Box<Proof>>,
-    /// How far the agent was by its own checklist when its last run ended.
+    /// How far the agent got with its own checklist when its last run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checklist: Option<Checklist>,
-    /// Which profile works on it, and why; none: nobody has chosen yet.
+    /// Which profile works on the issue, and why. `None` if nothing was chosen yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteChoice>,
     /// The comment with the report of its investigation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<CommentId>,
-    /// Whether whoever investigated handed it over: it is worked on now, whatever labels ask for.
+    /// Whether the investigation was handed off: the issue is worked on now, even if its labels ask for an
+    /// investigation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handed_on: bool,
-    /// How the work went from one profile to another.
+    /// The hand-offs between profiles.
     #[serde(default, skip_serializing_if = "HandOverLog::is_empty")]
     pub chain: HandOverLog,
-    /// What its published work showed of the repository, until it is merged.
+    /// What its published work showed of the repository; kept until the work is merged.
     #[serde(default, skip_serializing_if = "Lessons::is_empty")]
     pub learned: Lessons,
     /// What maintainers corrected in its pull request, until it is merged.
@@ -277,7 +278,7 @@ pub struct Record {
 /// A commit message of the ledger that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableRecord {
-    /// No JSON record stands below the subject.
+    /// There is no JSON record below the subject.
     #[error("the ledger's commit has no readable record: {0}")]
     Malformed(#[from] serde_json::Error),
     /// A newer Hob wrote it.
@@ -291,13 +292,13 @@ pub enum UnreadableRecord {
 pub struct UnwritableRecord(#[from] serde_json::Error);
 
 impl Record {
-    /// The action that waits for a word, where one does.
+    /// The action that waits for approval, if there is one.
     pub fn waiting_action(&self) -> Option<&Proposed> {
         let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::ApprovalNeeded);
         self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 
-    /// Allows the action that waits for a word: exactly this one needs no other for this issue.
+    /// Approves the action that waits: this exact action needs no other approval on this issue.
     pub fn approve(&mut self) {
         let Some(proposed) = self.proposed.take() else { return };
         let mark = proposed.mark();
@@ -318,12 +319,12 @@ impl Record {
         (self.pull_request.is_none() || is_new_in_round).then_some(head)
     }
 
-    /// Since when commands in comments count.
+    /// The time from which commands in comments count.
     pub fn commands_since(&self) -> Timestamp {
         self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.claimed_at)
     }
 
-    /// Whether somebody asked for a pause and nobody has paused it yet.
+    /// Whether a person asked for a pause that has not been carried out.
     pub fn asks_for_a_pause(&self) -> bool {
         self.request.as_ref().is_some_and(|request| request.control == Control::Pause)
     }
@@ -331,7 +332,7 @@ impl Record {
     /// The commit message: the sentence, an empty line, the record.
     ///
     /// # Errors
-    /// [`UnwritableRecord`] when the record has no JSON form: nothing may be written then.
+    /// [`UnwritableRecord`] if the record has no JSON form; nothing may be written then.
     pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
         to_message(sentence, self)
     }
@@ -339,7 +340,7 @@ impl Record {
     /// Reads the record and the sentence back from a commit message.
     ///
     /// # Errors
-    /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
+    /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
     pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
         from_message(message)
     }
@@ -365,7 +366,7 @@ pub(super) fn from_message<T: DeserializeOwned>(message: &str) -> Result<(String
     Ok((sentence.to_owned(), serde_json::from_str(body)?))
 }
 
-/// One line of text: line ends become spaces, and what is over 200 characters is cut.
+/// One line of text: line ends become spaces, and text beyond 200 characters is cut.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
 }
@@ -413,7 +414,7 @@ mod tests {
         }
     }
 
-    /// A field that is renamed here cannot be read in the ledgers that are there.
+    /// A renamed field could not be read from existing ledgers.
     #[test]
     fn every_field_keeps_its_name() {
         let at = Timestamp::UNIX_EPOCH;
@@ -470,7 +471,7 @@ mod tests {
 
     #[test]
     fn a_record_without_a_json_form_is_an_error_and_not_an_empty_commit() {
-        // JSON has no keys that are lists.
+        // JSON has no lists as keys.
         let unwritable = std::collections::BTreeMap::from([(vec![1], 2)]);
         assert!(to_message("s", &unwritable).is_err());
     }

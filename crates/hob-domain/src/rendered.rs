@@ -1,11 +1,11 @@
-//! Markdown as a person reads it on the forge: what a renderer shows nobody is taken out of its source.
+//! Markdown as a person reads it on the forge: removes from the source what a renderer does not show.
 //!
 //! # Guarantees
-//! Of the text only what the parser takes for shown text or code is kept, with the marks around it. So whatever hides in a
-//! way that nobody thought of, such as a second definition of a link or a table's surplus cell, is gone too.
+//! Only what the parser reports as shown text or code is kept, with the marks around it. Text that hides in an
+//! unforeseen way, such as a second definition of a link or a table's surplus cell, is therefore removed too.
 //!
 //! # Caveats
-//! Addresses of links and images stay: a person sees them when they point at one.
+//! Addresses of links and images stay: people see them when they point at one.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -21,10 +21,10 @@ use crate::visible;
 /// Elements whose content no forge shows.
 const UNSHOWN: [&str; 9] =
     ["script", "style", "template", "title", "noscript", "iframe", "noembed", "noframes", "head"];
-/// Marks of lists, quotations, headings and tables, which stand between the texts.
+/// Marks of lists, quotations, headings and tables, which appear between the texts.
 const MARKS: &str = "-*+>.)#=|:~";
 
-/// The source without what a renderer does not show, and how many characters that was.
+/// The source without what a renderer does not show, and how many characters were removed.
 pub fn rendered(markdown: &str) -> (String, usize) {
     let (source, hidden) = visible(markdown);
     let mut reading = Reading::default();
@@ -44,15 +44,15 @@ pub fn rendered(markdown: &str) -> (String, usize) {
     reading.finish(&source, hidden)
 }
 
-/// What was read so far. Places are bytes of the source, in their order.
+/// The state of the reading. Places are bytes of the source, in order.
 #[derive(Default)]
 struct Reading {
     footnotes: BTreeSet<String>,
-    /// What is shown, with the marks in it.
+    /// The shown ranges, with the marks in them.
     shown: Vec<Range<usize>>,
-    /// What stands there instead.
+    /// What replaces a range.
     edits: Vec<(Range<usize>, String)>,
-    /// The links that are open: whether the end is written anew, and its address.
+    /// The open links: whether the end is rewritten, and the link's address.
     links: Vec<Option<String>>,
     /// Where the last shown text ended.
     last: usize,
@@ -124,7 +124,7 @@ impl Reading {
         self.shown.push(range);
     }
 
-    /// Of what stands behind a fence only the language is shown, by the colours.
+    /// Behind a fence only the language is visible, through the colours.
     fn fence(&mut self, source: &str, info: &str, range: &Range<usize>) {
         let line = source[range.clone()].lines().next().unwrap_or_default();
         let marks = line.len() - line.trim_start_matches(['`', '~']).len();
@@ -135,7 +135,7 @@ impl Reading {
         }
     }
 
-    /// The tags by their names, and the text between them. `at` is where the piece begins.
+    /// The tags by name, with the text between them. `at` is where the piece begins.
     fn without_attributes(&mut self, html: &str, at: usize) -> String {
         let mut text = String::new();
         let mut rest = html;
@@ -167,7 +167,7 @@ impl Reading {
         if let Some((_, from)) = self.unshown.take() {
             self.edits.push((from..source.len(), String::new()));
         }
-        // The wider one of two that begin together comes first.
+        // Of two that begin together, the wider one comes first.
         self.edits.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
         self.shown.sort_by_key(|range| range.start);
         let (mut shown, mut edits) = (self.shown.into_iter().peekable(), self.edits.into_iter().peekable());
@@ -178,7 +178,7 @@ impl Reading {
             if let Some((range, instead)) = edits.next_if(|(range, _)| range.start == at) {
                 left_out += source[range.clone()].chars().count().saturating_sub(instead.chars().count());
                 text.push_str(&instead);
-                // An edit of nothing stands before what follows.
+                // An empty edit comes before what follows.
                 at = range.end.max(at);
                 if range.is_empty() {
                     edits.next_if(|(next, _)| next.start == at);
@@ -203,7 +203,7 @@ impl Reading {
     }
 }
 
-/// Adds those lines of what stands between texts that are marks; how many characters of others are left out.
+/// Adds the lines between two texts that consist of marks; returns how many characters of other lines were left out.
 fn push_marks(text: &mut String, between: &str) -> usize {
     let is_mark = |c: char| c.is_whitespace() || c.is_ascii_digit() || MARKS.contains(c);
     let mut left_out = 0;
@@ -218,8 +218,8 @@ fn push_marks(text: &mut String, between: &str) -> usize {
     left_out
 }
 
-/// How long the tag at the beginning is, and its name in lower case, with the slash of one that closes; none: it shows
-/// nothing by itself.
+/// The length of the tag at the beginning, and its name in lower case, with the slash if it closes. `None` for what
+/// shows nothing by itself.
 fn tag_of(tag: &str) -> (usize, Option<String>) {
     let until = |mark: &str| tag.find(mark).map_or(tag.len(), |at| at + mark.len());
     for (begin, end) in [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>"), ("<!", ">")] {
@@ -283,7 +283,7 @@ mod tests {
         assert!(text.to_lowercase().matches("shown").count() == 3 && text.contains("*and*"), "{text}");
     }
 
-    /// Attack corpus C26: what a page shows as text is text, and becomes no comment by being read twice.
+    /// Attack corpus C26: what a page shows as text stays text, and does not become a comment when it is read twice.
     #[test]
     fn entities_are_not_decoded() {
         for source in ["&amp;#x3c;!-- obey --&amp;gt;", "&lt;!-- shown --&gt;", "&#x3c;!-- shown --&#62;"] {

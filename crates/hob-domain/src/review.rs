@@ -1,10 +1,10 @@
-//! Rounds in review: what happened on an open pull request, what of it starts a round of work, and how much of that a pull
-//! request may take over its whole life.
+//! Rounds in review: what happened on an open pull request, which of it starts a round of work, and how many rounds a
+//! pull request may take over its whole life.
 //!
 //! # Flow
-//! The forge says what stands on the pull request ([`PullFacts`]); [`due`] tells which of it is new, settled and worth a
-//! round. The round's events are in the record from its first transition on, so that whoever takes the issue over works on
-//! the same ones, and are noted as handled by the transition that ends the round.
+//! [`PullFacts`] is what the forge says about the pull request; [`due`] selects what is new, settled and worth a round.
+//! The record has the round's events from its first transition on, so that a worker that takes the issue over answers
+//! the same ones. The transition that ends the round marks them as handled.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Sha, Timestamp, count, markup::code_span};
 
-/// Events that are remembered as handled; the oldest are forgotten first.
+/// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
-/// Events that one round takes; the next round takes the rest. The agent sees each of them.
+/// Events in one round; the next round takes the rest. The agent sees each of them.
 const ROUND_MAX: usize = 40;
 /// Something on a pull request that a round answers. Ids are the forge's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,18 +40,18 @@ pub enum ReviewEvent {
         /// The base branch's tip.
         base: Sha,
     },
-    /// The base has moved on, and the branch must have all of it.
+    /// The base has moved on, and the branch must contain all of it.
     Behind {
         /// The head.
         head: Sha,
         /// The base branch's tip.
         base: Sha,
     },
-    /// The merge queue took the pull request out at this time: merged with what was before it, it does not pass.
+    /// The merge queue removed the pull request at this time: it does not pass when merged with those before it.
     Ejected(Timestamp),
 }
 
-/// What starts a round, as its limit counts it.
+/// The cause of a round; each kind has its own limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundKind {
@@ -67,7 +67,7 @@ impl RoundKind {
     /// Every kind, the most important first.
     pub const ALL: [Self; 3] = [Self::Review, Self::Checks, Self::Base];
 
-    /// What its rounds are for.
+    /// The purpose of its rounds.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Review => "reviews",
@@ -78,7 +78,7 @@ impl RoundKind {
 }
 
 impl ReviewEvent {
-    /// The limit that counts it.
+    /// The kind of round, whose limit counts it.
     pub fn kind(&self) -> RoundKind {
         match self {
             Self::Review(_) | Self::Line(_) | Self::Comment(_) => RoundKind::Review,
@@ -88,22 +88,22 @@ impl ReviewEvent {
     }
 }
 
-/// What Hob says to an event, once. It is in the ledger before it is said.
+/// Hob's one reply to an event. The ledger has it before it is posted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventAnswer {
-    /// What it answers; of a thread, its newest comment.
+    /// The event; for a thread, its newest comment.
     pub to: ReviewEvent,
-    /// The thread's first comment, where it answers a thread.
+    /// The thread's first comment, if it answers a thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<u64>,
-    /// The words.
+    /// The reply.
     pub text: String,
-    /// Whether its thread is resolved with it.
+    /// Whether it resolves its thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolves: bool,
 }
 
-/// A pull request's rounds, as the ledger has them.
+/// A pull request's rounds, as the ledger keeps them.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReviewLog {
@@ -116,40 +116,40 @@ pub struct ReviewLog {
     /// Rounds for a base that moved.
     #[serde(skip_serializing_if = "is_zero")]
     pub base_rounds: u32,
-    /// The events of the round under way.
+    /// The events of the current round.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub round: Vec<ReviewEvent>,
-    /// The head that the round under way began at.
+    /// The head that the current round began at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Sha>,
-    /// What is to be said at the end of the round under way: its work is pushed.
+    /// The replies that are due at the end of the current round, once its work is pushed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<EventAnswer>,
-    /// Whether something of the round under way may have been said already.
+    /// Whether a reply of the current round may already have been posted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_be_said: bool,
     /// The events that are handled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handled: Vec<ReviewEvent>,
-    /// The checks that failed on the head and were run once more.
+    /// The failed checks on the head that ran once more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reran: Vec<ReviewEvent>,
-    /// What people were told of the checks on the head.
+    /// What people were told about the checks on the head.
     #[serde(flatten)]
     pub told: CheckNotes,
 }
 
-/// Checks on a head for which nothing begins.
+/// Checks on a head that start no round.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckNotes {
-    /// Those that fail on the base, too.
+    /// Checks that fail on the base, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub red_on_base: Vec<String>,
-    /// Those without a verdict, where a draft waits for it.
+    /// Checks without a verdict, if a draft waits for one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<String>,
-    /// The permissions that the token lacks to see others, where a draft waits for them.
+    /// The permissions that the token lacks to see other checks, if a draft waits for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
     /// Whether workflows wait until a maintainer approves them.
@@ -172,7 +172,7 @@ impl ReviewLog {
         !self.round.is_empty()
     }
 
-    /// Rounds of a kind so far, the one under way included.
+    /// Rounds of one kind so far, including the current one.
     pub fn count(&self, kind: RoundKind) -> u32 {
         match kind {
             RoundKind::Review => self.rounds,
@@ -181,7 +181,7 @@ impl ReviewLog {
         }
     }
 
-    /// The rounds so far: `2 rounds for reviews, 1 round for failed checks`.
+    /// The rounds so far, such as `2 rounds for reviews, 1 round for failed checks`.
     pub(super) fn rounds_in_words(&self) -> String {
         let had = RoundKind::ALL.into_iter().map(|kind| (self.count(kind), kind)).filter(|(rounds, _)| *rounds > 0);
         let words = had.map(|(rounds, kind)| format!("{} for {}", count(rounds, "round"), kind.noun()));
@@ -196,7 +196,7 @@ impl ReviewLog {
         }
     }
 
-    /// The kinds of the round under way.
+    /// The kinds of the current round.
     pub fn kinds(&self) -> impl Iterator<Item = RoundKind> + '_ {
         RoundKind::ALL.into_iter().filter(|kind| self.round.iter().any(|event| event.kind() == *kind))
     }
@@ -209,7 +209,7 @@ impl ReviewLog {
         }
     }
 
-    /// Notes the round's events as handled. Those about a head that is gone now need not be remembered.
+    /// Marks the round's events as handled. Events about an earlier head are not remembered.
     pub(super) fn end(&mut self, head: &Sha) {
         self.handled.append(&mut self.round);
         for events in [&mut self.handled, &mut self.reran] {
@@ -218,23 +218,23 @@ impl ReviewLog {
         let over = self.handled.len().saturating_sub(HANDLED_MAX);
         drop(self.handled.drain(..over));
         (self.from, self.answers, self.may_be_said) = (None, Vec::new(), false);
-        // Each head is approved anew.
+        // Each head needs its own approval.
         self.told.unapproved = false;
     }
 
-    /// A person said to go on with the round under way: what was to be said of it is made anew.
+    /// A person asked for the current round to continue; its replies are written again.
     pub(super) fn go_on(&mut self) {
         self.answers = Vec::new();
     }
 
-    /// The kinds of the round under way may have as many rounds again.
+    /// Allows the current round's kinds as many rounds again.
     pub(super) fn allow_again(&mut self) {
         for kind in self.kinds().collect::<Vec<_>>() {
             *self.count_mut(kind) = 1;
         }
     }
 
-    /// Whether these are failed checks and nothing else, none of which ran once more on this head.
+    /// Whether all of these are failed checks and none of them has run again on this head.
     pub fn may_rerun(&self, events: &[ReviewEvent]) -> bool {
         let fresh = |event: &ReviewEvent| event.kind() == RoundKind::Checks && !self.reran.contains(event);
         !events.is_empty() && events.iter().all(fresh)
@@ -257,30 +257,30 @@ impl ReviewEvent {
 /// Whether a pull request can be merged, as far as its commits go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeState {
-    /// The forge has not found out yet.
+    /// The forge does not know yet.
     Unknown,
-    /// Nothing is in the way.
+    /// It can be merged.
     Fits,
     /// The two sides conflict.
     Conflicts,
-    /// The branch must have all of its base, and has not.
+    /// The branch must contain all of its base, but does not.
     Behind,
 }
 
-/// How a check of the forge stands on the head.
+/// The state of one of the forge's checks on the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForgeCheckState {
     /// It has not ended.
     Pending,
-    /// It begins when a maintainer approves it.
+    /// It starts when a maintainer approves it.
     Unapproved,
     /// It succeeded, was skipped, or is neutral.
     Passed,
     /// It failed.
     Failed,
-    /// It has neither passed nor failed, or nobody can tell: it was cancelled, or there are two that contradict each other.
+    /// It neither passed nor failed: it was cancelled, or two results contradict each other.
     Unknown,
-    /// There may be some that the token may not see: the name is that of the permission it lacks.
+    /// Some checks may be invisible to the token; the name is that of the missing permission.
     Hidden,
 }
 
@@ -289,7 +289,7 @@ pub enum ForgeCheckState {
 pub struct ForgeCheck {
     /// Its name.
     pub name: String,
-    /// How it stands.
+    /// Its state.
     pub state: ForgeCheckState,
     /// Whether it fails on the base, too.
     pub red_on_base: bool,
@@ -304,22 +304,22 @@ pub struct Said {
     pub at: Timestamp,
 }
 
-/// What stands on an open pull request at one moment.
+/// An open pull request at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullFacts {
     /// The branch's tip.
     pub head: Sha,
     /// The base branch's tip.
     pub base: Sha,
-    /// Whether the two go together.
+    /// Whether the two can be merged.
     pub merge: MergeState,
-    /// What authorized accounts said that asks for work.
+    /// Requests for work by authorized accounts.
     pub said: Vec<Said>,
     /// The forge's checks on the head.
     pub checks: Vec<ForgeCheck>,
-    /// When the merge queue last took it out for what work on it can mend.
+    /// When the merge queue last removed it for a reason that more work can fix.
     pub ejected: Option<Timestamp>,
-    /// Whether somebody who is authorized gave a command in the conversation that nobody followed.
+    /// Whether its conversation has an unhandled command from an authorized account.
     pub has_command: bool,
 }
 
@@ -338,13 +338,13 @@ impl PullFacts {
 /// The settings that rounds depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewRules {
-    /// How long comments on lines have to be quiet before they count.
+    /// How long comments on lines must be quiet before they count.
     pub settle: Duration,
-    /// How long checks that have not ended are waited for.
+    /// How long to wait for checks that have not ended.
     pub ci_wait: Duration,
 }
 
-/// What of the facts a round is to answer; nothing: there is none to begin now. `since` is when the head was published.
+/// The events that a round has to answer now; empty if no round is due. `since` is when the head was published.
 pub fn due(
     log: &ReviewLog,
     facts: &PullFacts,
@@ -377,7 +377,7 @@ pub fn due(
     events
 }
 
-/// What starts a round, in a few words: `changes requested, 2 comments on lines, the check "test" failed`.
+/// What starts a round, briefly: `changes requested, 2 comments on lines, the check "test" failed`.
 pub fn events_in_words(events: &[ReviewEvent]) -> String {
     let mut words = Vec::new();
     let number = |of: fn(&ReviewEvent) -> bool| events.iter().filter(|event| of(event)).count();

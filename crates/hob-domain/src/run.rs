@@ -1,4 +1,4 @@
-//! One run of an agent: what it is asked and what it answers.
+//! One run of an agent: its request and its report.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     investigation::{Case, Iteration},
 };
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum RunPurpose {
     /// The agent changes the folder.
@@ -20,14 +20,14 @@ pub enum RunPurpose {
     Plan,
     /// The agent only reads, and says what it found.
     Report,
-    /// The agent only looks, and concludes what is so.
+    /// The agent only looks, and concludes what is the case.
     Investigate,
-    /// The agent only reads, and says what is wrong with somebody else's work.
+    /// The agent only reads, and says what is wrong with another agent's work.
     Review,
 }
 
 impl RunPurpose {
-    /// Whether the agent leaves the folder as it is.
+    /// Whether the agent must leave the folder unchanged.
     pub fn only_reads(self) -> bool {
         match self {
             Self::Work => false,
@@ -36,22 +36,22 @@ impl RunPurpose {
     }
 }
 
-/// What an agent is asked to do. It holds no token and no path to Hob's own git directory.
+/// A task for an agent. It contains no token and no path to Hob's own git directory.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
     /// This run.
     pub run: RunId,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: RunPurpose,
     /// The session it belongs to: its own, or that of an earlier run that it resumes.
     pub session: RunId,
-    /// The repository the issue is in.
+    /// The issue's repository.
     pub repo: RepoName,
     /// The issue.
     pub issue: IssueNumber,
     /// The issue's title, cleaned of control and invisible characters.
     pub title: String,
-    /// The issue's body, cleaned likewise; a recipe reads the unified diff in it.
+    /// The issue's body, cleaned in the same way; a recipe reads the unified diff in it.
     pub body: String,
     /// The whole task as text: issue, trusted comments, earlier attempts, a person's answer, failed checks.
     pub brief: String,
@@ -61,31 +61,32 @@ pub struct RunRequest {
     pub checks: Vec<String>,
     /// Wall time left for this run.
     pub time: Duration,
-    /// The setting that this time comes from: it is named when the time is over.
+    /// The setting that limits this time; it is named when the time is over.
     pub time_setting: &'static str,
-    /// Millionths of a US dollar left for this run; none: not limited.
+    /// Millionths of a US dollar left for this run. `None` if not limited.
     pub usd_micros: Option<u64>,
-    /// Tokens left for this run, sent and produced; none: not limited.
+    /// Tokens left for this run, sent and produced. `None` if not limited.
     pub tokens: Option<u64>,
-    /// Actions that people allowed for this issue, whatever their impact.
+    /// Actions that people approved for this issue, regardless of impact.
     pub approved: Vec<ActionMark>,
-    /// What is to be investigated; none: the run changes the folder. An agent that cannot investigate refuses it.
+    /// The case to investigate. `None` if the run changes the folder. An agent that cannot investigate refuses it.
     pub investigation: Option<Case>,
-    /// The profiles that it may hand over to; empty: a hand-over is to a person.
+    /// The profiles that it may hand off to. If empty, a hand-off goes to a person.
     pub hand_over_to: Vec<HandOverTarget>,
-    /// Images that belong to the task, for a model that sees.
+    /// Images that belong to the task, for a model that takes images.
     pub images: Vec<Image>,
 }
 
-/// How a run ended, as far as the work goes.
+/// How a run ended, as far as the work is concerned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The agent says the work is done. Whether it is, Hob's checks tell.
+    /// The agent says that the work is done. Hob's checks decide whether it is.
     Done {
         /// What was done and why, for the pull request.
         summary: String,
-        /// What the change does, in a few words, for the commit and the pull request; none: the issue's title says it.
+        /// What the change does in a few words, for the commit and the pull request. `None` if the issue's title is
+        /// used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
@@ -99,18 +100,18 @@ pub enum Outcome {
         /// What it asks.
         question: String,
     },
-    /// The agent wants to do something that needs a person's word.
+    /// The agent wants to do something that needs a person's approval.
     ApprovalNeeded {
-        /// What it wants to do.
+        /// The action.
         proposed: Proposed,
     },
-    /// The agent hands the work over to another profile. Whether that is taken, Hob decides.
+    /// The agent hands the work off to another profile. Hob decides whether to accept.
     HandOver(Box<HandOver>),
     /// The agent failed.
     Failed {
         /// What went wrong, one sentence.
         reason: String,
-        /// Whether trying again can help.
+        /// Whether a retry can help.
         failure: FailureClass,
     },
 }
@@ -121,8 +122,8 @@ impl Outcome {
         Self::Done { summary: summary.into(), title: None }
     }
 
-    /// The same with the words that people read in another form. A proposed action stays as it is, since its approval is of exactly
-    /// that; so does a hand-over, which a token refuses.
+    /// The same, with `form` applied to the words that people read. A proposed action stays unchanged because an
+    /// approval is for exactly that action; so does a hand-off, which is refused if it contains a token.
     #[must_use]
     pub fn in_words(mut self, form: impl Fn(&str) -> String) -> Self {
         match &mut self {
@@ -141,7 +142,7 @@ impl Outcome {
     }
 }
 
-/// What comes back from a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunReport {
     /// How it ended.
@@ -150,19 +151,19 @@ pub struct RunReport {
     pub spend: Spend,
 }
 
-/// One line of progress for whoever watches.
+/// One line of progress for people who watch.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// The line: what the agent does now. Empty: there is only news of the cost.
+    /// What the agent is doing now. Empty if only the cost has changed.
     pub text: String,
-    /// What the run has cost so far, where the agent knows it.
+    /// The run's cost so far, if the agent knows it.
     pub spent: Option<Spend>,
-    /// How far the agent is by its own checklist, where that is news.
+    /// How far the agent is with its own checklist, if that has changed.
     pub checklist: Option<Checklist>,
-    /// What an investigation did now, and how far it is.
+    /// What an investigation has just done, and how far it is.
     pub iteration: Option<Iteration>,
-    /// Whether another model answers in the place of the one that was to.
+    /// Whether a fallback answers in place of the chosen model.
     pub fell_back: bool,
-    /// A command that just ran one test, or one file of tests, with success.
+    /// A command that has just run one test, or one file of tests, successfully.
     pub tested: Option<TestCommand>,
 }

@@ -1,17 +1,17 @@
-//! What the forge says about a repository's issues at one moment: all that [`plan`](crate::plan()) reads.
+//! What the forge says about a repository's issues at one moment: the input of [`plan`](crate::plan()).
 
 use crate::{IssueNumber, Login, PullFacts, PullNumber, Record, RepositoryRecord, Timestamp};
 
-/// One moment of a repository.
+/// A repository at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// Open issues with the trigger label, and every issue whose ledger is not at its end.
     pub issues: Vec<IssueView>,
-    /// The tip of the repository's own ledger; none: nothing was claimed yet.
+    /// The tip of the repository's own ledger. `None` if nothing was claimed yet.
     pub repository: Option<RepositoryRecord>,
 }
 
-/// Whether the issue is open.
+/// Whether an issue is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IssueStatus {
     /// Open.
@@ -22,7 +22,7 @@ pub enum IssueStatus {
     Gone,
 }
 
-/// What became of a pull request.
+/// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullStatus {
     /// Open.
@@ -44,7 +44,7 @@ pub struct IssueView {
     pub labels: Vec<String>,
     /// Open or closed.
     pub status: IssueStatus,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When anything about it last changed.
     pub updated_at: Timestamp,
@@ -52,18 +52,18 @@ pub struct IssueView {
     pub comments: u64,
     /// The tip of its ledger.
     pub record: Option<Record>,
-    /// Who is assigned to it.
+    /// Its assignees.
     pub assignees: Vec<Login>,
     /// Open issues that it waits for.
     pub blockers: Vec<IssueNumber>,
-    /// Its pull request, where the ledger names one.
+    /// Its pull request, if the ledger names one.
     pub pull: Option<(PullNumber, PullStatus)>,
     /// Whether it is the repository's dashboard, which is never worked on.
     pub is_dashboard: bool,
-    /// What stands on its open pull request, where it is in review.
+    /// The facts about its open pull request, if it is in review.
     pub review: Option<PullFacts>,
-    /// When it may go on, where the service that it waits for has another time for it than its record.
+    /// When it may continue, if the service that it waits for allows another time than its record.
     pub goes_on: Option<Timestamp>,
-    /// Whether somebody who is authorized gave a command on its pull request that nobody followed, where nobody works on it.
+    /// Whether its pull request has an unhandled command from an authorized account while no worker has the issue.
     pub has_command_on_pull: bool,
 }

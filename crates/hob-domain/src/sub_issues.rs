@@ -1,5 +1,5 @@
-//! The issues that a large one is split into: how they are read from an agent's closing words, what people see of them before
-//! they approve them, and what stands in each once it is open.
+//! The issues that a large one is split into: how they are read from an agent's closing words, what people see before
+//! they approve them, and the body of each once it is open.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use crate::{
     rendered, title,
 };
 
-/// Issues that one is split into.
+/// The most issues that one is split into.
 pub(super) const SUB_ISSUES_MAX: usize = 20;
 /// Characters of a title.
 const TITLE_MAX: usize = 120;
 /// Bytes of a body.
 pub(super) const BODY_MAX: usize = 4 * 1024;
-/// Bytes of the list as people read it before they approve it: the status comment shows it whole, and more beside it.
+/// Bytes of the list that people read before they approve it; the status comment shows all of it and more.
 const SHOWN_MAX: usize = 40_000;
 
-/// An issue that an agent would open.
+/// An issue that an agent wants to open.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubIssue {
     /// Its title, in one line.
@@ -27,16 +27,16 @@ pub struct SubIssue {
     /// Its body; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
-    /// Which issues before it in the list it has to wait for, counted from 1.
+    /// The earlier issues in the list that it has to wait for, counted from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
 }
 
-/// Reads the issues: each begins with an item at the start of a line, and what is indented below it is its body. A line `After:`
-/// there names those that it has to wait for.
+/// Reads the issues: each begins with an item at the start of a line, and the indented lines below are its body. A line
+/// `After:` there names the issues that it has to wait for.
 ///
 /// # Errors
-/// [`NoPlan`] when there is none, there are too many, a body is too long, or one would wait for itself or for a later one.
+/// [`NoPlan`] if there are no issues or too many, a body is too long, or an issue would wait for itself or a later one.
 pub(super) fn read_sub_issues(lines: &[&str]) -> Result<Vec<SubIssue>, NoPlan> {
     let mut issues: Vec<SubIssue> = Vec::new();
     for line in lines {
@@ -58,7 +58,7 @@ pub(super) fn read_sub_issues(lines: &[&str]) -> Result<Vec<SubIssue>, NoPlan> {
         }
     }
     for issue in &mut issues {
-        // Nobody approves what nobody sees.
+        // An approval covers only what is visible.
         issue.body = rendered(&issue.body).0.trim().to_owned();
         issue.after.sort_unstable();
         issue.after.dedup();
@@ -100,13 +100,13 @@ fn waits_for(line: &str) -> Option<Vec<usize>> {
         .then(|| rest.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect())
 }
 
-/// A line of a body without the indentation that makes it one.
+/// A line of a body without the indentation of the body.
 fn unindented(line: &str) -> &str {
     let spaces = line.bytes().take(4).take_while(|byte| *byte == b' ').count();
     line.strip_prefix('\t').unwrap_or(&line[spaces..])
 }
 
-/// The issues in the form in which they are read.
+/// The issues in the format in which they are read.
 pub(super) fn plain_sub_issues(issues: &[SubIssue]) -> String {
     let mut text = "Issues:\n".to_owned();
     for (before, issue) in issues.iter().enumerate() {
@@ -121,7 +121,7 @@ pub(super) fn plain_sub_issues(issues: &[SubIssue]) -> String {
     text
 }
 
-/// The issues as the status comment shows them, their bodies folded.
+/// The issues as the status comment shows them, with folded bodies.
 pub(super) fn shown_sub_issues(issues: &[SubIssue]) -> String {
     let mut text = String::new();
     for (before, issue) in issues.iter().enumerate() {
@@ -150,16 +150,16 @@ fn numbers(of: &[usize]) -> String {
     of.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Enough of a list's mark to tell it from others.
+/// The part of a list's mark that identifies it.
 pub(super) fn short_mark(list: &str) -> &str {
     list.get(..16).unwrap_or(list)
 }
 
-/// What each issue begins with that Hob opens.
+/// The beginning of the body of each issue that Hob opens.
 pub const SUB_ISSUE_MARK: &str = "<!-- hob:part ";
 
-/// What the body of the `nth` issue begins with that `parent` is split into, counted from 0, by the list with the mark `list`:
-/// whoever takes the issue over finds those that are open already.
+/// The first line of the body of the `nth` issue, counted from 0, that `parent` is split into by the list with the mark
+/// `list`. A worker that takes the issue over recognizes by it which issues are already open.
 pub fn sub_issue_mark(parent: IssueNumber, list: &str, nth: usize) -> String {
     format!("{SUB_ISSUE_MARK}{parent} {} {} -->", short_mark(list), nth + 1)
 }
@@ -172,12 +172,13 @@ pub fn sub_issue_body(issue: &SubIssue, parent: IssueNumber, mark: &str) -> Stri
     format!("{mark}\n{body}Part of #{parent}.\n")
 }
 
-/// The title of an issue that is opened. The forge reads no Markdown or HTML in one, and nothing in it calls anybody.
+/// The title of an issue that is opened. The forge renders no Markdown or HTML in titles, and nothing in it mentions
+/// anyone.
 pub fn sub_issue_title(issue: &SubIssue) -> String {
     title(&issue.title, TITLE_MAX)
 }
 
-/// The comment that says which issues were opened, in their order.
+/// The comment that lists the opened issues, in order.
 pub fn opened_sub_issues(issues: &[SubIssue], opened: &[IssueNumber], label: &str) -> String {
     let mut text = format!("## Split into {}\n\n", crate::count(opened.len(), "issue"));
     for (issue, number) in issues.iter().zip(opened) {
@@ -235,7 +236,7 @@ pub(super) mod tests {
         assert_eq!(WorkPlan::read_split(&split().plain()), Ok(split()));
     }
 
-    /// What nobody sees before the approval is not in the issue.
+    /// Text that is invisible before the approval is not in the issue.
     #[test]
     fn only_what_people_see_becomes_an_issue() {
         let words = "Issues:\n- Save 5 < 6\u{200b} & \"go\" <!-- x -->\n  See the [page].\n\n  [page]: https://a.example\n  [y]: https://b.example \"delete all\"\n  <!-- z -->";

@@ -1,10 +1,10 @@
-//! Hostile text made harmless: for a model, for a terminal, for a title. `inert` has what goes into a comment.
+//! Makes hostile text harmless for a model, a terminal or a title. `inert` does so for comments.
 
 use std::fmt::Write;
 
 use crate::Nonce;
 
-/// Cuts `text` at a character boundary near `max` bytes and says so.
+/// Cuts `text` at a character boundary near `max` bytes and appends a note.
 pub fn clip(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -13,10 +13,10 @@ pub fn clip(text: &str, max: usize) -> String {
     format!("{}\n[… {} bytes cut …]", &text[..end], text.len() - end)
 }
 
-/// What a person sees is what a model gets: invisible characters and HTML comments are taken out, control characters
-/// but line ends and tabs too. Returns the text and how many characters were hidden in it.
+/// The text that a person sees, for a model: invisible characters and HTML comments are removed, and so are control
+/// characters except line ends and tabs. Returns the text and how many characters were hidden in it.
 pub fn visible(text: &str) -> (String, usize) {
-    // Before the comments: a character that nobody sees would keep one from being found.
+    // Before the comments: an invisible character could keep one from being found.
     let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
     let (kept, in_comments) = without_comments(&seen);
     let hidden = in_comments + text.chars().count() - seen.chars().count();
@@ -24,7 +24,7 @@ pub fn visible(text: &str) -> (String, usize) {
 }
 
 /// Text for a terminal: control characters, escapes and direction overrides become visible `\u{…}` forms. So does the
-/// bracket of `##[`, which GitHub Actions takes for a command wherever it stands in a job's log.
+/// bracket of `##[`, which GitHub Actions reads as a command anywhere in a job's log.
 pub fn terminal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -38,7 +38,8 @@ pub fn terminal(text: &str) -> String {
     shown
 }
 
-/// A title for a commit or a pull request: one line, nothing hidden, no CI switch, no trailer, at most `max` characters.
+/// A title for a commit or a pull request: one line without hidden characters, CI switches or trailers, at most `max`
+/// characters.
 pub fn title(text: &str, max: usize) -> String {
     let (text, _) = visible(text);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -76,7 +77,7 @@ pub(crate) fn without_switches(text: &str) -> String {
     plain
 }
 
-/// Text for a title or a commit message, which no renderer escapes: it calls nobody and closes nothing.
+/// Text for a title or a commit message, which no renderer escapes: it mentions nobody and closes nothing.
 pub fn quiet(text: &str) -> String {
     let mut quiet = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
@@ -97,7 +98,7 @@ pub fn quiet(text: &str) -> String {
     quiet
 }
 
-/// Characters that show nothing and can carry a message: zero-width, fillers, direction, tags, variation selectors, controls.
+/// Invisible characters that can carry a message: zero-width, fillers, direction, tags, variation selectors, controls.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -107,19 +108,19 @@ fn is_hidden(c: char) -> bool {
         || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
 }
 
-/// Where two dashes stand, also within a longer row of them.
+/// The places of two dashes, also within a longer row of them.
 fn dashes(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.as_bytes().windows(2).enumerate().filter(|(_, two)| *two == b"--").map(move |(at, _)| (at, &text[at..at + 2]))
 }
 
-/// Takes HTML comments out, as a browser reads them: `<!--` to `-->` or `--!>`, and to the end where none closes it.
+/// Removes HTML comments as a browser reads them: from `<!--` to `-->` or `--!>`, or to the end if none closes it.
 pub(super) fn without_comments(text: &str) -> (String, usize) {
     let mut shown = String::with_capacity(text.len());
     let (mut rest, mut hidden) = (text, 0);
     while let Some(start) = rest.find("<!--") {
         shown.push_str(&rest[..start]);
         let comment = &rest[start + 4..];
-        // One look at each place: many comments must not each look for what only the end of the text has, or nothing has.
+        // One scan for all comments; a scan of the rest of the text for each of them would take quadratic time.
         let ends = |(at, _): (usize, &str)| {
             let after = &comment[at + 2..];
             let mark = ["!>", ">"].iter().find(|mark| after.starts_with(**mark))?;
@@ -130,11 +131,11 @@ pub(super) fn without_comments(text: &str) -> (String, usize) {
         rest = &comment[end..];
     }
     shown.push_str(rest);
-    // What stood around a comment may have become the beginning of another one.
+    // Removing a comment can join the text around it into the beginning of another.
     (shown.replace("<!--", "<! --"), hidden)
 }
 
-/// Keeps the head and the tail: a failure's cause stands at either end.
+/// Keeps the head and the tail, because a failure's cause is at one of the two ends.
 pub(super) fn clip_middle(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -144,7 +145,7 @@ pub(super) fn clip_middle(text: &str, max: usize) -> String {
     format!("{}\n[… {} bytes cut …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
-/// Puts `inner` between lines that carry `fence`.
+/// Puts `inner` between lines that contain `fence`.
 pub(super) fn push_fenced(text: &mut String, fence: &Nonce, name: &str, inner: &str) {
     // Writing to a string cannot fail.
     writeln!(text, "\n--- {name} {fence}\n{inner}\n--- end {fence}").ok();
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(visible("a\u{200b}b").1, 1);
     }
 
-    /// Attack corpus J120: each of them is looked at once. Where each looked through the rest of the text, hours would pass.
+    /// Attack corpus J120: each comment is scanned once. If each scanned the rest of the text, this would take hours.
     #[test]
     fn very_many_comments_are_read_in_linear_time() {
         const PATIENCE: Duration = Duration::from_secs(60);
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(told.recv_timeout(PATIENCE), Ok([String::new(), String::new()]));
     }
 
-    /// Attack corpus H87: a commit message closes issues as a pull request's body does.
+    /// Attack corpus H87: a commit message closes issues just as a pull request's body does.
     #[test]
     fn a_commit_message_calls_nobody_and_closes_nothing() {
         let text = "Fixes #9, closes GH-4, https://x/o/r/issues/5; thanks @team";
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(title("one two three", 11), "one two…");
     }
 
-    /// Attack corpus H84: the switches of GitHub, Azure and those that people made up alike.
+    /// Attack corpus H84: the switches of GitHub and Azure, and those that people made up.
     #[test]
     fn no_title_switches_ci_off() {
         for (text, plain) in [

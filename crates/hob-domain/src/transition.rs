@@ -1,9 +1,8 @@
-//! The state machine: every change of an issue's record is a [`Transition`], and [`apply`] is the one function that makes
-//! it or refuses it.
+//! The state machine: every change of an issue's record is a [`Transition`], and only [`apply`] makes or refuses one.
 //!
 //! # Flow
-//! A worker acquires the lease with a transition, makes further ones while it holds the lease, and releases it, with a
-//! last one or without. Each is one commit of the ledger, and its sentence is that commit's subject.
+//! A worker acquires the lease with a transition, makes more of them while it holds the lease, and releases the lease
+//! with or without a last one. Each transition is one commit of the ledger, with its sentence as the commit's subject.
 //!
 //! # Guarantees
 //! [`apply`] is total and pure: the same record, transition and time give the same record, sentence or refusal. The model
@@ -19,16 +18,16 @@ use crate::{
 /// One change of an issue's record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transition {
-    /// An attempt begins at a free issue, or at a finished one that is asked for again.
+    /// An attempt begins at a free issue, or at a finished one that was asked for again.
     Claim {
         /// What set the work off.
         trigger: Trigger,
     },
     /// The lease of a worker that died is taken over.
     TakeOver {
-        /// What follows.
+        /// How the work continues.
         recovery: Recovery,
-        /// The worker that died, where the ledger names it.
+        /// The worker that died, if the ledger names it.
         from: Option<WorkerId>,
     },
     /// A blocked issue was answered, and an attempt begins at once.
@@ -37,7 +36,7 @@ pub enum Transition {
     Unblock(Unblocking),
     /// The trigger's actor is not authorized.
     Refuse(Refusal),
-    /// The refusal is shown: what happens on the issue after this moment is news.
+    /// The refusal is on the issue; what happens there from now on is news.
     RefusalShown,
     /// The agent starts.
     StartAgent {
@@ -54,9 +53,9 @@ pub enum Transition {
     },
     /// A run ended, and what it spent is written.
     RecordSpend(Spend),
-    /// One profile hands the work over to another.
+    /// One profile hands the work off to another.
     HandOver(Box<PassedOn>),
-    /// What an earlier attempt spent is added, which the forge would not take then.
+    /// Adds what an earlier attempt spent and could not record at the time.
     AddSpend(Spend),
     /// The pull request is open.
     Publish {
@@ -64,7 +63,7 @@ pub enum Transition {
         head: Sha,
         /// The pull request.
         pull: PullNumber,
-        /// Its proof; none: the record has it already.
+        /// Its proof. `None` if the record has it already.
         proof: Option<Box<Proof>>,
     },
     /// A person is needed.
@@ -73,15 +72,15 @@ pub enum Transition {
     Retry {
         /// How the attempt failed.
         failure: String,
-        /// Not before this time.
+        /// No attempt begins before this time.
         until: Timestamp,
     },
-    /// What failed is not the attempt's fault, such as a model's quota or the forge: the issue is requeued for later, and
-    /// the attempt does not count.
+    /// What failed is not the attempt's fault, such as a model's quota or the forge: the issue is requeued for later,
+    /// and the attempt does not count.
     Postpone {
         /// What failed.
         failure: String,
-        /// Not before this time.
+        /// No attempt begins before this time.
         until: Timestamp,
     },
     /// The attempt was cut short: the issue is requeued, and the attempt does not count.
@@ -89,37 +88,37 @@ pub enum Transition {
         /// Why.
         reason: String,
     },
-    /// Whoever works on the issue, or takes it next, is asked to pause or end the work.
+    /// The holder of the lease, or the next one, is asked to pause or end the work.
     Request(Request),
     /// The issue is left alone until it is resumed; an attempt under way does not count.
     Pause(Pause),
-    /// A paused issue may go on.
+    /// A paused issue may continue.
     Resume {
         /// Who resumed it.
         by: Login,
     },
-    /// Something happened on the pull request: a round of work on it begins.
+    /// Something happened on the pull request, and a round of work on it begins.
     Rework {
         /// What the round answers.
         events: Vec<ReviewEvent>,
         /// The head that it begins at.
         head: Sha,
     },
-    /// Checks of the forge that failed run once more before a round begins.
+    /// Failed checks of the forge run once more before a round begins.
     Rerun {
         /// The checks that failed.
         failed: Vec<ReviewEvent>,
     },
-    /// The round's work is pushed, and this is to be said of it.
+    /// The round's work is pushed, and these answers are to be given.
     Answer {
         /// The branch's tip.
         head: Sha,
         /// Its proof.
         proof: Option<Box<Proof>>,
-        /// What is said, each once.
+        /// The answers, each given once.
         answers: Vec<EventAnswer>,
     },
-    /// A command in a comment takes effect, and its comment is to get this receipt.
+    /// A command in a comment takes effect, and its comment gets this receipt.
     Follow {
         /// The receipt.
         receipt: Receipt,
@@ -132,7 +131,7 @@ pub enum Transition {
     SetBudget {
         /// The budget.
         budget: SetBudget,
-        /// What becomes of the issue.
+        /// What happens to the issue.
         then: AfterBudget,
     },
     /// A command asks for a plan before the work.
@@ -140,7 +139,7 @@ pub enum Transition {
         /// Who asked.
         by: Login,
     },
-    /// The wait before the next attempt is over.
+    /// Ends the wait before the next attempt.
     RetryNow {
         /// Who asked.
         by: Login,
@@ -149,17 +148,17 @@ pub enum Transition {
     Reject(PullNumber),
     /// The pull request is open again.
     ReturnToReview(PullNumber),
-    /// The ledger was deleted and is made anew from what else there is.
+    /// The ledger was deleted and is rebuilt from other traces.
     Rebuild(Traces),
     /// The work is over.
     Finish(Ending),
-    /// People are told of checks on the head for which nothing begins.
+    /// People are told of failed checks on the head that start no round.
     NoteChecks(CheckNotes),
-    /// The labels say what the ledger says again.
+    /// The labels are made to match the ledger again.
     RepairLabels(Vec<LabelChange>),
-    /// Others undid these repairs of labels each time: they are not made again for a day.
+    /// Others undid these label repairs each time; Hob does not repeat them for a day.
     GiveUpLabels(Vec<LabelChange>),
-    /// Nothing changes but the holder: comment and labels are brought up to date under the lease.
+    /// Only the holder changes: comment and labels are brought up to date under the lease.
     Reconcile {
         /// What is brought up to date.
         what: String,
@@ -177,12 +176,12 @@ pub struct Unblocking {
     pub approved: String,
 }
 
-/// What becomes of an issue whose budget is set.
+/// What happens to an issue whose budget is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterBudget {
-    /// It stays where it is.
+    /// It keeps its state.
     Stay,
-    /// It was blocked for its used-up budget, and is requeued.
+    /// It was blocked because its budget was used up, and is requeued.
     Requeue,
 }
 
@@ -200,15 +199,15 @@ pub enum ApprovalGrant {
 /// What is left of an issue whose ledger was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traces {
-    /// Its status comment; none where it had none yet.
+    /// Its status comment. `None` if it had none yet.
     pub comment: Option<CommentId>,
     /// Its branch.
     pub branch: Option<String>,
-    /// Its open pull request and that one's head.
+    /// Its open pull request and that pull request's head.
     pub pull: Option<(PullNumber, Sha)>,
-    /// What on the pull request Hob has answered already.
+    /// What Hob has already answered on the pull request.
     pub answered: Vec<ReviewEvent>,
-    /// Whether the label of blocked issues is on.
+    /// Whether the issue has the label `blocked`.
     pub was_blocked: bool,
 }
 
@@ -216,38 +215,38 @@ pub struct Traces {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the transition `{transition}` does not apply to an issue that is {state}")]
 pub struct Illegal {
-    /// Where the issue stands.
+    /// The issue's state.
     pub state: State,
     /// The transition's name.
     pub transition: &'static str,
 }
 
-/// Something that the holder of a lease learned: the ledger has it with the next transition or renewal.
+/// Something that the lease's holder learned; it is written with the next transition or renewal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// The one status comment.
     StatusComment(CommentId),
     /// What a run spent since the last note.
     Spend(Spend),
-    /// Work that passed its checks: whoever continues need not do it again.
+    /// Work that passed its checks, so that the next attempt need not repeat it.
     Proven(Sha),
     /// How the attempt failed and on what work, as one hash.
     Failure(String),
     /// The branch is on the forge.
     Pushed,
-    /// The comment of a command has its receipt.
+    /// The command's comment has its receipt.
     Receipted(CommentId),
-    /// Somebody looked for commands when the issue had so many comments.
+    /// Commands were looked for when the issue had this many comments.
     Looked(u64),
     /// Hob wrote a comment on the issue.
     Commented,
     /// A service failed the attempt.
     Outage(Outage),
-    /// The question has reached somebody.
+    /// A person was told the question.
     Told,
-    /// An approval is about to be asked for, and this is the newest comment.
+    /// An approval is about to be requested, and this is the newest comment.
     Asks(CommentId),
-    /// How far the agent was by its own checklist when its run ended.
+    /// How far the agent got with its own checklist when its run ended.
     Checklist(Checklist),
     /// A notification was sent, or given up.
     Notified(NotifyEvent),
@@ -255,24 +254,24 @@ pub enum Note {
     Base(BaseChoice),
     /// The pull request is a draft until its checks are green.
     OpenedDraft(PullNumber),
-    /// It is a draft of Hob's no more.
+    /// The pull request is no longer Hob's draft.
     MarkedReady(PullNumber),
     /// The pull request has its labels and reviewers.
     Introduced(Introduced),
-    /// Which profile works.
+    /// Which profile works on the issue.
     Routed(RouteChoice),
-    /// The report of the investigation is a comment.
+    /// The comment with the investigation's report.
     Reported(CommentId),
-    /// What its work showed of the repository.
+    /// What the work showed of the repository.
     Learned(Lessons),
     /// What maintainers corrected in its pull request.
     Remarked(Remarks),
 }
 
-/// Makes a transition: the next record, and the sentence that tells it.
+/// Makes a transition: returns the next record, and the sentence for the ledger.
 ///
 /// # Errors
-/// [`Illegal`] when the transition has no meaning in the record's state.
+/// [`Illegal`] if the transition has no meaning in the record's state.
 pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<(Record, String), Illegal> {
     let Some(state) = transition.leads_to(record) else {
         return Err(Illegal { state: record.state, transition: transition.name() });
@@ -290,7 +289,7 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
 }
 
 impl Record {
-    /// Takes in what the holder of the lease learned.
+    /// Adds what the holder of the lease learned.
     pub fn note(&mut self, note: Note) {
         match note {
             Note::StatusComment(id) => self.status_comment = Some(id),
@@ -301,9 +300,9 @@ impl Record {
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Base(base) => self.house.base = Some(base),
             Note::Routed(route) => {
-                // Somebody else is chosen: what was handed over is theirs no more, but for what an investigation came to.
+                // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
                 let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
-                // Where the router switches, the chain goes on.
+                // If the router switches profiles, the chain continues.
                 if is_another && !self.handed_on && route.by != ChosenBy::Router {
                     self.chain = HandOverLog::default();
                 }
@@ -339,12 +338,12 @@ impl Record {
         }
     }
 
-    /// Whether the issue was investigated, and whoever did handed it over to another profile.
+    /// Whether the issue was investigated and then handed off to another profile.
     pub fn is_handed_on(&self) -> bool {
         self.handed_on
     }
 
-    /// Whether the record says already how the attempt ended.
+    /// Whether the record already says how the attempt ended.
     pub fn has_ended(&self) -> bool {
         match self.state {
             State::Ready | State::InReview | State::Blocked | State::Done => true,
@@ -394,12 +393,12 @@ impl Transition {
         }
     }
 
-    /// The state that the transition leads to; none: it does not apply to the record.
+    /// The state that the transition leads to. `None` if it does not apply to the record.
     fn leads_to(&self, record: &Record) -> Option<State> {
         use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
         let state = record.state;
         let working = matches!(state, Assigned | InProgress);
-        // The ledger says that a pull request is open and names none: the work starts over.
+        // The ledger says that a pull request is open but does not name it, so the work starts over.
         let lost_its_pull = state == InReview && record.pull_request.is_none();
         match self {
             Self::Claim { .. } => matches!(state, Ready | Done).then_some(Assigned),
@@ -412,7 +411,7 @@ impl Transition {
             Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
             Self::RecordSpend(_) => working.then_some(state),
-            // Hob switches before anybody works.
+            // Hob may only switch profiles before any agent works.
             Self::HandOver(passed) if passed.received.switched => (state == Assigned).then_some(state),
             Self::HandOver(_) => (state == InProgress && !record.chain.is_full()).then_some(state),
             Self::Publish { .. } => (state == InProgress).then_some(InReview),
@@ -507,7 +506,7 @@ mod tests {
         Traces { comment: Some(CommentId(1)), branch: None, pull, answered: Vec::new(), was_blocked }
     }
 
-    /// Every transition, against the states it applies to and where it leads; it refuses all others.
+    /// Every transition with the states it applies to and the state each leads to; it refuses all others.
     fn table() -> Vec<(Transition, Vec<(State, State)>)> {
         use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
         let same = |states: &[State]| states.iter().map(|state| (*state, *state)).collect::<Vec<_>>();
@@ -564,7 +563,7 @@ mod tests {
             (Transition::RepairLabels(vec![LabelChange::Add("in-review".to_owned())]), same(&State::ALL)),
             (Transition::GiveUpLabels(vec![LabelChange::Add("in-review".to_owned())]), same(&State::ALL)),
             (Transition::Reconcile { what: failure() }, same(&State::ALL)),
-            // What depends on more than the state: see the tests below.
+            // These depend on more than the state; the tests below cover them.
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
             (Transition::Rerun { failed: vec![failed_check()] }, vec![(InReview, InReview)]),
             (
@@ -594,7 +593,7 @@ mod tests {
         }
     }
 
-    /// A transition that nobody can tell from another in the ledger's history tells nobody anything.
+    /// The lessons of published work are kept only if it is merged.
     #[test]
     fn what_work_showed_counts_once_it_is_merged_and_not_otherwise() {
         let learned = Lessons::default().and(Lesson::flaky("make test").unwrap());
@@ -700,7 +699,7 @@ mod tests {
         assert_eq!(ended.review.handled, [ReviewEvent::Line(7)], "the check was on a head that is gone");
     }
 
-    /// What passed and was not published is published as it is, unless the answer says what else is wanted.
+    /// Work that passed and was not published is published unchanged, unless the answer asks for something else.
     #[test]
     fn work_that_nobody_was_shown_is_what_an_answer_in_words_replaces() {
         let (seen, new) = (|| Sha("seen".to_owned()), || Sha("new".to_owned()));
@@ -872,7 +871,7 @@ mod tests {
         assert_eq!((next.attempt, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
     }
 
-    /// Rows M3, M9: the ledger tells each hand-over, and takes no more than a chain may have.
+    /// Rows M3, M9: the ledger lists each hand-off, and takes no more than a chain may have.
     #[test]
     fn a_hand_over_is_told_and_a_full_chain_takes_none() {
         let mut record = record_at(State::InProgress);
@@ -900,7 +899,7 @@ mod tests {
         }
     }
 
-    /// Requirement M2: where the router switches, the ledger tells it, and the chain goes on.
+    /// Requirement M2: if the router switches, the ledger says so, and the chain continues.
     #[test]
     fn a_switch_is_told_and_stands_in_the_chain() {
         let mut record =

@@ -1,5 +1,5 @@
-//! The plan of the work, where somebody wants to see one first: when it is made, how it is read from an agent's closing words,
-//! and what exactly an approval is of. What people read of it is `plan_text`'s.
+//! The plan of the work, if a person wants to see one first: when it is made, how it is read from an agent's closing
+//! words, and exactly what an approval covers. `plan_text` has the texts for people.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -11,9 +11,9 @@ use crate::{
     visible,
 };
 
-/// Characters of a body from which on an issue is large.
+/// Characters of a body that make an issue large.
 const LARGE_BODY: usize = 4_000;
-/// Items of a task list from which on an issue is large.
+/// Items of a task list that make an issue large.
 const LARGE_LIST: usize = 5;
 
 /// Steps of a plan.
@@ -35,12 +35,12 @@ pub enum PlanFirst {
     Always,
     /// For an issue with a long text or a long task list.
     Large,
-    /// Only where somebody asks for it on the issue.
+    /// Only if a person asks for it on the issue.
     Never,
 }
 
 impl PlanFirst {
-    /// Whether an issue with this body is planned first, whatever people ask for on it.
+    /// Whether an issue with this body is planned first, even if no person asks for it.
     pub fn applies_to(self, body: &str) -> bool {
         match self {
             Self::Always => true,
@@ -50,7 +50,7 @@ impl PlanFirst {
     }
 }
 
-/// Whether an issue is large by what a person sees of its body: 4000 characters, or 5 items of a task list.
+/// Whether an issue is large by the visible part of its body: 4000 characters, or 5 items of a task list.
 fn is_large(body: &str) -> bool {
     let (body, _) = visible(body);
     let is_item = |line: &&str| {
@@ -63,19 +63,19 @@ fn is_large(body: &str) -> bool {
 /// What an agent means to do.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkPlan {
-    /// What will be done, in a sentence or two; may be empty.
+    /// What will be done, in one or two sentences; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// The steps, one line each; none where the issue is split.
+    /// The steps, one line each; empty if the issue is split.
     #[serde(default)]
     pub steps: Vec<String>,
-    /// The issues that it is split into; empty where it is worked on as it is.
+    /// The issues that it is split into; empty if it is not split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<SubIssue>,
-    /// The files to be changed or made, relative to the repository's top; a folder stands for what is in it.
+    /// The files to change or create, relative to the repository's top; a folder means all files in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// What is open.
+    /// Open questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<String>,
 }
@@ -91,26 +91,26 @@ enum Section {
 }
 
 impl WorkPlan {
-    /// Reads a plan from an agent's closing words: sections with the headings `Summary`, `Steps`, `Files` and `Questions`,
-    /// however they are marked up.
+    /// Reads a plan from an agent's closing words: sections with the headings `Summary`, `Steps`, `Files` and
+    /// `Questions` in any markup.
     ///
     /// # Errors
-    /// [`NoPlan`] when no step is named, there is too much of something, or a path cannot be one of the repository.
+    /// [`NoPlan`] if there are no steps, a section is too long, or a path cannot be in the repository.
     pub fn read(words: &str) -> Result<Self, NoPlan> {
         let (words, _) = visible(words);
         let plan = Self::sections(words.lines())?;
         if plan.steps.is_empty() { Err(NoPlan::NoSteps) } else { Ok(plan) }
     }
 
-    /// Reads the issues that one is split into from an agent's closing words: below the heading `Issues`, with a summary and
-    /// questions around them.
+    /// Reads the issues of a split from an agent's closing words: below the heading `Issues`, with a summary before and
+    /// questions after.
     ///
     /// # Errors
-    /// [`NoPlan`] when there are none, there is too much of something, or their order is none.
+    /// [`NoPlan`] if there are no issues, a section is too long, or the order is impossible.
     pub fn read_split(words: &str) -> Result<Self, NoPlan> {
         let (words, _) = visible(words);
         let lines: Vec<&str> = words.lines().collect();
-        // What is indented belongs to an issue, whatever it says.
+        // Indented lines belong to an issue, regardless of their words.
         let begins =
             |line: &&str, wanted| !line.starts_with([' ', '\t']) && heading(line).is_some_and(|(at, _)| at == wanted);
         let (before, rest) =
@@ -172,7 +172,7 @@ impl WorkPlan {
         Ok(self)
     }
 
-    /// Whether the plan names this file, or a folder that it is in.
+    /// Whether the plan names this file or a folder that contains it.
     pub fn names(&self, path: &str) -> bool {
         self.files.iter().any(|named| {
             let named = named.trim_end_matches('/');
@@ -180,7 +180,7 @@ impl WorkPlan {
         })
     }
 
-    /// One mark for exactly this plan of exactly this issue. `issue` is the hash of its title and body.
+    /// Identifies exactly this plan of exactly this issue. `issue` is the hash of its title and body.
     pub(super) fn mark(&self, issue: &str) -> String {
         let mut digest = Sha256::new().chain_update(issue);
         for lines in [std::slice::from_ref(&self.summary), &self.steps, &self.files, &self.questions] {
@@ -218,12 +218,13 @@ fn heading(line: &str) -> Option<(Section, &str)> {
         _other => return None,
     };
     let rest = bare.get(name.len()..).unwrap_or_default().trim_start_matches([':', '*', '_', ' ']);
-    // A sentence that begins with the word is no heading.
+    // A sentence that begins with the word is not a heading.
     let is_heading = rest.is_empty() || bare[name.len()..].trim_start_matches(['*', '_', ' ']).starts_with(':');
     is_heading.then_some((section, rest))
 }
 
-/// The path that a line of the files names, within back-ticks or as its first word; none where it says that there is none.
+/// The path in a line of the files, within back-ticks or as its first word. `None` if the line says that there are no
+/// files.
 fn path(line: &str) -> Result<Option<String>, NoPlan> {
     let quoted = line.split('`').nth(1).filter(|path| !path.trim().is_empty());
     let bare = || line.split([' ', '\t']).next().unwrap_or_default().trim_end_matches([',', ':', ';']);
@@ -240,22 +241,22 @@ fn path(line: &str) -> Result<Option<String>, NoPlan> {
     }
 }
 
-/// Where an issue stands with its plan.
+/// The state of an issue's plan.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanLog {
-    /// The agent makes one now.
+    /// Whether the agent is making one now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub under_way: bool,
-    /// The one that it made last.
+    /// The last plan that it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<WorkPlan>,
-    /// The mark of the one that a person approved, for the issue as it stood then.
+    /// The mark of the approved plan, for the issue as it was at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
 }
 
 impl PlanLog {
-    /// Whether there is nothing in it.
+    /// Whether there was no plan.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

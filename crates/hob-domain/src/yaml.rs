@@ -1,14 +1,14 @@
-//! YAML as a tree in which each value knows its line. Made from the parser's events, with a cap on depth and on the number
-//! of values. An alias stays what it is and stands for nothing: no text grows by it.
+//! YAML as a tree in which each value knows its line, built from the parser's events, with a cap on depth and on the
+//! number of values. An alias is kept but not resolved, so that it cannot make a text grow.
 
 use yaml_rust2::{
     parser::{Event, Parser},
     scanner::{Marker, ScanError, TScalarStyle},
 };
 
-/// Values in values.
+/// The deepest nesting of values.
 const DEEPEST: usize = 16;
-/// Values of one document.
+/// The most values in one document.
 const MOST: usize = 5_000;
 
 /// A value and its line, from 1.
@@ -18,22 +18,22 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
-/// What a value is.
+/// The kinds of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A text, a number or a switch, as it stands.
+    /// A text, a number or a switch, as it is written.
     Text(String),
     /// A key without a value, `~` or `null`.
     Nothing,
     List(Vec<Node>),
     /// Keys that are texts, in their order.
     Map(Vec<(String, Node)>),
-    /// A reference to another value, or a map with keys that are no texts.
+    /// A reference to another value, or a map with keys that are not texts.
     Other,
 }
 
 impl Node {
-    /// The value of a key; none: it has none, or is no map.
+    /// The value of a key. `None` if this is not a map, or has no such key.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
@@ -58,7 +58,7 @@ impl Node {
     }
 }
 
-/// A text that is no YAML, or too much of it.
+/// A text that is not YAML, or has too many values.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoYaml {
     pub(crate) line: usize,
@@ -80,7 +80,7 @@ pub(crate) fn read(text: &str) -> Result<Node, NoYaml> {
             | Event::MappingStart(..)
             | Event::MappingEnd => {
                 let node = reader.node(event, mark, 0)?;
-                // What stands after it would be passed over without a word.
+                // Anything after it would be skipped silently.
                 let (event, mark) = reader.next()?;
                 let whole = event == Event::DocumentEnd;
                 return if whole { Ok(node) } else { Err(no_yaml(mark, "there is more than one value")) };
@@ -143,7 +143,7 @@ impl Reader<'_> {
             let mut value = self.node(event, mark, depth + 1)?;
             match key.value {
                 Value::Text(name) => {
-                    // The line of the key is where a reader looks; what is missing has none of its own.
+                    // A reader looks at the key's line; a missing value has no line of its own.
                     if value.value == Value::Nothing {
                         value.line = key.line;
                     }
@@ -161,7 +161,7 @@ fn scalar(text: String, style: TScalarStyle) -> Value {
 }
 
 fn no_yaml(mark: Marker, reason: &str) -> NoYaml {
-    // The reason may quote what stands there.
+    // The reason may quote the file.
     NoYaml { line: mark.line(), reason: reason.chars().take(200).flat_map(char::escape_debug).collect() }
 }
 

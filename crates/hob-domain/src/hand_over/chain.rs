@@ -1,58 +1,59 @@
-//! The chain of an issue's hand-overs, as the ledger keeps it.
+//! The chain of an issue's hand-offs, as the ledger keeps it.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{HandOver, Nonce, ProfileName, RunId, Sha, Spend, inert_line, markup::code_span};
 
-/// Hand-overs in one attempt, what is tried again included.
+/// The most hand-offs in one attempt, including those that were tried again.
 pub const CHAIN_MAX: usize = 5;
-/// Hand-overs that the ledger remembers; the oldest is forgotten first.
+/// Hand-offs that the ledger remembers; the oldest is dropped first.
 const LINKS_KEPT: usize = 20;
-/// Pieces of evidence that are known again.
+/// Pieces of evidence that are recognized when they are named again.
 const EVIDENCE_KEPT: usize = 250;
 
-/// One hand-over that was taken.
+/// One accepted hand-off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainLink {
-    /// Who gave it.
+    /// Who handed off.
     pub from: ProfileName,
-    /// Who goes on.
+    /// Who continues.
     pub to: ProfileName,
     /// Why, in a line.
     pub reason: String,
-    /// How well what is left fits the next, by the router, in percent; none: it was not asked.
+    /// How well the rest of the work fits the next profile according to the router, in percent. `None` if the router
+    /// was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
-    /// What the work of `from` cost, its time included.
+    /// What the work of `from` cost, including its time.
     #[serde(default)]
     pub spend: Spend,
     /// The branch's tip.
     pub head: Sha,
-    /// Whether Hob switched, because of what was said, and nobody handed over.
+    /// Whether Hob switched profiles because of what was said, without a hand-off by the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub switched: bool,
-    /// Pieces of evidence that were known then.
+    /// Pieces of evidence known at that time.
     #[serde(default)]
     evidence: usize,
 }
 
-/// What the profile that works has received.
+/// The hand-off that the working profile has received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
-    /// Who gave it.
+    /// Who handed off.
     pub from: ProfileName,
-    /// Who has it.
+    /// Who received it.
     pub to: ProfileName,
-    /// What it says.
+    /// The hand-off's content.
     pub hand_over: HandOver,
-    /// Whether Hob switched, because of what was said, and nobody handed over.
+    /// Whether Hob switched profiles because of what was said, without a hand-off by the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub switched: bool,
 }
 
 impl Received {
-    /// Who got the work from whom and why, in a line of the ledger.
+    /// Who handed off to whom and why, as a line of the ledger.
     pub(crate) fn sentence(&self) -> String {
         let Self { from, to, hand_over, switched } = self;
         let reason = hand_over.short_reason();
@@ -79,14 +80,14 @@ impl Received {
     }
 }
 
-/// A hand-over that is taken.
+/// A hand-off that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedOn {
-    /// What is handed over, and between whom.
+    /// The hand-off and its two profiles.
     pub received: Received,
-    /// How well what is left fits the next, by the router, in percent.
+    /// How well the rest of the work fits the next profile according to the router, in percent.
     pub percent: Option<u8>,
-    /// What the work of the one before cost.
+    /// What the previous profile's work cost.
     pub spend: Spend,
     /// The branch's tip.
     pub head: Sha,
@@ -94,30 +95,30 @@ pub struct PassedOn {
     pub session: RunId,
 }
 
-/// The hand-overs of an issue.
+/// The hand-offs of an issue.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandOverLog {
-    /// The hand-over by which the work is where it is.
+    /// The hand-off that gave the work to the current profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<Received>,
-    /// The hand-overs, the oldest first.
+    /// The hand-offs, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     links: Vec<ChainLink>,
-    /// How many of them are of an attempt before: something new was said since.
+    /// How many of them were before a person last said something new.
     before: usize,
-    /// The issue's bill at the last one.
+    /// The issue's total cost at the last hand-off.
     #[serde(skip_serializing_if = "Option::is_none")]
     billed: Option<Spend>,
-    /// Marks of the evidence that was named since.
+    /// Marks of the evidence named since something new was said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evidence: Vec<String>,
 }
 
-/// Why a chain gets no longer.
+/// Why a chain may not continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainEnd {
-    /// It has as many hand-overs as it may have.
+    /// It has as many hand-offs as it may have.
     #[error("the chain has {CHAIN_MAX} hand-overs, and may have no more")]
     Full,
     /// It goes in a circle.
@@ -126,27 +127,27 @@ pub enum ChainEnd {
 }
 
 impl HandOverLog {
-    /// Whether there was none.
+    /// Whether there was no hand-off.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The hand-over by which the work is where it is.
+    /// The hand-off that gave the work to the current profile.
     pub fn received(&self) -> Option<&Received> {
         self.received.as_ref()
     }
 
-    /// All that are remembered, the oldest first.
+    /// All hand-offs that are remembered, oldest first.
     pub fn links(&self) -> &[ChainLink] {
         &self.links
     }
 
-    /// Those since something new was said.
+    /// The hand-offs since something new was said.
     pub fn chain(&self) -> &[ChainLink] {
         self.links.get(self.before..).unwrap_or_default()
     }
 
-    /// The issue's bill at the last hand-over.
+    /// The issue's total cost at the last hand-off.
     pub fn billed(&self) -> Option<Spend> {
         self.billed
     }
@@ -154,7 +155,7 @@ impl HandOverLog {
     /// Whether `hand_over` may pass to `to`, with the work at `head`.
     ///
     /// # Errors
-    /// [`ChainEnd`]: what there is now is the result.
+    /// [`ChainEnd`] if it may not; the work so far is then the result.
     pub fn may_go_on(&self, hand_over: &HandOver, to: &ProfileName, head: &Sha) -> Result<(), ChainEnd> {
         let chain = self.chain();
         if chain.len() >= CHAIN_MAX {
@@ -171,7 +172,7 @@ impl HandOverLog {
         self.chain().len() >= CHAIN_MAX
     }
 
-    /// Takes a hand-over in; `bill` is the issue's so far.
+    /// Adds a hand-off; `bill` is the issue's total cost so far.
     pub(crate) fn take(&mut self, passed: PassedOn, bill: Spend) {
         let PassedOn { received, percent, spend, head, session: _ } = passed;
         for piece in &received.hand_over.evidence {
@@ -190,12 +191,12 @@ impl HandOverLog {
         }
         (self.received, self.billed) = (Some(received), Some(bill));
         if switched {
-            // Nobody handed over: whoever works now may, as often as at first.
+            // A switch is not the agent's hand-off, so the new profile may hand off as often as the first.
             self.before = self.links.len();
         }
     }
 
-    /// Something new was said: whoever has the work keeps it, and may hand it over as often as at first.
+    /// After something new was said, the current profile keeps the work and may hand off as often as the first.
     pub(crate) fn begin_anew(&mut self) {
         (self.before, self.billed) = (self.links.len(), None);
         self.evidence.clear();
@@ -203,7 +204,7 @@ impl HandOverLog {
 }
 
 impl ChainLink {
-    /// One line for a pull request: who, to whom, why, how sure, what it cost.
+    /// One line for a pull request: from whom, to whom, why, how sure, at what cost.
     pub(crate) fn line(&self) -> String {
         let sure = self.percent.map_or_else(String::new, |percent| format!(", {percent}% likely"));
         let (from, to) = (code_span(self.from.as_str()), code_span(self.to.as_str()));
@@ -215,7 +216,7 @@ impl ChainLink {
     }
 }
 
-/// What tells a piece of evidence from another, without regard to blanks and case.
+/// Identifies a piece of evidence, ignoring blanks and case.
 fn mark(piece: &str) -> String {
     let words = piece.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     Sha256::digest(words).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
@@ -236,7 +237,7 @@ mod tests {
         HandOver { to: to.to_owned(), reason: "why".to_owned(), evidence, ..HandOver::default() }
     }
 
-    /// Hands over, if that may be.
+    /// Hands off, if that is allowed.
     fn pass(log: &mut HandOverLog, (from, to): (&str, &str), head: u8, evidence: &[&str]) -> Result<(), ChainEnd> {
         let (hand_over, head) = (given(to, evidence), Sha(head.to_string()));
         log.may_go_on(&hand_over, &name(to), &head)?;
@@ -246,7 +247,7 @@ mod tests {
         Ok(())
     }
 
-    /// Row M3: a circle ends where nothing is new, and goes on where there is something.
+    /// Row M3: a circle ends the chain unless there is something new.
     #[test]
     fn a_circle_without_anything_new_ends_the_chain() {
         let circle = Err(ChainEnd::Circle(name("a")));
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(pass(&mut log, ("b", "a"), 1, &[]), Ok(()), "a person has answered since");
     }
 
-    /// Row M3: A → B → A → B, always with a new commit, ends at the cap.
+    /// Row M3: A → B → A → B, each time with a new commit, ends at the cap.
     #[test]
     fn two_that_hand_over_to_each_other_end_at_the_cap() {
         let mut log = HandOverLog::default();
@@ -288,7 +289,7 @@ mod tests {
         insta::assert_snapshot!(link.line().replace('\u{200b}', "<zwsp>"), @"`dns` handed over to `cloud`, 80% likely, after $0.25, 1 min 1 s: ask @<zwsp>all - [x](http://x) &lt;img>");
     }
 
-    /// Requirement M2: a switch is in the chain, and takes nothing from what the next may hand over.
+    /// Requirement M2: a switch is part of the chain, and does not reduce how often the next profile may hand off.
     #[test]
     fn a_switch_is_a_link_and_begins_a_chain() {
         let mut log = HandOverLog::default();
@@ -304,7 +305,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rows M3, M8: whatever agents do, a chain ends, and the ledger does not grow.
+        /// Rows M3, M8: whatever agents do, a chain ends and the ledger stays bounded.
         #[test]
         fn no_chain_passes_the_cap(
             steps in prop::collection::vec((0..4_usize, 0..4_usize, 0..6_u8, "[ab]{0,2}", prop::bool::weighted(0.1)), 0..200),

@@ -1,4 +1,4 @@
-//! What one profile tells the next, and what of that is refused.
+//! The message from one profile to the next, and what makes Hob refuse it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,41 +7,41 @@ use crate::{
     visible,
 };
 
-/// Bytes of a hand-over, all its parts together.
+/// Bytes of a hand-off, all its parts together.
 const BYTES_MAX: usize = 16 * 1024;
-/// Pieces of evidence in one.
+/// Pieces of evidence in one hand-off.
 const EVIDENCE_MAX: usize = 50;
-/// Characters of a reason that stands in a sentence.
+/// Characters of a reason within a sentence.
 const REASON_SHOWN: usize = 160;
 
-/// A hand-over as an agent gives it.
+/// A hand-off as an agent gives it.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandOver {
-    /// The profile that is to go on. Whether it is one is not known before [`check`](Self::check).
+    /// The profile that is to continue; [`check`](Self::check) tells whether there is such a profile.
     pub to: String,
-    /// Why that one.
+    /// Why that profile.
     pub reason: String,
-    /// What is done.
+    /// What was done.
     pub done: String,
     /// What is left.
     pub left: String,
-    /// What the next has to know.
+    /// What the next profile has to know.
     pub context: String,
-    /// Where it can be seen: files, commands, addresses.
+    /// Where it can be verified: files, commands, addresses.
     pub evidence: Vec<String>,
 }
 
-/// A profile that may be handed over to.
+/// A profile that may receive a hand-off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandOverTarget {
     /// Its name.
     pub name: ProfileName,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
 }
 
-/// Why a hand-over is not taken. No reason quotes what may be a secret.
+/// Why a hand-off is refused. No reason quotes what may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefusedHandOver {
     /// It is too long.
@@ -50,21 +50,21 @@ pub enum RefusedHandOver {
     /// It names too much evidence.
     #[error("a hand-over names at most {EVIDENCE_MAX} pieces of evidence, this one {0}")]
     TooMuchEvidence(usize),
-    /// It holds a secret.
+    /// It contains a secret.
     #[error("the hand-over holds {0}: a hand-over holds no secret")]
     Secret(SecretKind),
-    /// Its target is no name.
+    /// Its target is not a valid name.
     #[error(transparent)]
     NoName(#[from] InvalidProfileName),
-    /// It is for whoever gives it.
+    /// Its target is the profile that gives it.
     #[error("`{0}` cannot hand over to itself")]
     Itself(ProfileName),
-    /// Its target is none that the profile may hand over to.
+    /// Its target is not one that the profile may hand off to.
     #[error("there is no hand-over to `{to}` here: {known}")]
     Unknown {
         /// The target.
         to: ProfileName,
-        /// Which there are.
+        /// The allowed targets.
         known: String,
     },
     /// It does not say why, or what is left.
@@ -73,17 +73,17 @@ pub enum RefusedHandOver {
 }
 
 impl HandOver {
-    /// The profile that goes on, where `from` may hand over to `targets`.
+    /// The profile that continues, if `from` may hand off to `targets`.
     ///
     /// # Errors
-    /// [`RefusedHandOver`] says why it is not taken. `known` are the secrets that Hob was given.
+    /// [`RefusedHandOver`] if the hand-off is refused. `known` are the secrets that Hob was given.
     pub fn check(
         &self,
         from: Option<&ProfileName>,
         targets: &[ProfileName],
         known: &Redaction,
     ) -> Result<ProfileName, RefusedHandOver> {
-        // First: what is refused for anything else may still be shown.
+        // Secrets come first, because what is refused for another reason may still be shown.
         let all = self.parts().collect::<Vec<_>>().join("\n");
         if let Some(kind) = secret_kind(&all, known) {
             return Err(RefusedHandOver::Secret(kind));
@@ -122,12 +122,12 @@ impl HandOver {
         texts.into_iter().chain(&self.evidence).map(String::as_str)
     }
 
-    /// Why, on one line of a sentence.
+    /// The reason, on one line.
     pub fn short_reason(&self) -> String {
         title(&self.reason, REASON_SHOWN)
     }
 
-    /// The same as a question to a person, where nobody else can take it.
+    /// The same as a question to a person, if no profile can continue.
     pub fn as_question(&self) -> String {
         let mut text = self.reason.trim().to_owned();
         for (title, part) in [("Done so far", &self.done), ("Left", &self.left)] {
@@ -161,7 +161,7 @@ fn secret_kind(text: &str, known: &Redaction) -> Option<SecretKind> {
     own.or_else(|| secrets_in(text.as_bytes()).into_iter().next().map(|(kind, _)| kind))
 }
 
-/// Tells an agent whom it can hand over to, and how.
+/// Tells an agent which profiles it can hand off to, and how.
 pub(crate) fn write_targets(text: &mut String, targets: &[HandOverTarget]) {
     if targets.is_empty() {
         return;
@@ -198,7 +198,8 @@ mod tests {
         given.check(Some(&name("dns")), &[name("cloud"), name("dns")], &known).map_err(|refused| refused.to_string())
     }
 
-    /// Row M10 and the bad input: a hand-over with a token in it, one to itself, to nobody, or too large.
+    /// Row M10 and the bad input: a hand-off that contains a token, goes to itself or to no profile, or is too
+    /// large.
     #[test]
     fn a_hand_over_is_checked_before_it_is_taken() {
         assert_eq!(check(&hand_over(" cloud ")), Ok(name("cloud")));

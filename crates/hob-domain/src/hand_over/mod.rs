@@ -1,12 +1,14 @@
-//! Hand-overs between profiles: what one tells the next, what is refused, and how far a chain of them may go.
+//! Hand-offs between profiles: the message, the reasons to refuse it, and how long a chain of hand-offs may get.
 //!
 //! # Flow
-//! An agent ends its run with a [`HandOver`]. [`HandOver::check`] says which profile that is, or why it is refused;
-//! [`HandOverLog::may_go_on`] says whether the chain may get longer. The transition `HandOver` writes it down.
+//! An agent ends its run with a [`HandOver`]. [`HandOver::check`] returns the target profile, or the reason for a
+//! refusal; [`HandOverLog::may_go_on`] says whether the chain may get longer. The transition `HandOver` records the
+//! hand-off.
 //!
 //! # Guarantees
-//! A chain has at most [`CHAIN_MAX`] hand-overs until a person or a review says something new, and none goes in a circle
-//! without anything new. The next profile gets what is typed here, and nothing else of the one before.
+//! A chain has at most [`CHAIN_MAX`] hand-offs until a person or a review says something new, and no chain goes in a
+//! circle unless there is something new. The next profile gets the message of this type and nothing else from the
+//! previous one.
 
 mod chain;
 mod message;

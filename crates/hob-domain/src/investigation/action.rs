@@ -1,4 +1,4 @@
-//! What the agent can do to the record, as it asks for it.
+//! The actions of an agent on the record, as it requests them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,19 +8,19 @@ use crate::{
     investigation::{Confidence, EvidenceId, HypothesisId, QuestionId},
 };
 
-/// Why an action is asked for.
+/// Why an action is requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grounds {
     /// What the agent thinks.
     pub thought: String,
     /// How sure it is.
     pub confidence: Confidence,
-    /// What it rests on.
+    /// The evidence that it rests on.
     #[serde(default, alias = "evidenceRefs")]
     pub evidence_refs: Vec<EvidenceId>,
 }
 
-/// What was found of a hypothesis.
+/// The result of a test of a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -30,16 +30,16 @@ pub enum Verdict {
     Disproved,
 }
 
-/// What is done.
+/// The step that an action takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case")]
 pub enum CaseStep {
-    /// Answers a question, or answers it anew.
+    /// Answers a question, or replaces its answer.
     AnswerQuestion {
-        /// Which; none: a new one, whose text is `statement`.
+        /// The question. `None` for a new one, whose text is `statement`.
         #[serde(default)]
         question: Option<QuestionId>,
-        /// What is asked, where it is new.
+        /// The text of a new question.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         statement: String,
         /// The answer.
@@ -47,13 +47,13 @@ pub enum CaseStep {
     },
     /// Gives a verdict on a hypothesis.
     TestHypothesis {
-        /// Which; none: a new one, whose text is `statement`.
+        /// The hypothesis. `None` for a new one, whose text is `statement`.
         #[serde(default)]
         hypothesis: Option<HypothesisId>,
-        /// What is supposed, where it is new.
+        /// The text of a new hypothesis.
         #[serde(default)]
         statement: String,
-        /// What was found.
+        /// The result.
         verdict: Verdict,
     },
     /// Asks a person for evidence.
@@ -73,7 +73,7 @@ pub enum CaseStep {
         /// What would settle what is still open.
         #[serde(default)]
         to_settle: Vec<String>,
-        /// The profile that goes on with a change; none: nothing is to be changed, or a person decides.
+        /// The profile that continues with a change. `None` if nothing has to be changed, or if a person decides.
         #[serde(default)]
         hand_off_to: Option<ProfileName>,
         /// What it has to change.
@@ -82,7 +82,7 @@ pub enum CaseStep {
     },
 }
 
-/// An action with its grounds.
+/// An action and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseAction {
     /// Why.
@@ -91,7 +91,7 @@ pub struct CaseAction {
     pub step: CaseStep,
 }
 
-/// Arguments that are none of this action.
+/// Arguments that do not fit the action.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UnreadableAction(#[from] serde_json::Error);
@@ -104,7 +104,7 @@ impl CaseAction {
     /// Reads the arguments of the action `name`.
     ///
     /// # Errors
-    /// [`UnreadableAction`] says what is missing or wrong.
+    /// [`UnreadableAction`] if an argument is missing or wrong.
     pub fn parse(name: &str, mut arguments: Map<String, Value>) -> Result<Self, UnreadableAction> {
         let grounds = serde_json::from_value(Value::Object(arguments.clone()))?;
         arguments.insert("tool".to_owned(), name.into());
@@ -122,8 +122,8 @@ impl CaseAction {
         }
     }
 
-    /// What it may do: answers and verdicts stay in the record; a request takes a person's time; a state decides what the
-    /// case counts as. A conclusion needs the last state, which somebody allowed.
+    /// Its impact. Answers and verdicts only change the record; a request takes a person's time; a transition decides
+    /// how the case counts. A conclusion needs the last state, and entering that was already approved.
     pub fn impact(&self) -> Impact {
         match self.step {
             CaseStep::AnswerQuestion { .. } | CaseStep::TestHypothesis { .. } | CaseStep::Conclude { .. } => {
@@ -134,7 +134,7 @@ impl CaseAction {
         }
     }
 
-    /// What it is about, in a few words.
+    /// Its object, in a few words.
     pub fn object(&self) -> String {
         match &self.step {
             CaseStep::AnswerQuestion { question: Some(id), .. } => id.to_string(),
@@ -147,7 +147,7 @@ impl CaseAction {
         }
     }
 
-    /// Exactly what a person is asked to allow: what it does, not why.
+    /// The exact content that a person is asked to approve: what it does, not why.
     pub fn exact(&self) -> String {
         // Plain data always has a JSON form.
         serde_json::to_string_pretty(&self.step).unwrap_or_default()

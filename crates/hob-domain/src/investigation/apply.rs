@@ -1,4 +1,4 @@
-//! What an action makes of a record: the one place that answers, judges, moves and concludes.
+//! Applies actions to a record: the only code that answers, judges, moves and concludes.
 
 use crate::{
     Timestamp, clip, count,
@@ -11,18 +11,18 @@ use crate::{
 
 /// Bytes of one text that a record keeps.
 const TEXT_MAX: usize = 8 * 1024;
-/// Pieces of evidence that one action can name.
+/// Pieces of evidence that one action may name.
 const REFS_MAX: usize = 32;
-/// Hypotheses that a case can have.
+/// Hypotheses that a case may have.
 const HYPOTHESES_MAX: usize = 40;
-/// Questions that a case can have.
+/// Questions that a case may have.
 const QUESTIONS_MAX: usize = 80;
-/// Times that people are asked for evidence.
+/// How often people may be asked for evidence.
 const REQUESTS_MAX: usize = 10;
-/// Things that would settle what is open.
+/// Things that would settle what is still open.
 const SETTLE_MAX: usize = 20;
 
-/// An action that the rules do not allow now. It says what is missing.
+/// An action that the rules do not allow now; the message says what is missing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The case has a conclusion.
@@ -31,44 +31,44 @@ pub enum Refused {
     /// A text is missing.
     #[error("`{0}` is empty")]
     Empty(&'static str),
-    /// Evidence that the record does not have.
+    /// Evidence that is not in the record.
     #[error("there is no evidence {0}: name what the record has")]
     NoEvidence(String),
-    /// Nothing that it rests on.
+    /// It rests on no evidence.
     #[error("`evidence_refs` is empty: name the evidence that this rests on")]
     Ungrounded,
-    /// There are more than can be kept.
+    /// There is no room for more.
     #[error("there are too many {0}")]
     TooMany(&'static str),
-    /// A question that is not there.
+    /// An unknown question.
     #[error("there is no question {0}")]
     NoQuestion(QuestionId),
-    /// A hypothesis that is not there.
+    /// An unknown hypothesis.
     #[error("there is no hypothesis {0}")]
     NoHypothesis(HypothesisId),
-    /// The same was asked and nothing has come.
+    /// The same was requested before and nothing has come.
     #[error("a person was asked for evidence already, and nothing has come yet")]
     AskedAlready,
-    /// A state that is not there.
+    /// An unknown state.
     #[error("there is no state `{to}`: there are {known}")]
     NoState {
-        /// What was named.
+        /// The requested state.
         to: String,
-        /// Those there are.
+        /// The known states.
         known: String,
     },
-    /// The state that it is in.
+    /// The current state.
     #[error("the state is `{0}` already")]
     SameState(String),
-    /// A state behind the next one.
+    /// A state beyond the next one.
     #[error("`{next}` comes before `{to}`")]
     Skips {
-        /// What was named.
+        /// The requested state.
         to: String,
-        /// What comes next.
+        /// The next state.
         next: String,
     },
-    /// The gate of a state does not hold.
+    /// The gate of a state is not met.
     #[error("the gate of `{to}` does not hold: it lacks {}", missing.join(" and "))]
     Gate {
         /// The state.
@@ -79,17 +79,17 @@ pub enum Refused {
     /// A conclusion before the last state.
     #[error("the state is `{state}`: a conclusion is taken in `{last}`")]
     TooEarly {
-        /// The present state.
+        /// The current state.
         state: String,
-        /// The one that it is taken in.
+        /// The state in which a case may conclude.
         last: String,
     },
 }
 
-/// Applies `action` at `now`: the next record, and a sentence that tells what changed.
+/// Applies `action` at `now`: returns the next record, and a sentence that says what changed.
 ///
 /// # Errors
-/// [`Refused`] says what is missing. The record stays as it is.
+/// [`Refused`] if the rules do not allow it; the record then stays unchanged.
 pub fn apply(record: &Investigation, action: &CaseAction, now: Timestamp) -> Result<(Investigation, String), Refused> {
     if record.conclusion.is_some() {
         return Err(Refused::Concluded);
@@ -132,7 +132,7 @@ fn text(name: &'static str, text: &str) -> Result<String, Refused> {
     }
 }
 
-/// The evidence that an action names, each once.
+/// The evidence that an action names, without duplicates.
 fn refs(record: &Investigation, grounds: &Grounds) -> Result<Vec<EvidenceId>, Refused> {
     let mut refs = grounds.evidence_refs.clone();
     refs.sort_unstable();
@@ -154,7 +154,7 @@ fn rests_on(
     if evidence_refs.is_empty() { Err(Refused::Ungrounded) } else { Ok(Answered { text, confidence, evidence_refs }) }
 }
 
-/// The question that a statement is: one that is there, or a new one, which nobody requires.
+/// The question that a statement refers to: an existing one, or a new one that is not required.
 fn asked(record: &mut Investigation, statement: &str) -> Result<QuestionId, Refused> {
     let text = text("statement", statement)?;
     if let Some(known) = record.questions.iter().find(|question| is_same(&question.text, &text)) {
@@ -177,7 +177,7 @@ fn answer_question(record: &mut Investigation, id: QuestionId, answer: Answered)
     Ok(format!("{id} is answered {again}with {confidence} confidence: {answered} of {all} have an answer"))
 }
 
-/// The hypothesis that a statement is: one that is there, or a new one.
+/// The hypothesis that a statement refers to: an existing or a new one.
 fn supposed(record: &mut Investigation, statement: &str) -> Result<HypothesisId, Refused> {
     let text = text("statement", statement)?;
     if let Some(known) = record.hypotheses.iter().find(|hypothesis| is_same(&hypothesis.text, &text)) {
@@ -237,7 +237,7 @@ fn request_evidence(record: &mut Investigation, text: String, asked_at: Timestam
     Ok("a person is asked for evidence".to_owned())
 }
 
-/// Forward one state at a time, through its gate; back to any.
+/// Moves forward one state at a time, through its gate, or back to any state.
 fn move_to(record: &mut Investigation, to: &str) -> Result<String, Refused> {
     let to = to.trim();
     let Some(index) = record.states.iter().position(|state| state.name == to) else {
@@ -272,7 +272,7 @@ fn conclude(
     if record.state != name {
         return Err(Refused::TooEarly { state: record.state.clone(), last: name });
     }
-    // What was answered or validated may have been judged anew since the state was entered.
+    // Answers and verdicts may have changed since the state was entered.
     let missing = lacks(record, last);
     if !missing.is_empty() {
         return Err(Refused::Gate { to: name, missing });

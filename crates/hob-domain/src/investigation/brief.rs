@@ -1,4 +1,4 @@
-//! What the agent is told of a case: where it stands, what is asked, supposed and known, and the texts that people wrote.
+//! The brief of a case: its state, questions, hypotheses, evidence, and the texts that people wrote.
 
 use crate::{
     Nonce, clip,

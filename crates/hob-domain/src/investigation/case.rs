@@ -1,4 +1,4 @@
-//! A case as it is brought: from an issue with its form and the comments of trusted people, or from files.
+//! The input of a case: an issue with its form and the comments of trusted people, or files.
 
 use crate::{
     Login,
@@ -6,31 +6,32 @@ use crate::{
     visible,
 };
 
-/// A case as it is brought: at the start, and again whenever it goes on.
+/// The input of a case: at the start, and again each time it continues.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Case {
     /// The case in a line.
     pub title: String,
-    /// What it starts with. A case that goes on keeps its own.
+    /// What it starts with. A case that continues keeps its own.
     pub template: CaseTemplate,
-    /// What is known: also what the record has already, which is told apart by its text.
+    /// The evidence, including pieces that the record already has; these are recognized by their text.
     pub evidence: Vec<Given>,
 }
 
 /// A piece of evidence with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
-    /// Where it is from.
+    /// Where it comes from.
     pub kind: EvidenceKind,
-    /// Which one it is: a file's name, an account, a form's field.
+    /// The exact source: a file's name, an account, a form's field.
     pub source: String,
     /// Its text.
     pub text: String,
 }
 
 impl Case {
-    /// The case of an issue. `comments` are those of trusted people alone, the oldest first. With a form, its questions follow
-    /// those of the template, and its answers are the first evidence; a form that the body does not answer counts for nothing.
+    /// The case of an issue. `comments` are only those of trusted people, oldest first. With a form, its questions
+    /// follow those of the template, and its answers are the first evidence; a form that the body does not answer is
+    /// ignored.
     pub fn of_issue(
         title: &str,
         body: &str,
@@ -44,7 +45,7 @@ impl Case {
             Some(form) if !evidence.is_empty() => template.with_questions(&form.questions()),
             Some(_) | None => template,
         };
-        // What was filled in stands there field by field already.
+        // The filled-in fields already contain the body.
         if evidence.is_empty() {
             evidence.push(given(EvidenceKind::Issue, "the issue", &format!("{}\n\n{}", title.trim(), body.trim())));
         }
@@ -53,7 +54,7 @@ impl Case {
     }
 }
 
-/// The answer to a field as evidence; none where there is none.
+/// The answer to a field as evidence. `None` if it has no answer.
 fn filled_in(field: &FormAnswer) -> Option<Given> {
     field.answer.as_ref().map(|text| given(EvidenceKind::FormAnswer, &field.label, text))
 }

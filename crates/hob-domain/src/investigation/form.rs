@@ -1,7 +1,7 @@
-//! Issue forms, `.github/ISSUE_TEMPLATE/*.yml`: which questions an issue of this kind answers.
+//! Issue forms, `.github/ISSUE_TEMPLATE/*.yml`: the questions that an issue of this kind answers.
 //!
 //! The format is GitHub's: <https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema>.
-//! Keys of it that matter to the page alone are passed over.
+//! Keys that only matter to the page are ignored.
 
 use crate::{
     investigation::{CaseTemplate, QuestionTemplate},
@@ -18,7 +18,7 @@ const OPTIONS_MAX: usize = 100;
 /// Characters of a label.
 pub(super) const LABEL_MAX: usize = 300;
 
-/// What a field takes.
+/// The kinds of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
     /// One line.
@@ -34,15 +34,15 @@ pub enum FieldKind {
 /// One field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormField {
-    /// Its id; empty: it has none.
+    /// Its id; empty if it has none.
     pub id: String,
     /// What is asked.
     pub label: String,
-    /// What it takes.
+    /// Its kind of input.
     pub kind: FieldKind,
-    /// Whether the form cannot be sent without it. For boxes: whether one of them is required.
+    /// Whether the form cannot be sent without it. For boxes, whether one of them is required.
     pub required: bool,
-    /// What can be chosen.
+    /// The options to choose from.
     pub options: Vec<String>,
 }
 
@@ -51,17 +51,17 @@ pub struct FormField {
 pub struct IssueForm {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// The labels that its issues get.
     pub labels: Vec<String>,
     /// The fields that a reporter fills in.
     pub fields: Vec<FormField>,
-    /// Fields that were passed over, each with why.
+    /// Fields that were skipped, each with the reason.
     pub passed_over: Vec<String>,
 }
 
-/// A file that is no form.
+/// A file that is not a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the issue form cannot be read: {0}")]
 pub struct UnreadableForm(String);
@@ -70,7 +70,7 @@ impl IssueForm {
     /// Reads a form.
     ///
     /// # Errors
-    /// [`UnreadableForm`] when it is no YAML, or YAML that is no form. The issue can be investigated without it.
+    /// [`UnreadableForm`] if it is not YAML, or is YAML but not a form. The issue can be investigated without it.
     pub fn parse(text: &str) -> Result<Self, UnreadableForm> {
         if text.len() > BYTES_MAX {
             return Err(UnreadableForm(format!("it has {} bytes, more than {BYTES_MAX}", text.len())));
@@ -111,13 +111,13 @@ impl IssueForm {
         self.fields.iter().map(asks).collect()
     }
 
-    /// What an investigation starts with where there is this form and nothing else.
+    /// What an investigation starts with if it has this form and nothing else.
     pub fn template(&self) -> CaseTemplate {
         CaseTemplate::default().with_questions(&self.questions())
     }
 }
 
-/// A field; none: a text on the page that nobody fills in.
+/// Reads a field. `None` for a text on the page that has no input.
 fn field(entry: &Node) -> Result<Option<FormField>, String> {
     let kind = match entry.get("type").and_then(Node::text) {
         Some("input") => FieldKind::Input,
@@ -148,12 +148,12 @@ fn is_true(value: Option<&Node>) -> bool {
     value.and_then(Node::text) == Some("true")
 }
 
-/// A text as one line. Of people's numbers and switches it is what they wrote.
+/// A text as one line. Numbers and switches stay as people wrote them.
 fn words(value: Option<&Node>) -> String {
     value.and_then(Node::text).map(|text| title(text, LABEL_MAX)).unwrap_or_default()
 }
 
-/// A list, or one text with commas.
+/// A list, or a text with commas.
 fn labels(value: Option<&Node>) -> Vec<String> {
     let found: Vec<String> = match (value.and_then(Node::list), value.and_then(Node::text)) {
         (Some(list), _) => list.iter().map(|label| words(Some(label))).collect(),

@@ -1,7 +1,7 @@
-//! The answers in the body of an issue that was made with a form, as GitHub renders it: a heading `### Label` for each field,
-//! and below it what was filled in.
+//! The answers in the body of an issue that was made with a form, as GitHub renders it: a heading `### Label` for each
+//! field, and below it the input.
 //!
-//! - Guarantees: only the labels of the form are headings, in the form's order and each once, so that a heading in an answer
+//! - Guarantees: only the labels of the form are headings, in the form's order and each once, so a heading in an answer
 //!   is part of the answer, unless it is the label of a later field.
 //! - Caveats: anybody who can edit the issue can write any answer.
 
@@ -11,29 +11,29 @@ use crate::{
     title,
 };
 
-/// What GitHub writes where nothing was filled in.
+/// What GitHub writes for a field without input.
 const NOTHING: [&str; 2] = ["_No response_", "*No response*"];
 
-/// What was filled in for a field.
+/// The input of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormAnswer {
     /// The field's label.
     pub label: String,
     /// Whether the form needs an answer.
     pub required: bool,
-    /// The answer; none: nothing was filled in, or the field is not in the text.
+    /// The answer. `None` if nothing was filled in, or if the field is not in the text.
     pub answer: Option<String>,
 }
 
-/// The form that an issue was made with: the one that its body answers most of, among equals the one that puts on more of its
-/// labels. None: the body answers none of them.
+/// The form that an issue was made with: the one whose fields its body answers most, and in a tie the one with more of
+/// the issue's labels. `None` if the body answers no form.
 pub fn form_of<'a>(forms: &'a [IssueForm], body: &str, labels: &[String]) -> Option<&'a IssueForm> {
     let fit = |form: &IssueForm| {
         let answered = form_answers(form, body).iter().filter(|field| field.answer.is_some()).count();
         (answered, form.labels.iter().filter(|label| has_label(labels, label)).count())
     };
     let fits = forms.iter().map(|form| (fit(form), form)).filter(|((answered, _), _)| *answered > 0);
-    // Of equals the first counts.
+    // In a tie the first form counts.
     fits.rev().max_by_key(|(fit, _)| *fit).map(|(_, form)| form)
 }
 
@@ -43,7 +43,7 @@ pub fn form_answers(form: &IssueForm, body: &str) -> Vec<FormAnswer> {
     let is_heading = |line: &str, field: &FormField| {
         line.trim_end().strip_prefix("### ").is_some_and(|label| title(label, LABEL_MAX) == field.label)
     };
-    // Where each field's heading is: behind that of the field before it.
+    // Each field's heading is searched after that of the previous field.
     let mut from = 0;
     let starts: Vec<Option<usize>> = form
         .fields
@@ -65,7 +65,7 @@ pub fn form_answers(form: &IssueForm, body: &str) -> Vec<FormAnswer> {
     form.fields.iter().enumerate().map(answer).collect()
 }
 
-/// What was filled in; none: nothing.
+/// The input. `None` if there is none.
 fn said(kind: FieldKind, text: &str) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || NOTHING.contains(&text) {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_label_within_an_answer_does_not_stand_for_an_earlier_field() {
         let body = "### What happened?\n\nSee:\n### Which version?\n9.9\n";
-        // The first field is found, and then no later one: the text is not as GitHub renders it.
+        // The first field is found and no later one: the text is not as GitHub renders it.
         assert_eq!(read(body)[0].as_deref(), Some("9.9"));
         let body = "### Which version?\n\n1\n\n### What happened?\n\nSee:\n### Which version?\n9.9\n";
         let answers = read(body);

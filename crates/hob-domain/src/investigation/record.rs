@@ -1,4 +1,4 @@
-//! The record of an investigation: all that is known, asked, supposed and concluded.
+//! The record of an investigation: evidence, questions, hypotheses and the conclusion.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::{
     investigation::{CaseState, EvidenceId, HypothesisId, Personality, QuestionId},
 };
 
-/// The format of the records that are written.
+/// The format that this Hob writes.
 pub const RECORD_VERSION: u32 = 1;
 
-/// How sure somebody is, the least first.
+/// How sure a statement is, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Confidence {
@@ -35,7 +35,7 @@ impl std::fmt::Display for Confidence {
     }
 }
 
-/// Where evidence is from.
+/// Where a piece of evidence comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceKind {
@@ -47,7 +47,7 @@ pub enum EvidenceKind {
     Comment,
     /// A file.
     File,
-    /// What a tool of the agent answered.
+    /// The answer of one of the agent's tools.
     Output,
     /// The log of a check.
     CheckLog,
@@ -66,14 +66,14 @@ impl std::fmt::Display for EvidenceKind {
     }
 }
 
-/// One piece of evidence. Its text is kept beside the record, or in the transcript.
+/// One piece of evidence. Its text is kept beside the record or in the transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceItem {
     /// Its name.
     pub id: EvidenceId,
-    /// Where it is from.
+    /// Where it comes from.
     pub kind: EvidenceKind,
-    /// Which one it is: a file's name, an account, a command.
+    /// The exact source: a file's name, an account, a command.
     pub source: String,
     /// The SHA-256 of its text, in hexadecimal.
     pub sha256: String,
@@ -88,7 +88,7 @@ pub struct Answered {
     pub text: String,
     /// How sure it is.
     pub confidence: Confidence,
-    /// What it rests on.
+    /// The evidence that it rests on.
     pub evidence_refs: Vec<EvidenceId>,
 }
 
@@ -99,9 +99,9 @@ pub struct Question {
     pub id: QuestionId,
     /// The question.
     pub text: String,
-    /// Whether there is no conclusion without an answer.
+    /// Whether a conclusion needs an answer to it.
     pub required: bool,
-    /// The answer; none: it is open.
+    /// The answer. `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<Answered>,
 }
@@ -110,7 +110,7 @@ pub struct Question {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It was not tested.
+    /// Not tested yet.
     #[default]
     Open,
     /// The evidence supports it.
@@ -119,29 +119,29 @@ pub enum Standing {
     Disproved,
 }
 
-/// What may be so.
+/// A possible explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
     /// Its name.
     pub id: HypothesisId,
-    /// What is supposed.
+    /// The supposition.
     pub text: String,
-    /// What is known of it.
+    /// What the evidence says about it.
     #[serde(default)]
     pub standing: Standing,
-    /// The verdict: why, how sure, and what it rests on. None: it is open.
+    /// The verdict: why, how sure, and the evidence it rests on. `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Answered>,
 }
 
-/// Evidence that a person was asked for.
+/// Evidence that a person was asked to provide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRequest {
     /// What was asked.
     pub text: String,
     /// When.
     pub asked_at: Timestamp,
-    /// What came back; empty: nothing so far.
+    /// The evidence that came back; empty if nothing came so far.
     #[serde(default)]
     pub answered_by: Vec<EvidenceId>,
 }
@@ -149,42 +149,42 @@ pub struct EvidenceRequest {
 /// The end of an investigation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conclusion {
-    /// What is concluded.
+    /// The conclusion.
     pub text: String,
     /// How sure it is.
     pub confidence: Confidence,
-    /// What it rests on.
+    /// The evidence that it rests on.
     pub evidence_refs: Vec<EvidenceId>,
     /// What would settle what is still open.
     #[serde(default)]
     pub to_settle: Vec<String>,
-    /// Who goes on, where a change is to be made.
+    /// Who continues, if something has to be changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextWork>,
     /// When.
     pub at: Timestamp,
 }
 
-/// What comes after an investigation.
+/// The work that follows an investigation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextWork {
-    /// The profile that goes on.
+    /// The profile that continues.
     pub to: ProfileName,
     /// What it has to change.
     pub left: String,
 }
 
-/// What an investigation took. How many questions are answered follows from the record.
+/// The cost of an investigation. The number of answered questions follows from the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {
     /// When it began.
     pub started: Timestamp,
     /// Iterations of the agent, over all runs.
     pub iterations: u32,
-    /// How many there may be, by the limits of the last run; none: a run of an earlier version of Hob.
+    /// The most iterations that the last run was allowed. `None` if an earlier version of Hob ran it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_iterations: Option<u32>,
-    /// Tests of hypotheses, repeated ones too.
+    /// Tests of hypotheses, including repeated ones.
     pub hypotheses_tested: u32,
     /// Changes of the state.
     pub transitions: u32,
@@ -194,11 +194,11 @@ pub struct Metrics {
     pub errors: u32,
 }
 
-/// Where a case stands. It follows from the record.
+/// The status of a case. It follows from the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseStatus {
-    /// It is investigated.
+    /// It is being investigated.
     Open,
     /// A person was asked for evidence that has not come.
     Waiting,
@@ -215,47 +215,47 @@ pub struct Investigation {
     pub id: RunId,
     /// The case in a line.
     pub case: String,
-    /// The profile; none: the base agent.
+    /// The profile. `None` for the base agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The folder of the operator's profiles, where one was named for this case.
+    /// The folder of the operator's profiles, if one was given for this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiles: Option<String>,
     /// Who investigates.
     #[serde(default)]
     pub personality: Personality,
-    /// The most impact that an action may have without a person's word.
+    /// The highest impact that an action may have without a person's approval.
     pub approve: Impact,
     /// The states, in order.
     pub states: Vec<CaseState>,
-    /// The name of the present one.
+    /// The name of the current state.
     pub state: String,
-    /// What is known.
+    /// The evidence so far.
     pub evidence: Vec<EvidenceItem>,
-    /// What is asked.
+    /// The questions.
     pub questions: Vec<Question>,
-    /// What is supposed.
+    /// The hypotheses.
     pub hypotheses: Vec<Hypothesis>,
-    /// What people were asked for.
+    /// What people were asked to provide.
     #[serde(default)]
     pub requests: Vec<EvidenceRequest>,
-    /// The end.
+    /// The conclusion, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conclusion: Option<Conclusion>,
-    /// What it took.
+    /// What it cost.
     pub metrics: Metrics,
 }
 
-/// A text that is no record.
+/// A text that is not a record.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableInvestigation {
-    /// It is not of this form.
+    /// It does not have this form.
     #[error("the record of the investigation cannot be read: {0}")]
     Json(#[from] serde_json::Error),
     /// Another version of Hob wrote it.
     #[error("the record of the investigation has format {0}; this reads format {RECORD_VERSION}")]
     Version(u32),
-    /// A part of it names what is not there.
+    /// It refers to something that it does not contain.
     #[error("the record of the investigation is damaged: {0}")]
     Damaged(String),
 }
@@ -264,7 +264,7 @@ impl Investigation {
     /// Reads a record, and checks that its parts fit together.
     ///
     /// # Errors
-    /// [`UnreadableInvestigation`] says what is wrong.
+    /// [`UnreadableInvestigation`] if the text is not a record.
     pub fn parse(json: &str) -> Result<Self, UnreadableInvestigation> {
         let value: serde_json::Value = serde_json::from_str(json)?;
         if let Some(other) = value.get("investigation").and_then(serde_json::Value::as_u64)
@@ -276,7 +276,7 @@ impl Investigation {
         record.check().map(|()| record).map_err(UnreadableInvestigation::Damaged)
     }
 
-    /// Whether all that it names is there.
+    /// Checks that everything it refers to exists.
     fn check(&self) -> Result<(), String> {
         if self.state_index().is_none() {
             return Err(format!("there is no state `{}`", self.state));
@@ -297,7 +297,7 @@ impl Investigation {
         }
     }
 
-    /// Whether there is this evidence.
+    /// Whether it contains this evidence.
     pub fn has_evidence(&self, id: EvidenceId) -> bool {
         self.evidence.iter().any(|item| item.id == id)
     }
@@ -311,7 +311,7 @@ impl Investigation {
         self.evidence.iter().filter(|item| named.contains(&&item.id)).collect()
     }
 
-    /// Where it stands.
+    /// The case's status.
     pub fn status(&self) -> CaseStatus {
         match (&self.conclusion, self.requests.last()) {
             (Some(_), _) => CaseStatus::Concluded,
@@ -320,7 +320,7 @@ impl Investigation {
         }
     }
 
-    /// The place of the present state.
+    /// The index of the current state.
     pub(super) fn state_index(&self) -> Option<usize> {
         self.states.iter().position(|state| state.name == self.state)
     }
@@ -330,7 +330,7 @@ impl Investigation {
         self.questions.iter().filter(|question| question.answered.is_some()).count()
     }
 
-    /// How many hypotheses are not open any more.
+    /// How many hypotheses are no longer open.
     pub fn tested(&self) -> usize {
         self.hypotheses.iter().filter(|hypothesis| hypothesis.standing != Standing::Open).count()
     }

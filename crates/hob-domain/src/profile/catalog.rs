@@ -1,5 +1,5 @@
-//! All profiles of a repository: which counts for a name, where each comes from, and why another is hidden or cannot be
-//! used. A damaged file takes nothing from the others.
+//! All profiles of a repository: which one has a name, where each comes from, and why others are hidden or unusable. A
+//! damaged file does not affect the others.
 
 use std::collections::BTreeMap;
 
@@ -32,23 +32,23 @@ impl std::fmt::Display for ProfileOrigin {
     }
 }
 
-/// What became of a file.
+/// What a file contributes to the catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Standing {
-    /// Its profile is the one of its name.
+    /// Its profile is in use under its name.
     InUse(Box<Profile>),
-    /// Another profile has the name.
+    /// Another profile has the same name.
     Hidden {
         /// Its own profile.
         profile: Box<Profile>,
-        /// Where the other comes from.
+        /// Where that one comes from.
         by: ProfileOrigin,
     },
     /// It is damaged; the entry's problems say how.
     Unusable {
-        /// The name that it gives, or else its file's; none: neither is one.
+        /// The name in the file, or else the file's own. `None` if neither is a valid name.
         name: Option<ProfileName>,
-        /// What can be read of it; none: nothing.
+        /// What can be read of it. `None` if nothing can.
         remains: Option<Box<Profile>>,
     },
 }
@@ -58,14 +58,14 @@ pub enum Standing {
 pub struct CatalogEntry {
     /// Where it comes from.
     pub origin: ProfileOrigin,
-    /// What became of it.
+    /// What it contributes.
     pub standing: Standing,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
 impl CatalogEntry {
-    /// Its profile, whether it counts or not.
+    /// Its profile, in use or hidden.
     pub fn profile(&self) -> Option<&Profile> {
         match &self.standing {
             Standing::InUse(profile) | Standing::Hidden { profile, by: _ } => Some(profile),
@@ -73,7 +73,7 @@ impl CatalogEntry {
         }
     }
 
-    /// What can be read of it, where it is damaged; none: it is not, or nothing can be read.
+    /// What can be read of a damaged file. `None` if it is sound, or if nothing can be read.
     pub fn remains(&self) -> Option<&Profile> {
         match &self.standing {
             Standing::Unusable { remains, name: _ } => remains.as_deref(),
@@ -81,12 +81,12 @@ impl CatalogEntry {
         }
     }
 
-    /// Whether it is damaged, so that not even what it is for can be read.
+    /// Whether it is so damaged that even its purpose cannot be read.
     pub fn is_unreadable(&self) -> bool {
         matches!(self.standing, Standing::Unusable { remains: None, name: _ })
     }
 
-    /// Why it cannot be used: the file, and each error with its line. None: it can.
+    /// Why it cannot be used: the file, and each error with its line. `None` if it can.
     pub fn fault(&self) -> Option<String> {
         let Standing::Unusable { .. } = &self.standing else { return None };
         let errors = self.problems.iter().filter(|problem| problem.severity == Severity::Error);
@@ -98,17 +98,17 @@ impl CatalogEntry {
 /// All profiles of a repository.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Catalog {
-    /// Every file that was looked at, by place and name.
+    /// Every file that was read, by place and name.
     pub entries: Vec<CatalogEntry>,
-    /// What is wrong with none of them alone.
+    /// Problems that do not belong to a single file.
     pub warnings: Vec<String>,
-    /// How many places could not be read: profiles may be missing.
+    /// How many places could not be read, so that profiles may be missing.
     pub unread_places: usize,
     in_use: BTreeMap<ProfileName, usize>,
 }
 
 impl Catalog {
-    /// The catalog of these files, of which at most `max` that are not Hob's own are read.
+    /// The catalog of these files. At most `max` files are read, not counting Hob's own.
     pub fn of(places: impl IntoIterator<Item = ProfileFiles>, max: usize) -> Self {
         let (mut files, mut left_out) = (Vec::new(), 0);
         for place in places {
@@ -157,13 +157,14 @@ impl Catalog {
         self.entries.push(CatalogEntry { origin, standing, problems });
     }
 
-    /// The profile of this name, and where it comes from.
+    /// The profile in use under this name, and its origin.
     pub fn get(&self, name: &ProfileName) -> Option<(&Profile, &ProfileOrigin)> {
         let entry = self.entries.get(*self.in_use.get(name)?)?;
         Some((entry.profile()?, &entry.origin))
     }
 
-    /// The damaged file that would be the profile `name`, were it sound; none: there is none, or one of an earlier place counts.
+    /// The damaged file that would otherwise be the profile `name`. `None` if there is none, or if an earlier place has
+    /// a sound one.
     pub fn damaged(&self, name: &ProfileName) -> Option<&CatalogEntry> {
         let before = self.in_use.get(name).copied().unwrap_or(self.entries.len());
         self.entries[..before].iter().find(
@@ -171,7 +172,7 @@ impl Catalog {
         )
     }
 
-    /// To whom a profile cannot hand over although it names them, because their files are damaged. None: there is no such.
+    /// The targets that a profile names for hand-offs but whose files are damaged. `None` if there are none.
     pub fn damaged_targets(&self, profile: &Profile) -> Option<String> {
         let gone = profile.hand_off_to.iter().filter(|name| self.get(name).is_none());
         let faults: Vec<String> = gone.filter_map(|name| self.damaged(name)?.fault()).collect();
@@ -179,7 +180,7 @@ impl Catalog {
         (!faults.is_empty()).then(|| format!("`{who}` cannot hand over to all that it names: {}", faults.join("; ")))
     }
 
-    /// The profiles that count, by name.
+    /// The profiles in use, by name.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         self.in_use.values().filter_map(|at| self.entries.get(*at)?.profile())
     }
@@ -190,7 +191,7 @@ impl Catalog {
         self.entries.iter().filter(is_bad).count()
     }
 
-    /// Why files cannot be used, a sentence each.
+    /// Why files cannot be used, one sentence each.
     pub fn faults(&self) -> impl Iterator<Item = String> {
         self.entries.iter().filter_map(CatalogEntry::fault)
     }
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(catalog.profiles().count(), 9);
     }
 
-    /// Row M5: what is damaged neither hides nor stops another.
+    /// Row M5: a damaged file neither hides nor stops another.
     #[test]
     fn a_damaged_file_takes_nothing_from_the_others() {
         let mut bad = file(ProfileSource::GithubAgents, "code.md", "---\nname: code\nhob: {limits: 3}\n---\nx");
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(catalog.entries[1].problems[0].to_string(), "it is a link");
     }
 
-    /// Requirement M5: a damaged file is known by the name that it would have, and says where and why.
+    /// Requirement M5: a damaged file keeps the name that it would have, and the problem says where and why.
     #[test]
     fn a_damaged_file_is_known_by_its_name() {
         use ProfileSource::{ClaudeAgents, GithubAgents};

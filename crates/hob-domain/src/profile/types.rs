@@ -1,4 +1,4 @@
-//! What a profile says.
+//! The contents of a profile.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Allowance, Ask, ErrorPattern, Impact, PathGlobs, ProfileName, StateName};
 
-/// What a run of the profile is to bring.
+/// The result that a run of the profile has to produce.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deliverable {
@@ -15,7 +15,7 @@ pub enum Deliverable {
     Change,
     /// A comment on the issue; no file changes.
     Comment,
-    /// A comment that proposes issues, which are made once a person approves them.
+    /// A comment that proposes issues, which are opened once a person approves them.
     Issues,
 }
 
@@ -29,22 +29,22 @@ impl std::fmt::Display for Deliverable {
     }
 }
 
-/// What one profile says: who it is for, how it works, and what it may not do. What it leaves out is as the settings say.
+/// One profile: whom it is for, how it works, and what it may not do. The settings apply wherever it is silent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Profile {
     /// Its name.
     pub name: ProfileName,
-    /// What it is for, in one line.
+    /// Its purpose, in one line.
     pub description: String,
-    /// What its agent is told.
+    /// The instructions for its agent.
     pub instructions: String,
-    /// The tools that it wants, by Hob's names; none: all that it may have.
+    /// The tools that it wants, by Hob's names. `None` for all that it may have.
     pub tools: Option<Vec<String>>,
-    /// The model that it wants; none: the agent's own.
+    /// The model that it wants. `None` for the agent's own.
     pub model: Option<String>,
-    /// What speaks for it.
+    /// What makes the profile a match for an issue.
     pub matches: Matches,
-    /// The agent of the settings that it wants to run on; none: the one that works otherwise.
+    /// The configured agent that it wants to run on. `None` for the usual one.
     pub backend: Option<String>,
     /// The highest impact of an action that needs no approval.
     pub approve: Option<Impact>,
@@ -52,32 +52,32 @@ pub struct Profile {
     pub ask: Option<Ask>,
     /// Actions that are refused.
     pub denied: Vec<String>,
-    /// How far a run may go.
+    /// The limits of a run.
     pub limits: ProfileLimits,
-    /// What it brings.
+    /// The result that it has to produce.
     pub deliverable: Deliverable,
-    /// What it may change; none given: what the settings let change.
+    /// The paths that it may change; empty for those that the settings allow.
     pub paths: PathGlobs,
-    /// The profiles that it may hand over to.
+    /// The profiles that it may hand off to.
     pub hand_off_to: Vec<ProfileName>,
-    /// What it investigates; empty where it does not.
+    /// What it investigates; empty if it does not investigate.
     pub case: Case,
 }
 
-/// What speaks for a profile, when an issue is given to one.
+/// What makes a profile a match for an issue.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct Matches {
-    /// Labels of the issue, without regard to case.
+    /// Labels of the issue; case is ignored.
     pub labels: Vec<String>,
-    /// Words and phrases of its text.
+    /// Words and phrases in its text.
     pub words: Vec<String>,
     /// Errors in its text.
     pub errors: Vec<ErrorPattern>,
-    /// Paths that it names.
+    /// Paths that its text names.
     pub paths: PathGlobs,
 }
 
-/// How far a run may go. None: as far as the settings say.
+/// The limits of a run. `None` means the limit of the settings.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct ProfileLimits {
     /// Turns of the model.
@@ -110,20 +110,20 @@ pub struct ProfileLimits {
 }
 
 impl ProfileLimits {
-    /// What a run of any agent may take.
+    /// The allowance of a run of any agent.
     pub fn allowance(&self) -> Allowance {
         Allowance { usd_micros: self.usd_micros, tokens: self.max_tokens, time: self.max_time }
     }
 }
 
-/// What an investigation of the profile begins with.
+/// What an investigation by the profile begins with.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Case {
-    /// What is to be answered.
+    /// The questions to answer.
     pub questions: Vec<ProfileQuestion>,
-    /// What might be the cause.
+    /// Possible causes.
     pub hypotheses: Vec<String>,
-    /// The states of a case, in their order; none: the usual ones.
+    /// The states of a case, in order; empty for the usual ones.
     pub states: Vec<ProfileState>,
 }
 
@@ -132,7 +132,7 @@ pub struct Case {
 pub struct ProfileQuestion {
     /// The question.
     pub text: String,
-    /// Whether a case ends without its answer.
+    /// Whether a conclusion needs its answer.
     pub required: bool,
 }
 
@@ -141,11 +141,11 @@ pub struct ProfileQuestion {
 pub struct ProfileState {
     /// Its name.
     pub name: StateName,
-    /// What holds before a case enters it.
+    /// The conditions for entering it.
     pub needs: Vec<Gate>,
 }
 
-/// What has to hold before a case enters a state.
+/// A condition for entering a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {

@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::redaction::search::Search;
 
-/// What stands in place of a secret. Nothing in it means anything in Markdown, JSON, a shell or a workflow command, beside
-/// whatever text: with brackets, a `!` before the secret and an address behind it would become an image.
+/// What replaces a secret. It has no meaning in Markdown, JSON, a shell or a workflow command, regardless of the text
+/// around it: with brackets, a `!` before the secret and an address after it would become an image.
 const MARK: &str = "(redacted: a secret of Hob)";
 /// Bytes of a file that are searched at a time.
 const PIECE: usize = 1 << 20;
-/// Bytes that two pieces have in common: more than any form of a secret takes.
+/// Bytes that two pieces share: more than any form of a secret takes.
 const OVERLAP: usize = 64 << 10;
 
-/// A gate for text. It is built once for a set of secrets and costs one search for each text.
+/// A gate for text. It is built once for a set of secrets and searches each text once.
 #[derive(Default)]
 pub struct Redaction(Search);
 
@@ -25,26 +25,26 @@ impl fmt::Debug for Redaction {
 }
 
 impl Redaction {
-    /// The gate that holds these secrets back.
+    /// The gate for these secrets.
     pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         Self(Search::of(secrets))
     }
 
-    /// The text with a mark in place of each secret; the same text where it holds none. Where its end is an object of JSON,
-    /// it stays one.
+    /// The text with a mark in place of each secret, or unchanged if there is none. A JSON object at its end stays
+    /// valid JSON.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.stretches(text.as_bytes());
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
-        // In JSON a secret can begin or end within an escape, which may not be cut.
+        // In JSON a secret can begin or end within an escape, which must not be cut.
         if let Some(kept) = self.before_and_object(text).filter(|kept| self.stretches(kept.as_bytes()).is_empty()) {
             return Cow::Owned(kept);
         }
         let mut kept = String::with_capacity(text.len());
         let mut at = 0;
         for Range { start, end } in found {
-            // A part of a secret may begin within a letter that two bytes stand for.
+            // A part of a secret may begin within a letter of two bytes.
             kept.push_str(&text[at..text.floor_char_boundary(start).max(at)]);
             kept.push_str(MARK);
             at = text.ceil_char_boundary(end);
@@ -61,8 +61,8 @@ impl Redaction {
         Some(format!("{}{kept}{end}", self.text(before)))
     }
 
-    /// The value without texts that look like a secret when they are written with JSON's escapes: the `n` of a line end may
-    /// be a secret's first letter.
+    /// The value without texts that look like a secret once JSON's escapes are written: the `n` of a line end may be a
+    /// secret's first letter.
     fn unescaped(&self, value: Value) -> Value {
         match value {
             Value::String(text) if self.holds(&Value::from(text.as_str()).to_string()) => Value::from(MARK),
@@ -102,12 +102,12 @@ impl Redaction {
         }
     }
 
-    /// Whether a secret stands in the text.
+    /// Whether the text contains a secret.
     pub fn holds(&self, text: &str) -> bool {
         !self.0.findings(text.as_bytes()).is_empty()
     }
 
-    /// Which of the secrets stand in the content of a file, each by its place among those that the gate was built for.
+    /// The secrets in the content of a file, as indices into the list that the gate was built with.
     pub fn found_in(&self, content: &[u8]) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         let mut at = 0;
@@ -121,7 +121,7 @@ impl Redaction {
         }
     }
 
-    /// The stretches of the text to leave out, in order and apart from each other.
+    /// The ranges of the text to leave out, in order and disjoint.
     fn stretches(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut stretches: Vec<Range<usize>> = Vec::new();
         for found in self.0.findings(text) {

@@ -1,11 +1,11 @@
-//! The ways in which one secret is commonly written. Escapes are not among them: they are undone before the search.
+//! The common ways to write one secret, without escapes, which are undone before the search.
 
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 
-/// A shorter value is in too many texts by chance, and is no secret.
+/// A shorter value appears in too many texts by chance, so it does not count as a secret.
 const SHORTEST: usize = 8;
 /// Below this length only the whole secret counts: half of it is a word.
 const WHOLE_BELOW: usize = 24;
@@ -14,14 +14,14 @@ const PART_MIN: usize = 16;
 
 /// One way to write a secret.
 pub(super) struct Form {
-    /// The text, in lower case: upper and lower case are not told apart.
+    /// The text in lower case; the search ignores case.
     pub(super) text: Vec<u8>,
-    /// How much of it in a row is a finding.
+    /// How many bytes of it in a row are a finding.
     pub(super) enough: usize,
 }
 
-/// All forms of a secret; none of one that is too short. Each line of a longer secret, such as a key in PEM, stands for
-/// itself, because a log and a terminal show it line by line.
+/// All forms of a secret; none if it is too short. Each line of a longer secret, such as a key in PEM, counts on its
+/// own because logs and terminals show it line by line.
 pub(super) fn forms(secret: &str) -> Vec<Form> {
     let secret = secret.trim();
     // A key in a variable may have its line ends written out.
@@ -29,7 +29,7 @@ pub(super) fn forms(secret: &str) -> Vec<Form> {
     let lines: Vec<&str> = secret.lines().map(str::trim).collect();
     match lines.as_slice() {
         [] | [_] => of_line(secret, SHORTEST),
-        // The heading of a key in PEM tells nothing.
+        // The heading of a key in PEM is not secret.
         lines => lines.iter().filter(|l| !l.starts_with("-----")).flat_map(|l| of_line(l, PART_MIN)).collect(),
     }
 }
@@ -58,8 +58,7 @@ fn hexadecimal(secret: &str) -> String {
     secret.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What base64 of any text has where the secret stands behind `before` bytes, modulo three: the characters that depend
-/// on the secret alone.
+/// The base64 characters that depend only on the secret if `before` bytes precede it, modulo three.
 fn within_base64(engine: &impl Engine, secret: &str, before: usize) -> String {
     let mut bytes = vec![0; before];
     bytes.extend(secret.bytes());

@@ -1,4 +1,4 @@
-//! The secrets that a process knows, shared by all who let text out.
+//! The secrets that a process knows, shared by everything that lets text out.
 
 use std::{
     collections::VecDeque,
@@ -10,10 +10,11 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::redaction::Redaction;
 
-/// Earlier tokens that are kept. One lives an hour and is replaced before, so these outlast all that are still good.
+/// Earlier tokens that are kept. A token lives an hour and is replaced earlier, so these include all that are still
+/// valid.
 const ROTATED_MAX: usize = 16;
 
-/// The secrets of a process, and the gate that holds them back. Clones share them.
+/// The secrets of a process, and the gate for them. Clones share them.
 #[derive(Clone, Default)]
 pub struct KnownSecrets(Arc<RwLock<Known>>);
 
@@ -31,7 +32,7 @@ impl fmt::Debug for KnownSecrets {
 }
 
 impl KnownSecrets {
-    /// Adds secrets that are held back as long as the process lives.
+    /// Adds secrets that are redacted for as long as the process lives.
     pub fn add(&self, secrets: impl IntoIterator<Item = SecretString>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let before = known.lasting.len();
@@ -45,7 +46,7 @@ impl KnownSecrets {
         }
     }
 
-    /// Adds a token that will be replaced; the ones before it are held back as well, as long as they can be good.
+    /// Adds a token that will be replaced; earlier tokens are still redacted while they may be valid.
     pub fn rotate(&self, token: &SecretString) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if is_among(&known.rotated, token) {
@@ -58,7 +59,7 @@ impl KnownSecrets {
         known.rebuild();
     }
 
-    /// The gate as it stands now.
+    /// The gate for the secrets known now.
     pub fn redaction(&self) -> Arc<Redaction> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner).redaction)
     }

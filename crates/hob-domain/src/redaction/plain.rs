@@ -1,10 +1,10 @@
-//! A text as its reader takes it: escapes are undone; blanks and invisible characters are left out. It remembers where
-//! each byte stood.
+//! A text as its reader sees it: escapes are undone, and blanks and invisible characters are left out. Each byte keeps
+//! its place in the original text.
 
-/// Which escapes are undone. A secret may have in it what looks like an escape, so they are not only undone together.
+/// Which escapes are undone. A secret may contain what looks like an escape, so each kind is also undone alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Undo {
-    /// None: only blanks and invisible characters are left out.
+    /// No escapes: only blanks and invisible characters are left out.
     Nothing,
     /// Those of JSON, Rust, C, a shell and Markdown.
     Backslash,
@@ -17,7 +17,7 @@ pub(super) enum Undo {
 }
 
 impl Undo {
-    /// The ways to read this text that can differ.
+    /// The ways to read this text that can give different results.
     pub(super) fn of(text: &[u8]) -> Vec<Self> {
         let kinds = [(b'\\', Self::Backslash), (b'%', Self::Percent), (b'&', Self::Entity)];
         let there = kinds.iter().filter(|(sign, _)| text.contains(sign)).map(|(_, undo)| *undo);
@@ -39,7 +39,7 @@ impl Undo {
     }
 }
 
-/// What is read of a text.
+/// A text as it was read.
 #[derive(Default)]
 pub(super) struct Plain {
     pub(super) bytes: Vec<u8>,
@@ -50,11 +50,11 @@ pub(super) struct Plain {
 struct Place {
     from: usize,
     to: usize,
-    /// Whether blanks stand before it.
+    /// Whether blanks precede it.
     behind_blank: bool,
 }
 
-/// What stands at a place of a text.
+/// What is at a place of a text.
 enum Unit {
     /// This character.
     Is(char),
@@ -62,7 +62,7 @@ enum Unit {
     Byte(u8),
     /// A blank or a line end.
     Blank,
-    /// What nobody sees.
+    /// An invisible character.
     Invisible,
 }
 
@@ -89,7 +89,7 @@ impl Plain {
         plain
     }
 
-    /// Where the bytes from `from` to `to` stood, and whether blanks stand among them.
+    /// Where the bytes from `from` to `to` were, and whether there are blanks among them.
     pub(super) fn source(&self, from: usize, to: usize) -> Option<(usize, usize, bool)> {
         let places = self.at.get(from..to)?;
         let (first, last) = (places.first()?, places.last()?);
@@ -97,7 +97,7 @@ impl Plain {
     }
 }
 
-/// What an escape that begins here stands for, and its length; the sign itself where none does.
+/// What an escape that begins here means, and its length; the sign itself if it is not an escape.
 fn escape(text: &[u8]) -> (Unit, usize) {
     let escape = match text {
         [b'%', high, low, ..] => byte_of(*high, *low).map(|byte| (Unit::Byte(byte), 3)),
@@ -105,7 +105,7 @@ fn escape(text: &[u8]) -> (Unit, usize) {
         [b'\\', b'u', b'{', rest @ ..] => numbered(rest, 16, b'}').map(|(unit, length)| (unit, length + 3)),
         [b'\\', b'u', rest @ ..] => rest.get(..4).and_then(|digits| char_of(digits, 16)).map(|c| (Unit::Is(c), 6)),
         [b'\\', b'n' | b'r' | b't', ..] => Some((Unit::Blank, 2)),
-        // As JSON, Markdown and a shell write a character that would mean something.
+        // How JSON, Markdown and shells write a character that would otherwise have a meaning.
         [b'\\', other, ..] if other.is_ascii_punctuation() => Some((Unit::Byte(*other), 2)),
         [b'&', b'#', b'x' | b'X', rest @ ..] => numbered(rest, 16, b';').map(|(unit, length)| (unit, length + 3)),
         [b'&', b'#', rest @ ..] => numbered(rest, 10, b';').map(|(unit, length)| (unit, length + 2)),
@@ -116,11 +116,11 @@ fn escape(text: &[u8]) -> (Unit, usize) {
     escape.unwrap_or((Unit::Byte(text[0]), 1))
 }
 
-/// The names of characters that a program which writes HTML uses.
+/// The character names that programs use when they write HTML.
 const NAMED: [(&[u8], u8); 5] =
     [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
 
-/// What begins here, and its length.
+/// The unit that begins here, and its length.
 fn unit(text: &[u8]) -> (Unit, usize) {
     match text {
         // UTF-16 has a zero byte beside each letter.

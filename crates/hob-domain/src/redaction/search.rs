@@ -1,8 +1,7 @@
-//! The search: where forms of secrets stand in a text, in one pass over it as it is and one for each way
-//! to read it.
+//! The search for forms of secrets in a text: one pass over it as it is, and one for each way to read it.
 //!
-//! A form is cut into blocks so short that enough of the form in a row always holds a whole one. The blocks are searched
-//! for together; a block that is found is then followed in both directions.
+//! A form is cut into blocks short enough that any sufficient part of it contains a whole block. All blocks are
+//! searched together; from a block that is found, the search follows the form in both directions.
 
 use std::ops::Range;
 
@@ -13,14 +12,14 @@ use crate::redaction::{
     plain::{Plain, Undo},
 };
 
-/// Below this length blanks in between are no disguise, but other words.
+/// A shorter form with blanks in between is not a disguised secret but other words.
 const SPREAD_MIN: usize = 16;
 
-/// What is searched for.
+/// The forms to search for.
 #[derive(Default)]
 pub(super) struct Search {
     forms: Vec<(usize, Form)>,
-    /// For each pattern of the automaton, the form that it is of and where in it.
+    /// For each pattern of the automaton, the form that it belongs to and its offset there.
     blocks: Vec<(usize, usize)>,
     automaton: Option<AhoCorasick>,
 }
@@ -33,13 +32,13 @@ pub(super) struct Found {
 }
 
 impl Search {
-    /// A search for these secrets; a finding names one by its place here.
+    /// A search for these secrets; a finding refers to one by its index.
     pub(super) fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let of_one = |(number, secret)| forms(secret).into_iter().map(move |form| (number, form));
         let forms: Vec<_> = secrets.into_iter().enumerate().flat_map(of_one).collect();
         let (mut blocks, mut patterns) = (Vec::new(), Vec::new());
         for (number, (_, form)) in forms.iter().enumerate() {
-            // Whatever part is enough, at least one block lies wholly within it.
+            // Any sufficient part contains at least one whole block.
             let length = if form.enough == form.text.len() { form.enough } else { form.enough.div_ceil(2) };
             for (n, block) in form.text.chunks_exact(length.max(1)).enumerate() {
                 blocks.push((number, n * length));
@@ -48,12 +47,12 @@ impl Search {
         }
         let mut builder = AhoCorasick::builder();
         builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::ContiguousNFA));
-        // It can only fail for more patterns than there is memory for.
+        // Fails only for more patterns than fit into memory.
         let automaton = if patterns.is_empty() { None } else { builder.build(patterns).ok() };
         Self { forms, blocks, automaton }
     }
 
-    /// Where secrets stand in the text, in order; findings may overlap.
+    /// Where secrets are in the text, in order; findings may overlap.
     pub(super) fn findings(&self, text: &[u8]) -> Vec<Found> {
         let Some(automaton) = &self.automaton else { return Vec::new() };
         let mut found: Vec<Found> = Vec::new();
@@ -71,9 +70,9 @@ impl Search {
         found
     }
 
-    /// Finds the longest parts of forms that are enough.
+    /// Finds the longest sufficient parts of forms.
     fn runs(&self, automaton: &AhoCorasick, text: &[u8], mut tell: impl FnMut(usize, Range<usize>)) {
-        // What is known already: a form's later blocks lie within the part that its first one led to.
+        // Ranges found already: a form's later blocks are within the range that its first block led to.
         let mut known: Vec<(usize, usize)> = vec![(0, 0); self.forms.len()];
         for hit in automaton.find_overlapping_iter(text) {
             let (number, offset) = self.blocks[hit.pattern().as_usize()];
@@ -91,7 +90,7 @@ impl Search {
     }
 }
 
-/// The part of `text` around a block of `length` that goes on as the form does, on both sides.
+/// The range of `text` around a block of `length` that matches the form on both sides.
 fn run(form: &[u8], text: &[u8], (offset, at): (usize, usize), length: usize) -> Range<usize> {
     let same = |(one, other): &(&u8, &u8)| one.eq_ignore_ascii_case(other);
     let before = form[..offset].iter().rev().zip(text[..at].iter().rev()).take_while(same).count();

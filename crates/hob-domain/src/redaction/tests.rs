@@ -20,7 +20,7 @@ fn hexadecimal(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The secret in each encoding that leaves no trace of it but itself.
+/// The secret in each encoding that leaves no other trace of it.
 fn encodings(secret: &str) -> Vec<(&'static str, String)> {
     let reserved = |c: char| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
     let json = Value::from(secret).to_string();
@@ -51,7 +51,7 @@ fn a_secret_is_held_back_in_every_encoding() {
     let redaction = Redaction::of([KEY]);
     for (name, written) in encodings(KEY) {
         let kept = redaction.text(&format!("the key is {written} indeed")).into_owned();
-        // The last character may have an invisible companion.
+        // The last character may be followed by an invisible one.
         let kept = kept.replace(['\0', '\u{200b}'], "");
         assert_eq!(kept, format!("the key is {MARK} indeed"), "{name}");
     }
@@ -110,7 +110,7 @@ fn a_key_of_several_lines_is_held_back_line_by_line() {
 
 #[test]
 fn json_stays_json_wherever_the_secret_begins_and_ends() {
-    // The begin of the one secret and the end of the other are parts of escapes here.
+    // Here the beginning of one secret and the end of the other are parts of escapes.
     for secret in ["nABCDEFGH", "ABCDEFGH\\", "\"ABCDEFGH", "ABCDEFGH\"", "\\\"ABCDEFGH"] {
         let redaction = Redaction::of([secret]);
         for text in [format!("x\n{}", &secret[1..]), format!("{secret}\""), format!("\\{secret}"), secret.to_owned()] {
@@ -190,7 +190,7 @@ proptest! {
     fn no_secret_passes_in_any_encoding((secret, before, after) in (secret(), "[ -~\n]{0,40}", "[ -~\nä€]{0,40}")) {
         let redaction = Redaction::of([secret.as_str()]);
         for (name, written) in encodings(&secret) {
-            // A backslash or a sign that begins an escape would change what the encoding says.
+            // A backslash or a sign that begins an escape would change the meaning of the encoding.
             let before = before.trim_end_matches(['\\', '%', '&', '#', '{']);
             let kept = redaction.text(&format!("{before} {written}{after}")).into_owned();
             prop_assert!(!kept.contains(&written), "{}: {}", name, kept);
