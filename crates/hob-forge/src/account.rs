@@ -11,7 +11,7 @@ use crate::{
     repository::encoded,
 };
 
-/// The age up to which a login is believed: accounts and Apps can be renamed while a worker runs.
+/// How long a login is cached; accounts and Apps can be renamed while a worker runs.
 const LOGIN_AGE_MAX: Duration = Duration::from_secs(5 * 60);
 
 #[derive(Serialize, Deserialize)]
@@ -37,8 +37,8 @@ struct RepositoryWire {
 }
 
 impl Connection {
-    /// The account the token belongs to; none where the forge does not say, as for an Actions token. The forge is asked
-    /// again after five minutes; if that fails, the last answer stands.
+    /// The account that the token belongs to. `None` if the forge does not say, as for an Actions token. It is read
+    /// again after five minutes; if that fails, the last answer is used.
     ///
     /// # Errors
     /// [`ForgeError`] of the first read.
@@ -62,7 +62,8 @@ impl Connection {
     }
 
     async fn ask_login(&self) -> Result<Option<Login>, ForgeError> {
-        // An App knows who it is; a setting that is meant for another token would make it a stranger to its own comments.
+        // An App knows its own login; a setting meant for another token would keep it from recognizing its own
+        // comments.
         if let Some(login) = self.authentication.app_login(&self.transport).await? {
             return Ok(Some(login));
         }
@@ -72,7 +73,7 @@ impl Connection {
         Ok(self.user().await?.map(|user| user.login))
     }
 
-    /// The account of a token; none for an App's or a job's, which may not ask.
+    /// The account of a token. `None` for an App's or a job's, which may not ask.
     async fn user(&self) -> Result<Option<UserWire>, ForgeError> {
         match self.get("/user", Purpose::without_permission("ask whose token this is")).await {
             Ok(user) => Ok(Some(user)),
@@ -81,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Whether the token is a person's, and not an App's or a job's, which may not ask who they are.
+    /// Whether the token is a person's; Apps and jobs may not ask who they are.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -92,12 +93,12 @@ impl Connection {
         Ok(self.user().await?.is_some_and(|user| user.kind.is_none_or(|kind| kind == "User")))
     }
 
-    /// The id of an account; none where the forge does not tell.
+    /// The id of an account. `None` if the forge does not tell.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn account_id(&self, login: &Login) -> Result<Option<u64>, ForgeError> {
-        // A bot's login ends with `[bot]`, which no address holds.
+        // A bot's login ends with `[bot]`, which a URL cannot contain unescaped.
         let path = format!("/users/{}", encoded(login.as_str()));
         match self.get::<UserWire>(&path, Purpose::without_permission("ask for the id of Hob's account")).await {
             Ok(user) => Ok(Some(user.id)),

@@ -1,13 +1,13 @@
-//! Who the forge is asked as: the owner of a token, or an App whose tokens are made when they are needed.
+//! The identity towards the forge: the owner of a token, or an App whose tokens are created on demand.
 //!
 //! # Guarantees
-//! - An installation has one token at a time, whoever asks: it is made under a lock, and a call that the forge answered
-//!   with 401 makes a new one only where nobody else did meanwhile.
-//! - A token is given out while it is good for as long as the caller needs it, at least [`MARGIN`].
+//! - An installation has one token at a time for all callers: it is created under a lock, and after a 401 a new one is
+//!   created only if no other caller did so meanwhile.
+//! - A token is only given out if it is valid for as long as the caller needs it, at least [`MARGIN`].
 //!
 //! # Caveats
-//! A token that was made just now may be unknown to parts of the forge for seconds: until it was accepted once, a
-//! refusal is not believed at once.
+//! Parts of the forge may not know a fresh token for seconds: until it was accepted once, a refusal is not believed at
+//! once.
 
 use std::{
     sync::{
@@ -29,15 +29,15 @@ use crate::{
     transport::{Call, Transport},
 };
 
-/// What is left of a token that is still given out. GitHub's live an hour.
+/// The least remaining life of a token that is given out. GitHub's tokens live an hour.
 const MARGIN: Duration = Duration::from_secs(300);
-/// The most that is asked of a token: what a fresh one has, with room.
+/// The longest validity that may be requested: that of a fresh token, with a margin.
 const LASTS_MAX: Duration = Duration::from_secs(1_800);
 
 /// An identity.
 #[derive(Debug)]
 pub enum Authentication {
-    /// Whoever this token belongs to.
+    /// The owner of this token.
     Token(SecretString),
     /// An installation of an App.
     App(Box<App>),
@@ -59,7 +59,7 @@ struct State {
     issued: Option<Arc<IssuedToken>>,
 }
 
-/// A token, and what is known of it.
+/// A token and what is known about it.
 #[derive(Debug)]
 pub(super) struct IssuedToken {
     pub(super) token: SecretString,
@@ -73,7 +73,7 @@ impl IssuedToken {
         !self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Notes an answer that the token was good for.
+    /// Records an answer that accepted the token.
     pub(super) fn accept(&self) {
         self.accepted.store(true, Ordering::Relaxed);
     }
@@ -100,7 +100,7 @@ struct AppWire {
 }
 
 impl App {
-    /// The App `id` with its private key. The installation is the one named, else that of `repo`, else the only one.
+    /// The App `id` with its private key. The installation is the given one, else that of `repo`, else the only one.
     pub fn new(id: u64, key: AppKey, installation: Option<u64>, repo: Option<RepoName>) -> Self {
         Self { id, installation, repo, key, state: tokio::sync::Mutex::default() }
     }
@@ -134,7 +134,7 @@ impl App {
         }
     }
 
-    /// A call as the App itself, signed with its key. A read, or a token that is asked for: harmless twice.
+    /// A call as the App itself, signed with its key: a read or a request for a token, both harmless to repeat.
     async fn call<T: serde::de::DeserializeOwned>(
         &self,
         transport: &Transport,
@@ -160,7 +160,7 @@ impl App {
             return Err(ForgeError::Limited { what: call.purpose.what.to_owned(), retry_after });
         }
         if !transport.knows_the_time() {
-            // Any answer tells the forge's time, this one without a quota.
+            // Any answer contains the forge's time; this one costs no quota.
             // <https://docs.github.com/rest/rate-limit/rate-limit>
             transport.exchange(Call::get("/rate_limit", Purpose::without_permission("ask for the time")), None).await?;
         }
@@ -184,7 +184,7 @@ impl App {
 }
 
 impl Authentication {
-    /// The token to call with; a new one where it is `refused`.
+    /// The token to call with; a new one if it is `refused`.
     pub(super) async fn token(
         &self,
         transport: &Transport,
@@ -221,7 +221,7 @@ impl Authentication {
         Ok(issued)
     }
 
-    /// The App's own account; none where no App signs in.
+    /// The App's own account. `None` if no App signs in.
     ///
     /// # Errors
     /// [`ForgeError`] of the call.

@@ -1,10 +1,10 @@
-//! The conditional cache: what was read of `GET` answers with their `ETag`, so that asking again costs no quota.
+//! The conditional cache: `GET` answers with their `ETag`, so that a repeated read costs no quota.
 //!
-//! One connection has one identity, so the address is the whole key; of an address that is read as several types the last one
-//! is kept. An answer stays while it is in use, an hour beyond its last use: polls read the same addresses in a circle, and a bound that the circle passes would keep none of them.
-//! At the bound in bytes, which only many hundreds of repositories reach, what is in use stays and what comes new is not
-//! kept, so that a part of the circle is still free. Of a body only the fields are kept that Hob reads, a tenth of it,
-//! and those compressed.
+//! One connection has one identity, so the address is the whole key; if an address is read as several types, the last
+//! one is kept. An answer stays for an hour after its last use: polls read the same addresses in a circle, and a bound
+//! smaller than the circle would keep none of them. At the bound in bytes, which only many hundreds of repositories
+//! reach, answers in use stay and new ones are not kept, so that a part of the circle is still free. Only the fields
+//! that Hob reads are kept, about a tenth of a body, in compressed form.
 
 use std::{
     collections::BTreeMap,
@@ -20,28 +20,28 @@ use crate::reply::Links;
 /// How long an answer stays after its last use: longer than any pause between two polls.
 const KEPT: Duration = Duration::from_secs(3_600);
 
-/// Bytes of answers that are kept at most, as they are kept: the answers of more than a thousand repositories with some
-/// waiting issues each.
+/// The most bytes of compressed answers: enough for more than a thousand repositories with some waiting issues each.
 const CAPACITY: usize = 16 << 20;
 
-/// About what the tables cost for one answer, in bytes: its part of their nodes, and the allocator's of four pieces.
+/// Approximate overhead of the tables for one answer, in bytes: its part of their nodes, and of the allocator's four
+/// pieces.
 const ENTRY: usize = 256;
 
-/// An answer that can be had again with its tag.
+/// An answer that can be revalidated with its tag.
 #[derive(Debug, Clone)]
 pub(super) struct Cached {
-    /// As what it was read.
+    /// The type that it was read as.
     pub(super) kind: &'static str,
     pub(super) etag: String,
-    /// The JSON of what was read of it.
+    /// The JSON of the fields that were read.
     pub(super) body: Vec<u8>,
     pub(super) links: Links,
 }
 
-/// An answer as it is kept.
+/// An answer as it is stored.
 #[derive(Debug)]
 struct Packed {
-    /// Its place in the order of use.
+    /// Its position in the order of use.
     used: u64,
     kind: &'static str,
     etag: String,
@@ -50,7 +50,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// About how many bytes it takes to keep this answer of `path`.
+    /// The approximate bytes that this answer of `path` takes.
     fn weight(&self, path: &str) -> usize {
         ENTRY + path.len() + self.etag.len() + self.links.bytes() + self.body.len()
     }
@@ -61,11 +61,11 @@ impl Packed {
     }
 }
 
-/// Trees, which shrink again and grow by little, where a hash table doubles.
+/// Trees, which shrink again and grow in small steps; a hash table doubles.
 #[derive(Debug, Default)]
 struct Entries {
     entries: BTreeMap<Arc<str>, Packed>,
-    /// The paths in the order of their last use, and when that was.
+    /// The paths in the order of their last use, with its time.
     used: BTreeMap<u64, (Timestamp, Arc<str>)>,
     uses: u64,
     bytes: usize,
@@ -88,7 +88,7 @@ impl Entries {
         Some(answer)
     }
 
-    /// Removes the answer that was not used for the longest time, where that time began before `before`.
+    /// Removes the least recently used answer if its last use was before `before`.
     fn take_oldest(&mut self, before: Timestamp) -> bool {
         let oldest = self.used.first_key_value().filter(|(_, (at, _))| *at < before);
         let Some(path) = oldest.map(|(_, (_, path))| Arc::clone(path)) else { return false };
@@ -99,7 +99,7 @@ impl Entries {
         let is_new = self.take(path).is_none();
         while self.take_oldest(now - KEPT) {}
         let weight = answer.weight(path);
-        // A list that changed is worth more than anything: it is read at each poll.
+        // A changed list is the most valuable entry: it is read at each poll.
         while !is_new && self.bytes + weight > CAPACITY && self.take_oldest(Timestamp::MAX_UTC) {}
         if self.bytes + weight > CAPACITY {
             return;
@@ -121,12 +121,12 @@ impl Cache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path, now)
     }
 
-    /// Whether there is an answer of `path`, which this does not use.
+    /// Whether there is an answer for `path`; does not count as a use.
     pub(super) fn has(&self, path: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.contains_key(path)
     }
 
-    /// Keeps no answer of `path` any more.
+    /// Removes the answer for `path`.
     pub(super) fn forget(&self, path: &str) {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take(path));
     }
@@ -148,7 +148,7 @@ mod tests {
         Timestamp::from_timestamp(seconds, 0).unwrap()
     }
 
-    /// An answer of so many bytes that cannot be compressed.
+    /// An answer of `len` bytes that cannot be compressed.
     fn noise(tag: &str, len: usize) -> Cached {
         let mut state = 1_u32;
         let mut next = || {
@@ -158,7 +158,7 @@ mod tests {
         Cached { kind: "", etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), links: Links::default() }
     }
 
-    /// How many of `count` answers were kept, where each is read in its turn and put where it is missing.
+    /// How many of `count` answers were found when each is read in turn and stored if it is missing.
     fn hits_of_a_round(cache: &Cache, count: usize, len: usize, now: i64) -> usize {
         let mut hits = 0;
         for path in (0..count).map(|n| n.to_string()) {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_read_in_a_circle_stays_up_to_the_bound_and_a_part_of_it_beyond() {
-        // As many answers as 300 repositories with three waiting issues each have.
+        // As many answers as 300 repositories with three waiting issues each.
         let (cache, count) = (Cache::default(), 300 * 18);
         assert_eq!(hits_of_a_round(&cache, count, 300, 0), 0);
         assert_eq!(hits_of_a_round(&cache, count, 300, 300), count);

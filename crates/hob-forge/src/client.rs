@@ -1,4 +1,4 @@
-//! One repository on a connection, and the writes that a lease fences. Each resource has a handle of its own that borrows
+//! One repository on a connection, and the writes that a lease fences. Each resource has its own handle that borrows
 //! this client; `resources.rs` lists them.
 
 use std::{
@@ -22,24 +22,24 @@ use crate::{
 pub struct Forge {
     connection: Arc<Connection>,
     pub(super) repo: RepoName,
-    /// Where the ledger's refs stand.
+    /// The prefix of the ledger's refs.
     pub(super) prefix: String,
     pub(super) repository: Arc<Mutex<KnownRepository>>,
 }
 
-/// What is known of the repository's ledger, and of what the token may see there.
+/// What is known about the repository's ledger, and what the token may see there.
 #[derive(Debug, Default)]
 pub(super) struct KnownRepository {
-    /// The record as it was read or written last.
+    /// The record as it was last read or written.
     pub(super) entry: Option<RepositoryEntry>,
-    /// When it was last found to be written by another worker.
+    /// When it was last found to be another worker's write.
     pub(super) others_wrote: Option<Timestamp>,
-    /// When the token was last found not to see checks, by the permission that it lacks.
+    /// When each permission to see checks was last found missing.
     pub(super) hidden_at: BTreeMap<TokenPermission, Timestamp>,
 }
 
 impl Forge {
-    /// A client of `repo`; `prefix` is where the ledger's refs stand.
+    /// A client of `repo`; `prefix` is that of the ledger's refs.
     pub fn new(connection: Arc<Connection>, repo: RepoName, prefix: &str) -> Self {
         Self { connection, repo, prefix: prefix.to_owned(), repository: Arc::default() }
     }
@@ -49,12 +49,12 @@ impl Forge {
         &self.repo
     }
 
-    /// The connection it is on.
+    /// Its connection.
     pub fn connection(&self) -> &Arc<Connection> {
         &self.connection
     }
 
-    /// The forge's time now; the epoch before its first answer.
+    /// The forge's current time; the epoch before its first answer.
     pub fn now(&self) -> Timestamp {
         self.connection.now()
     }
@@ -63,11 +63,11 @@ impl Forge {
         self.connection.settings()
     }
 
-    /// What an error means that a call about the repository as a whole failed with.
+    /// The meaning of an error for a call about the whole repository.
     pub(super) async fn of_repository(&self, error: ForgeError) -> ForgeError {
         match error {
             error if error.is_not_found() => ForgeError::NoRepository(self.repo.clone()),
-            // What GitHub says of the refs of a repository without a commit.
+            // GitHub's answer about the refs of a repository without commits.
             ref error if error.is_refusal(409, "is empty") => ForgeError::EmptyRepository(self.repo.clone()),
             ForgeError::Moved { what, to: None } => {
                 ForgeError::Moved { what, to: self.connection.present_name(&self.path("")).await }
@@ -76,7 +76,7 @@ impl Forge {
         }
     }
 
-    /// The path below this repository.
+    /// A path below this repository.
     pub(super) fn path(&self, rest: &str) -> String {
         format!("/repos/{}{rest}", self.repo)
     }
@@ -120,7 +120,7 @@ impl Forge {
         self.connection.write_in(turn, request, body, purpose).await
     }
 
-    /// Waits for the turn to write, and writes once.
+    /// Waits for a turn to write, and writes once.
     pub(super) async fn write<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -132,15 +132,16 @@ impl Forge {
         self.write_in(&turn, (method, path), body, purpose).await
     }
 
-    /// How long to wait before the call that failed so is tried once more (`forge.retries`, `forge.patience`); none: it is not.
+    /// How long to wait before a retry of the failed call (`forge.retries`, `forge.patience`). `None` if it is not
+    /// retried.
     pub fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
         self.connection.transport.pause_after(error, tried)
     }
 
-    /// Whether what is left of the lease covers a write that may take `deadline`.
+    /// Checks that the rest of the lease covers a write that may take `deadline`.
     ///
     /// # Errors
-    /// [`ForgeError::LeaseTooShort`] when it does not: the caller writes nothing.
+    /// [`ForgeError::LeaseTooShort`] if it does not; the caller must not write.
     pub fn permit(&self, lease: &HeldLease, deadline: Duration, what: &str) -> Result<(), ForgeError> {
         if lease.lost().is_cancelled() || remaining(&lease.record(), self.now()) <= deadline {
             return Err(ForgeError::LeaseTooShort { what: what.to_owned() });
@@ -148,8 +149,7 @@ impl Forge {
         Ok(())
     }
 
-    /// A visible write, fenced by the lease, that may be made twice because the second has no further effect. A failure
-    /// that may pass is waited out.
+    /// A visible, idempotent write, fenced by the lease. Failures that may be transient are waited out.
     pub(super) async fn write_held<T: DeserializeOwned>(
         &self,
         lease: &HeldLease,
@@ -160,8 +160,8 @@ impl Forge {
         self.repeat(lease, request, body, purpose, |_error| true).await
     }
 
-    /// A visible write, fenced by the lease, that makes something. Only a limit is waited out: whatever else fails may have
-    /// had its effect, and the caller looks before it tries again.
+    /// A visible write, fenced by the lease, that creates something. Only a limit is waited out: after any other
+    /// failure it may have had its effect, so the caller looks before it retries.
     pub(super) async fn create_held<T: DeserializeOwned>(
         &self,
         lease: &HeldLease,
@@ -200,15 +200,15 @@ impl Forge {
         body: &serde_json::Value,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        // The wait for the turn is over before the lease is looked at.
+        // Wait for the turn before checking the lease.
         let turn = self.write_turn(purpose).await?;
         self.permit(lease, self.settings().timeout, purpose.what)?;
         self.write_in(&turn, request, body, purpose).await
     }
 
-    /// How long to wait before a write under the lease that failed so is tried again; none: it is not. A limit is waited
-    /// out beyond `forge.patience` too, where the lease lasts longer. A token that could acquire the lease is not believed to
-    /// be refused for good at once: a forge that is being mended refuses it for seconds.
+    /// How long to wait before a retry of a write under the lease. `None` if it is not retried. A limit is also waited
+    /// out beyond `forge.patience` if the lease lasts longer. A refusal of a token that could acquire the lease is not
+    /// believed at once, because a forge under repair refuses valid tokens for seconds.
     pub fn pause_within(&self, lease: &HeldLease, error: &ForgeError, tried: u32) -> Option<Duration> {
         self.pause_after(error, tried).or_else(|| {
             let settings = self.settings();
@@ -218,19 +218,19 @@ impl Forge {
                 return (tried < settings.retries).then(|| settings.retry_base.saturating_mul(1 << tried.min(10)));
             }
             let FailureClass::Transient { retry_after: Some(wait) } = error.class() else { return None };
-            // A step of the ledger is three calls at most.
+            // A step of the ledger is at most three calls.
             let needed = wait.saturating_add(self.settings().timeout.saturating_mul(3));
             let lasts = needed < remaining(&lease.record(), self.now());
             (tried < self.settings().retries && lasts).then_some(wait)
         })
     }
 
-    /// Waits before another try, and tells of a wait that people would notice.
+    /// Waits before another try, and logs a wait that people would notice.
     pub async fn wait(&self, error: &ForgeError, pause: Duration) {
         wait(error, pause).await;
     }
 
-    /// The ledger's prefix without `refs/`, as the API's paths have it.
+    /// The ledger's prefix without `refs/`, as in the API's paths.
     pub(super) fn ref_space(&self) -> &str {
         self.prefix.trim_start_matches("refs/")
     }

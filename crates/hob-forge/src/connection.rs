@@ -1,8 +1,8 @@
-//! One identity's way to the forge, shared by all its repositories: reads and writes in its name, and the conditional cache.
+//! One identity's access to the forge, shared by all its repositories: reads, writes and the conditional cache.
 //!
 //! # Guarantees
-//! - A read is tried again when its failure may pass; a write never is: whoever wrote looks whether it had its effect.
-//!   A step of the ledger, which has an effect once at most, is tried again as a whole.
+//! - A read is retried if its failure may be transient. A write never is: its caller looks whether it had its effect. A
+//!   step of the ledger, which has an effect at most once, is retried as a whole.
 
 use std::{
     any::type_name,
@@ -38,26 +38,26 @@ use crate::{
     wait::wait,
 };
 
-/// The pause before a token that was refused is tried again.
+/// The pause before a refused token is tried again.
 const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
-/// Whether a client may write.
+/// The access rights of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It may.
+    /// It may read and write.
     ReadWrite,
-    /// It may not: each write fails before it is sent.
+    /// It may only read: each write fails before it is sent.
     ReadOnly,
-    /// It makes the calls of the live check and no others.
+    /// It may only make the calls of the live check.
     LiveCheck,
 }
 
-/// How many calls were made.
+/// The number of calls.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct CallCounts {
     /// Reads that count against the quota.
     pub reads: u64,
-    /// Reads that were answered by 304 and are free.
+    /// Reads that were answered with 304, which are free.
     pub unchanged: u64,
     /// Writes.
     pub writes: u64,
@@ -68,22 +68,22 @@ pub struct CallCounts {
 pub struct Connection {
     pub(super) transport: Transport,
     pub(super) authentication: Authentication,
-    /// The account it signs in as, and when the forge told; none before it did.
+    /// The account it signs in as, and when the forge said so. `None` before that.
     pub(super) own_login: tokio::sync::Mutex<Option<(Instant, Option<Login>)>>,
-    /// The account that what it wrote is by; none before it wrote a comment.
+    /// The author of Hob's own comments; unset until the first one is written.
     pub(super) writer: OnceLock<Login>,
     access: Access,
     pub(super) cache: Cache,
-    /// Whether a 401 was given twice in a row, and no other answer came since: then it is believed at once.
+    /// Whether the last answers were two 401s in a row; the next 401 is then believed at once.
     unauthorized: AtomicBool,
-    /// What the forge was found to have no GraphQL for: it is read over REST then.
+    /// Objects that the forge's GraphQL lacks; these are read over REST.
     pub(super) lacking: Mutex<BTreeSet<String>>,
     reads: AtomicU64,
     unchanged: AtomicU64,
     writes: AtomicU64,
 }
 
-/// Which list of calls a connection has.
+/// The list of calls for this access.
 fn calls_of(access: Access) -> Calls {
     match access {
         Access::ReadWrite | Access::ReadOnly => Calls::OfWorkers,
@@ -91,7 +91,7 @@ fn calls_of(access: Access) -> Calls {
     }
 }
 
-/// A client that knows no TLS; none: `base` is no address.
+/// A client without TLS. `None` if `base` is not a valid address.
 fn plain(base: &str) -> Option<Octocrab> {
     let client = Client::builder(TokioExecutor::new()).build_http::<OctoBody>();
     let headers = vec![(header::USER_AGENT, HeaderValue::from_static("octocrab"))];
@@ -102,11 +102,11 @@ fn plain(base: &str) -> Option<Octocrab> {
 }
 
 impl Connection {
-    /// A connection to `api_url`, for example `https://api.github.com`. Its tokens are added to `secrets`, none of which it
-    /// sends but in the header that is for them.
+    /// A connection to `api_url`, for example `https://api.github.com`. Its tokens are added to `secrets`; secrets are
+    /// only ever sent in the header meant for them.
     ///
     /// # Errors
-    /// [`ForgeError::NoAddress`] when the address is none, [`ForgeError::Unreachable`] when the machine's certificates
+    /// [`ForgeError::NoAddress`] if the address is not valid, [`ForgeError::Unreachable`] if the machine's certificates
     /// cannot be read.
     pub fn new(
         api_url: &str,
@@ -115,10 +115,10 @@ impl Connection {
         access: Access,
         secrets: KnownSecrets,
     ) -> Result<Arc<Self>, ForgeError> {
-        // octocrab panics at an address without a scheme.
+        // octocrab panics on an address without a scheme.
         let url = web_address(api_url)?;
         let unusable = |error: octocrab::Error| unreachable(&format!("use `{api_url}`"), error);
-        // Without the path: not all addresses are below it.
+        // Without the path, because not all addresses are below it.
         let base = url.origin().ascii_serialization();
         let octocrab = match Octocrab::builder().base_uri(base.as_str()).map_err(unusable)?.build() {
             Ok(octocrab) => octocrab,
@@ -129,7 +129,7 @@ impl Connection {
         Ok(Self::over(octocrab, url.path(), authentication, (settings, access, secrets)))
     }
 
-    /// A connection over a ready `octocrab` whose base has no path, such as one that has its forge in the same process;
+    /// A connection over an existing `octocrab` whose base has no path, such as one for a forge in the same process.
     /// `base_path` is what the forge's addresses have before `/repos`.
     pub fn over(
         octocrab: Octocrab,
@@ -155,43 +155,43 @@ impl Connection {
         })
     }
 
-    /// The secrets that are known in this process, the connection's own tokens among them.
+    /// The secrets that this process knows, including the connection's own tokens.
     pub fn secrets(&self) -> &KnownSecrets {
         self.transport.secrets()
     }
 
-    /// The forge's time now; the epoch before its first answer.
+    /// The forge's current time; the epoch before its first answer.
     pub fn now(&self) -> Timestamp {
         self.transport.now()
     }
 
-    /// How many calls were made so far, over all repositories.
+    /// The number of calls so far, over all repositories.
     pub fn call_counts(&self) -> CallCounts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CallCounts { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
     }
 
-    /// Counts a read that was not answered 304.
+    /// Counts a read whose answer was not a 304.
     pub(super) fn count_read(&self) {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What is left of each quota that an answer named.
+    /// The rest of each quota that an answer has named.
     pub fn rates(&self) -> Vec<Rate> {
         self.transport.rates()
     }
 
-    /// How long the forge does not want to be asked; none: it may be.
+    /// How long the forge must not be called. `None` if it may be called now.
     pub fn closed_for(&self) -> Option<Duration> {
         self.transport.closed_for(resource_of(""))
     }
 
-    /// The longest wait that is waited out in place.
+    /// The longest wait that is made in place.
     pub fn patience(&self) -> Duration {
         self.settings().patience
     }
 
-    /// From now on writes are no longer spaced: the process ends, and puts back what it has in few seconds.
+    /// Stops spacing writes: the process is ending and has a few seconds to put back what it holds.
     pub fn skip_spacing(&self) {
         self.transport.skip_spacing();
     }
@@ -200,15 +200,15 @@ impl Connection {
         self.transport.settings()
     }
 
-    /// A token for git that is good for `needed`, half an hour at most.
+    /// A token for git that is valid for `needed`, at most half an hour.
     ///
     /// # Errors
-    /// [`ForgeError`] when there is none to be had.
+    /// [`ForgeError`] if no token can be had.
     pub async fn token(&self, needed: Duration) -> Result<SecretString, ForgeError> {
         Ok(self.authentication.token(&self.transport, needed, None).await?.token.clone())
     }
 
-    /// Reads one thing.
+    /// Reads one object.
     pub(super) async fn get<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
@@ -217,7 +217,7 @@ impl Connection {
         Ok(self.read(path, purpose).await?.0)
     }
 
-    /// Reads what never changes under its address, such as a commit: once is enough.
+    /// Reads an object that never changes under its address, such as a commit, at most once.
     pub(super) async fn get_once<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
@@ -229,24 +229,24 @@ impl Connection {
         }
     }
 
-    /// Keeps what was learned otherwise of what never changes under its address, for [`get_once`](Self::get_once).
+    /// Stores an immutable object that was learned otherwise, for [`get_once`](Self::get_once).
     pub(super) fn know<T: Serialize>(&self, path: &str, thing: &T) {
         if let Ok(body) = serde_json::to_vec(thing) {
-            // No tag: such an address is not asked again.
+            // Without a tag, because such an address is not requested again.
             let known = Cached { kind: type_name::<T>(), etag: String::new(), body, links: Links::default() };
             self.cache.put(path, known, self.now());
         }
     }
 
-    /// What is kept of an address as this type: of another one it has other fields.
+    /// The stored answer of an address, if it was read as this type; another type has other fields.
     fn cached<T>(&self, path: &str) -> Option<Cached> {
         self.cache.get(path, self.now()).filter(|cached| cached.kind == type_name::<T>())
     }
 
-    /// Waits for the turn to write.
+    /// Waits for a turn to write.
     ///
     /// # Errors
-    /// [`ForgeError::Limited`] when it would take longer than `forge.patience`, [`ForgeError::ReadOnly`].
+    /// [`ForgeError::Limited`] if the wait would exceed `forge.patience`, [`ForgeError::ReadOnly`].
     pub(super) async fn write_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
         if self.access == Access::ReadOnly {
             return Err(ForgeError::ReadOnly { what: purpose.what.to_owned() });
@@ -254,12 +254,12 @@ impl Connection {
         self.transport.write_turn(purpose).await
     }
 
-    /// How long until the hour has room for so many more writes; as many as it has at all, where it never has so many.
+    /// How long until the hour has room for this many more writes, or for as many as it ever has, if that is less.
     pub async fn wait_for_writes(&self, writes: usize) -> Duration {
         self.transport.wait_for_writes(writes).await
     }
 
-    /// Writes once, in its turn. What failed may have had its effect where [`ForgeError::outcome_is_unknown`].
+    /// Writes once, in turn. If [`ForgeError::outcome_is_unknown`], a failed write may have had its effect.
     pub(super) async fn write_in<T: DeserializeOwned>(
         &self,
         _turn: &WriteTurn<'_>,
@@ -272,11 +272,11 @@ impl Connection {
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, path, purpose));
         }
-        // A 204 has no body: `null` fits a caller that asks for nothing.
+        // A 204 has no body; `null` suits a caller that needs nothing.
         decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
     }
 
-    /// Reads one answer, again where a failure may pass, and where the list's other pages are.
+    /// Reads one answer, with retries if the failure may be transient, and the addresses of the list's other pages.
     pub(super) async fn read<T: Serialize + DeserializeOwned>(
         &self,
         path: &str,
@@ -318,7 +318,7 @@ impl Connection {
         Ok((read, links))
     }
 
-    /// The last `tail` bytes of what the answer at `path` says is at another address. The token does not go there.
+    /// The last `tail` bytes of a file at the address that the answer at `path` names. The token is not sent there.
     pub(super) async fn download(&self, path: &str, tail: usize, purpose: Purpose<'_>) -> Result<Vec<u8>, ForgeError> {
         let reply = self.send(Call::get(path, purpose)).await?;
         self.count_read();
@@ -328,19 +328,19 @@ impl Connection {
         }
     }
 
-    /// A whole file at an address that the forge named. The token does not go there.
+    /// A whole file at an address that the forge named. The token is not sent there.
     pub(super) async fn file(&self, address: &str, most: usize, what: &str) -> Result<Vec<u8>, ForgeError> {
         self.transport.tail_of(address, (most, most), what).await
     }
 
-    /// Reads once, past the cache.
+    /// Reads once, bypassing the cache.
     pub(super) async fn send_read(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
         let reply = self.send(call).await?;
         self.count_read();
         if reply.status.is_success() { Ok(reply) } else { Err(self.transport.failure(&reply, call.path, call.purpose)) }
     }
 
-    /// The present name of the repository at `path`, where the forge says that it has moved.
+    /// The repository's current name, if the forge says that the one at `path` has moved.
     pub(super) async fn present_name(&self, path: &str) -> Option<RepoName> {
         #[derive(Deserialize)]
         struct Named {
@@ -353,7 +353,7 @@ impl Connection {
         decode::<Named>(&named.body, purpose.what).ok().map(|named| named.full_name)
     }
 
-    /// Sends a request as this identity, where the gate is open.
+    /// Sends a request as this identity if the gate is open.
     pub(super) async fn send(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
         let resource = resource_of(call.path);
         if let Some(retry_after) = self.transport.closed_for(resource) {
@@ -364,9 +364,9 @@ impl Connection {
         Ok(reply)
     }
 
-    /// One request in this identity's name. A refused call had no effect, so refusals are answered here: a token that was
-    /// made just now may not be known everywhere yet, and a server that is just starting knows none, so it is tried once
-    /// more; an App's that is no longer accepted is replaced, once.
+    /// One request as this identity. Refusals are handled here, since a refused call had no effect. A fresh token may
+    /// not be known everywhere yet, and a server that is just starting knows none, so the call is repeated once. An
+    /// App's token that is no longer accepted is replaced once.
     async fn signed(&self, call: Call<'_>) -> Result<Reply, ForgeError> {
         let replaceable = matches!(self.authentication, Authentication::App(_));
         let mut issued = self.authentication.token(&self.transport, Duration::ZERO, None).await?;
@@ -396,7 +396,7 @@ impl Connection {
     }
 }
 
-/// Where the API is, as an address that a client can be made for.
+/// The API's address, in a form that a client accepts.
 fn web_address(given: &str) -> Result<url::Url, ForgeError> {
     let plain = |url: &url::Url| {
         matches!(url.scheme(), "http" | "https")
@@ -407,7 +407,7 @@ fn web_address(given: &str) -> Result<url::Url, ForgeError> {
             && url.fragment().is_none()
     };
     url::Url::parse(given).ok().filter(plain).ok_or_else(|| {
-        // What is refused may hold a password: only what stands behind it is repeated.
+        // A refused address may contain a password, so only the part after it is repeated.
         let shown = given.rsplit_once('@').map_or_else(|| given.to_owned(), |(_, host)| format!("…@{host}"));
         ForgeError::NoAddress(clip(&shown, 200))
     })
@@ -441,7 +441,7 @@ mod tests {
         }
     }
 
-    /// A connection to a forge that answers with these statuses, one after the other, and how many are left.
+    /// A connection to a forge that answers with these statuses in order, and the number of answers left.
     fn answering(statuses: &[u16]) -> (Arc<Connection>, impl Fn() -> usize) {
         let answers = Arc::new(Mutex::new(statuses.iter().rev().copied().collect::<Vec<_>>()));
         let left = Arc::clone(&answers);

@@ -1,4 +1,4 @@
-//! What can go wrong between Hob and the forge, each with what to do about it.
+//! The errors between Hob and the forge, each with what to do about it.
 
 use std::{error::Error, time::Duration};
 
@@ -15,7 +15,7 @@ pub enum ForgeError {
         /// What the network said.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The API's address is none.
+    /// The API's address is not valid.
     #[error(
         "GITHUB_API_URL is `{0}`, and that is no address of an API: write for example `https://HOST/api/v3`, without a name or a \
          password in it"
@@ -44,26 +44,26 @@ pub enum ForgeError {
         what: String,
         /// The status.
         status: u16,
-        /// How long to wait, where the forge says so.
+        /// How long to wait, if the forge says so.
         retry_after: Option<Duration>,
     },
     /// 401.
     #[error("the forge does not accept the token: it is wrong, expired or revoked (GITHUB_TOKEN)")]
     Unauthorized,
-    /// An App that cannot sign in.
+    /// The App cannot sign in.
     #[error("the App cannot sign in: {0}")]
     App(String),
-    /// 403 that is no rate limit, or 451.
+    /// A 403 that is not a rate limit, or a 451.
     #[error("the token may not {what} ({message}){}", after_colon(advice))]
     Forbidden {
         /// What was tried.
         what: String,
         /// What the forge said.
         message: String,
-        /// What to do about it; none: nothing is known.
+        /// What to do about it, if known.
         advice: Option<String>,
     },
-    /// 403 of a conversation that is locked for all but people with write access.
+    /// 403 from a conversation that is locked for people without write access.
     #[error(
         "the conversation is locked, so the forge refused to {what}: unlock it, or give Hob's account write access"
     )]
@@ -71,36 +71,36 @@ pub enum ForgeError {
         /// What was tried.
         what: String,
     },
-    /// 404, or 410 of what was deleted.
+    /// 404, or 410 for a deleted object.
     #[error("not found: {what}")]
     NotFound {
         /// What was tried.
         what: String,
     },
-    /// The repository is not there, or the token may not see it.
+    /// The repository does not exist, or the token may not see it.
     #[error(
         "the repository {0} does not exist or the token may not see it: check the name and the token's repositories"
     )]
     NoRepository(RepoName),
-    /// 410 of a repository whose issues are switched off.
+    /// 410 from a repository whose issues are disabled.
     #[error("the repository has its issues disabled: enable them in its settings (asked to {what})")]
     NoIssues {
         /// What was tried.
         what: String,
     },
-    /// The repository is archived: nobody can write to it.
+    /// The repository is archived and read-only.
     #[error("the repository {0} is archived, so nobody can write to it: unarchive it, or take Hob off it")]
     Archived(RepoName),
     /// The repository has no commit yet.
     #[error("the repository {0} is empty: push a first commit to its default branch")]
     EmptyRepository(RepoName),
-    /// A path that holds a secret: nothing was sent.
+    /// A path that contains a secret; nothing was sent.
     #[error("a name in the request holds a secret of Hob, so the forge was not asked to {what}: change the name")]
     HoldsSecret {
         /// What was tried.
         what: String,
     },
-    /// A call that Hob has no use for: nothing was sent.
+    /// A call that is not on the list of permitted calls; nothing was sent.
     #[error("no call of Hob's does this, so the forge was not asked to {what}; please report it")]
     NotPermitted {
         /// What was tried.
@@ -116,7 +116,7 @@ pub enum ForgeError {
         /// What the forge said.
         message: String,
     },
-    /// A ref of Hob's own that does not move, though it is where it was read: something lasting is in the way.
+    /// One of Hob's own refs does not move although it is where it was read: the obstacle is permanent.
     #[error(
         "the forge refuses to {what} with status {status} though nobody else has moved `{reference}` ({message}): delete a ref \
          that is in its way, above or below it, or let the token's account past the rule that covers it"
@@ -136,10 +136,10 @@ pub enum ForgeError {
     Moved {
         /// What was tried.
         what: String,
-        /// Its name now, where it is known.
+        /// Its current name, if known.
         to: Option<RepoName>,
     },
-    /// A list that is longer than what is read of it, where a part of it could mislead.
+    /// A list that is longer than what is read of it; a part could mislead.
     #[error("the forge lists more than {limit} entries, and Hob reads no more of a list (asked to {what}): {advice}")]
     TooLong {
         /// What was tried.
@@ -165,19 +165,19 @@ pub enum ForgeError {
         /// What is wrong with it.
         source: UnreadableRecord,
     },
-    /// A record that has no JSON form: nothing was written.
+    /// A record that has no JSON form; nothing was written.
     #[error(transparent)]
     Unwritable(#[from] UnwritableRecord),
-    /// A transition that does not apply to the issue's state: nothing was written.
+    /// A transition that does not apply to the issue's state; nothing was written.
     #[error(transparent)]
     Illegal(#[from] Illegal),
     /// The repository's own ledger cannot be understood.
     #[error("the repository's ledger: {0}; nothing is claimed until it can be read")]
     RepositoryRecord(#[source] UnreadableRecord),
-    /// Others changed the repository's ledger each time before this worker could.
+    /// Others changed the repository's ledger before each of this worker's tries.
     #[error("too many workers change the repository's ledger at once: raise `poll.interval` or run fewer of them")]
     Crowded,
-    /// The client was made for reading alone.
+    /// The client is read-only.
     #[error("a dry run writes nothing, and was asked to {what}")]
     ReadOnly {
         /// What was tried.
@@ -186,10 +186,10 @@ pub enum ForgeError {
     /// Another worker holds the lease.
     #[error(transparent)]
     Held(#[from] Held),
-    /// The lease is another's now.
+    /// Another worker has the lease now.
     #[error(transparent)]
     Lost(#[from] Lost),
-    /// What is left of the lease does not cover a write.
+    /// The rest of the lease does not cover a write.
     #[error("the lease ends before a write to {what} could")]
     LeaseTooShort {
         /// What was tried.
@@ -231,22 +231,22 @@ impl ForgeError {
         }
     }
 
-    /// Whether a write that failed so may have had its effect: only a look tells.
+    /// Whether a write that failed this way may have had its effect; only a read can tell.
     pub fn outcome_is_unknown(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Server { .. })
     }
 
-    /// Whether the forge's words about a denied call are known for something that lasts.
+    /// Whether the forge's reason for a denied call is known to be permanent.
     pub fn is_known_denial(&self) -> bool {
         matches!(self, Self::Forbidden { message, .. } if denied_advice(message).is_some())
     }
 
-    /// Whether the thing asked for is not there.
+    /// Whether the requested object does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
     }
 
-    /// Whether the forge refused with this status and a message that has `part`.
+    /// Whether the forge refused with this status and a message that contains `part`.
     pub(super) fn is_refusal(&self, wanted: u16, part: &str) -> bool {
         matches!(self, Self::Refused { status, message, .. } if *status == wanted && message.contains(part))
     }

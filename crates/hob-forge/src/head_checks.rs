@@ -1,5 +1,5 @@
-//! The forge's own checks on a commit: check runs, which jobs are too, commit statuses, and runs of workflows that wait for an
-//! approval. These have no job and so no check run: what shows them is their check suite.
+//! The forge's own checks on a commit: check runs (jobs are check runs, too), commit statuses, and workflow runs that
+//! wait for an approval. The latter have no job and so no check run; only their check suite shows them.
 
 use std::{collections::BTreeSet, future::Future, sync::PoisonError, time::Duration};
 
@@ -12,27 +12,27 @@ use crate::{
     pages::{oldest, pages},
 };
 
-/// The App whose check runs the jobs of GitHub Actions are.
+/// The App that the check runs of GitHub Actions jobs belong to.
 const ACTIONS: &str = "github-actions";
-/// The name that all workflows have together that wait for an approval.
+/// The shared name of all workflows that wait for an approval.
 const UNAPPROVED: &str = "workflows that wait for an approval";
-/// How long what was hidden is not asked for: somebody may give the token the permission.
+/// How long hidden checks are not requested again, in case the token gets the permission.
 const HIDDEN_FOR: Duration = Duration::from_secs(3_600);
 
-/// How a check of the forge stands.
+/// One of the forge's checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadCheck {
     /// Its name.
     pub name: String,
-    /// How it stands.
+    /// Its state.
     pub state: ForgeCheckState,
-    /// The check run's id; none: it is a commit status.
+    /// The check run's id. `None` for a commit status.
     pub run: Option<u64>,
     /// Whether it is a job of GitHub Actions, which has a log.
     pub is_job: bool,
-    /// What it says of itself.
+    /// Its own summary.
     pub says: String,
-    /// How many lines of files it says something about.
+    /// The number of its annotations on lines of files.
     pub annotations: u64,
 }
 
@@ -51,7 +51,7 @@ struct CheckRunWire {
     output: Option<OutputWire>,
 }
 
-/// What a check run says of a line of a file.
+/// An annotation of a check run on a line of a file.
 #[derive(Serialize, Deserialize)]
 struct AnnotationWire {
     #[serde(default)]
@@ -95,20 +95,20 @@ struct StatusWire {
     description: Option<String>,
 }
 
-/// How a check run stands.
+/// The state of a check run.
 pub(super) fn run_state(status: &str, conclusion: Option<&str>) -> ForgeCheckState {
     match (status, conclusion) {
         ("completed", Some("failure" | "timed_out" | "startup_failure")) => ForgeCheckState::Failed,
         ("completed", Some("success" | "neutral" | "skipped")) => ForgeCheckState::Passed,
         // It waits for a person.
         ("completed", Some("action_required")) => ForgeCheckState::Pending,
-        // Cancelled, stale, or new: nothing that work on the branch mends, and nothing that has passed.
+        // Cancelled, stale, or new: work on the branch cannot fix it, and it has not passed.
         ("completed", _) => ForgeCheckState::Unknown,
         _queued_or_running => ForgeCheckState::Pending,
     }
 }
 
-/// How a commit status stands.
+/// The state of a commit status.
 pub(super) fn status_state(state: &str) -> ForgeCheckState {
     match state {
         "failure" | "error" => ForgeCheckState::Failed,
@@ -124,8 +124,8 @@ impl AppWire {
     }
 }
 
-/// The check that the suites of a commit add, if a run of a workflow among them waits for an approval. A job never ends so:
-/// its run has none.
+/// The check that a commit's suites add if one of their workflow runs waits for an approval. A job never ends this way,
+/// because such a run has no jobs.
 pub(super) fn unapproved(suites: impl IntoIterator<Item = SuiteWire>) -> Option<(String, ForgeCheckState)> {
     let waits = |suite: SuiteWire| {
         suite.app.is_some_and(|app| app.is_actions())
@@ -135,7 +135,7 @@ pub(super) fn unapproved(suites: impl IntoIterator<Item = SuiteWire>) -> Option<
 }
 
 impl HeadCheck {
-    /// A check of which nothing is known but how it stands.
+    /// A check of which only name and state are known.
     fn bare((name, state): (String, ForgeCheckState)) -> Self {
         Self { name, state, run: None, is_job: false, says: String::new(), annotations: 0 }
     }
@@ -183,7 +183,7 @@ pub struct HeadChecks<'a> {
 }
 
 impl HeadChecks<'_> {
-    /// The latest of each check run and commit status. Of those that the token may not see, one entry says so.
+    /// The latest of each check run and commit status, with one entry for those that the token may not see.
     ///
     /// # Errors
     /// [`ForgeError`] of a read.
@@ -194,8 +194,8 @@ impl HeadChecks<'_> {
             let read = pages::<CheckRunsWire>(self.forge.connection(), &runs, purpose, "fewer checks on one commit");
             Ok(read.await?.into_iter().flat_map(|page| page.check_runs).map(HeadCheck::from).collect())
         };
-        // The list has the newest first. The combined status would say which counts, and the repository's data with it, which
-        // changes whatever happens.
+        // The list has the newest first. The combined status would say which one counts, but it embeds the repository's
+        // data, which changes all the time.
         let statuses = async {
             let purpose = StatusesRead.to("read the statuses of a commit");
             let found = oldest::<StatusWire>(self.forge.connection(), &statuses, purpose).await?;
@@ -208,7 +208,7 @@ impl HeadChecks<'_> {
         Ok(all)
     }
 
-    /// One entry where runs of workflows wait for an approval, or where the token may not see whether they do.
+    /// One entry if workflow runs wait for an approval, or if the token may not see whether they do.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -227,8 +227,8 @@ impl HeadChecks<'_> {
         self.forge.path(&format!("/commits/{}/{what}?per_page=100", self.sha))
     }
 
-    /// What a read finds; one entry where the token lacks the permission. A refusal is never answered 304, so it is not asked
-    /// for in each poll.
+    /// The result of a read, or one entry if the token lacks the permission. A refusal is never answered with 304, so
+    /// it is not requested in each poll.
     async fn seen(
         self,
         permission: TokenPermission,
@@ -249,7 +249,7 @@ impl HeadChecks<'_> {
         }
     }
 
-    /// What a check run says about lines of files, a line each; notices are left out.
+    /// A check run's annotations on lines of files, one line each, without notices.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.

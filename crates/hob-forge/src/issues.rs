@@ -32,9 +32,9 @@ pub struct Issue {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// Where people see it.
+    /// Its page's address.
     pub html_url: String,
-    /// Who is assigned to it.
+    /// Its assignees.
     pub assignees: Vec<Login>,
     /// Open issues that block it.
     pub blocked_by: u32,
@@ -42,12 +42,12 @@ pub struct Issue {
     pub comments: u64,
 }
 
-/// What was read of a list of issues.
+/// A list of issues as it was read.
 #[derive(Debug, Default)]
 pub struct OpenIssues {
     /// The issues, in the list's order.
     pub issues: Vec<Issue>,
-    /// Those that cannot be read, and why.
+    /// The issues that could not be read, and why.
     pub unreadable: Vec<(IssueNumber, ForgeError)>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct IssueWire {
     state: String,
     labels: Vec<LabelWire>,
     user: Option<UserWire>,
-    /// A server may say null, or leave them out, where there is nobody.
+    /// A server may send null or omit them if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     assignees: Option<Vec<UserWire>>,
     created_at: Timestamp,
@@ -68,19 +68,19 @@ pub(super) struct IssueWire {
     #[serde(default)]
     comments: u64,
     pull_request: Option<PullPartWire>,
-    /// Older servers have none.
+    /// Missing on older servers.
     issue_dependencies_summary: Option<DependenciesWire>,
 }
 
-/// What an issue that is a pull request says of that.
+/// The pull request part of an issue.
 #[derive(Serialize, Deserialize)]
 struct PullPartWire {
-    /// The outer one is none where the server does not say, as older ones do not.
+    /// The outer `Option` is `None` if the server omits the field, as older ones do.
     #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     merged_at: Option<Option<Timestamp>>,
 }
 
-/// A field that is there, whatever it holds.
+/// A field that is present, with any value.
 fn said<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Option<Timestamp>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
@@ -125,13 +125,13 @@ struct EventLabelWire {
     name: String,
 }
 
-/// What completes "asked to …" for the list of an issue's events.
+/// Completes "asked to …" for the list of an issue's events.
 const EVENTS: &str = "read the issue's events";
-/// The kind of event that says that the title was changed.
+/// The kind of event for a changed title.
 const RENAMED: &str = "renamed";
 
-/// An event; none where it is about neither a label nor the title. New kinds of events come without notice: one that cannot be read is none of
-/// ours.
+/// An event. `None` unless it is about a label or the title. GitHub adds kinds of events without notice, so one that
+/// cannot be read is ignored.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct KeptEventWire(Option<EventWire>);
@@ -149,14 +149,14 @@ impl<'de> Deserialize<'de> for KeptEventWire {
 
 impl From<UserWire> for Actor {
     fn from(user: UserWire) -> Self {
-        // What is not said to be a person counts as a program.
+        // An account that is not said to be a person counts as a program.
         let kind = if user.kind == "User" { AccountKind::User } else { AccountKind::Bot };
         Self { login: user.login, kind }
     }
 }
 
 impl Issue {
-    /// What is left of an issue that was deleted or transferred.
+    /// The remains of an issue that was deleted or transferred.
     pub fn gone(number: IssueNumber) -> Self {
         Self {
             number,
@@ -198,10 +198,10 @@ impl IssueWire {
     }
 }
 
-/// What the issue of a pull request says of it.
+/// What a pull request's issue says about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PullFate {
-    /// This became of it, and it was changed last then.
+    /// Its status, and when it last changed.
     Known(PullStatus, Timestamp),
     /// The server does not say which of the two.
     ClosedOrMerged(Timestamp),
@@ -216,19 +216,19 @@ pub struct Issues<'a> {
 }
 
 impl Issues<'_> {
-    /// Open issues with a label, the oldest first; pull requests are left out. Of more than are read, these are the
-    /// oldest: whoever may open issues with the label must not be able to stop the work on those before. One that cannot
-    /// be read does not hide the others.
+    /// Open issues with a label, oldest first, without pull requests. If there are more than are read, the oldest are
+    /// returned, so that people who may open labelled issues cannot stop the work on earlier ones. An unreadable issue
+    /// does not hide the others.
     ///
     /// # Errors
-    /// [`ForgeError::NoRepository`] when the repository is not there.
+    /// [`ForgeError::NoRepository`] if the repository does not exist.
     pub async fn open_with(self, label: &str) -> Result<OpenIssues, ForgeError> {
         let query = format!("/issues?state=open&labels={}&sort=created&direction=asc&per_page=100", encoded(label));
         let purpose = IssuesRead.to("list the issues");
         let (connection, path) = (self.forge.connection(), self.forge.path(&query));
         let (entries, extent) = match oldest::<IssueWire>(connection, &path, purpose).await {
             Ok(found) => (found.entries.into_iter().map(Ok).collect(), found.extent),
-            // An entry is none of an issue, or the whole answer is none of a list: then this fails too.
+            // Either an entry is not an issue, or the whole answer is not a list; then this fails, too.
             Err(ForgeError::Unreadable { .. }) => {
                 let found = oldest::<serde_json::Value>(connection, &path, purpose).await?;
                 (found.entries.into_iter().map(readable).collect::<Vec<_>>(), found.extent)
@@ -253,18 +253,18 @@ impl Issues<'_> {
         Ok(found)
     }
 
-    /// One issue; none where it was deleted or transferred, or is a pull request. An issue that seems to be gone is
-    /// asked for once more: reads can be stale.
+    /// One issue. `None` if it was deleted or transferred, or is a pull request. An issue that seems to be gone is read
+    /// once more, because reads can be stale.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read; [`ForgeError::NoRepository`] where the repository seems to be gone, too.
+    /// [`ForgeError`] of the read; [`ForgeError::NoRepository`] if the repository seems to be gone, too.
     pub async fn get(self, number: IssueNumber) -> Result<Option<Issue>, ForgeError> {
         if let Some(issue) = self.read(number).await? {
             return Ok(Some(issue));
         }
         let again = self.read(number).await?;
         if again.is_none() {
-            // While the forge is being mended everything may seem to be gone: then the repository does too.
+            // During an outage of the forge everything may seem to be gone, including the repository.
             self.forge.repository().details().await?;
         }
         Ok(again)
@@ -283,15 +283,15 @@ impl Issues<'_> {
             )
             .await
         {
-            // A client that follows a transfer ends at another issue.
+            // A client that follows a transfer arrives at another issue.
             Ok(found) => Ok(Some(found).filter(|found| found.number == number)),
             Err(error) if error.is_not_found() || matches!(error, ForgeError::Moved { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// What became of a pull request, as its own issue says. The answer about a pull request itself embeds the repository,
-    /// so it changes with every push and is never a free 304.
+    /// The fate of a pull request, as its own issue says. The answer about the pull request itself embeds the
+    /// repository, so it changes with every push and is never a free 304.
     pub(super) async fn pull_fate(self, number: PullNumber) -> Result<PullFate, ForgeError> {
         let Some(wire) = self.wire(IssueNumber(number.0)).await? else { return Ok(PullFate::Gone) };
         let at = wire.updated_at;
@@ -315,7 +315,7 @@ impl Issues<'_> {
         Ok(found.into_iter().filter(|blocker| blocker.state == "open").map(|blocker| blocker.number).collect())
     }
 
-    /// Who changed the title at `since` or later.
+    /// The accounts that changed the title at `since` or later.
     pub(super) async fn renamers_since(
         self,
         number: IssueNumber,
@@ -332,11 +332,11 @@ impl Issues<'_> {
         newest(self.forge.connection(), &path, IssuesRead.to(EVENTS)).await
     }
 
-    /// The latest event that put a label on the issue or took it off, by its id, and is of this kind; `None` if there is none,
-    /// or the latest is of the other kind: events may lag behind the labels (`docs/github.md`, `event.lag`).
+    /// The latest event that added or removed the label, by its id, if it is of this kind. `None` if there is none, or
+    /// if the latest is of the other kind: events may lag behind the labels (`docs/github.md`, `event.lag`).
     ///
     /// # Errors
-    /// [`ForgeError::TooLong`] when it is not among the newest events that are read: an older one proves nothing.
+    /// [`ForgeError::TooLong`] if it is not among the newest events that are read; an older one proves nothing.
     pub async fn latest_label_event(
         self,
         number: IssueNumber,
@@ -354,7 +354,8 @@ impl Issues<'_> {
     }
 }
 
-/// An entry of a list of issues, else its number and why it is none; without a number nothing can be said of it.
+/// An entry of a list of issues; or its number and why it is unreadable. Without a number, nothing can be said about
+/// it.
 fn readable(entry: serde_json::Value) -> Result<IssueWire, Option<(IssueNumber, ForgeError)>> {
     let (number, is_pull) = (entry["number"].as_u64().map(IssueNumber), !entry["pull_request"].is_null());
     serde_json::from_value(entry).map_err(|error| {
@@ -363,7 +364,7 @@ fn readable(entry: serde_json::Value) -> Result<IssueWire, Option<(IssueNumber, 
     })
 }
 
-/// How a person makes the event that was not found.
+/// How a person creates the event that was not found.
 fn anew(kind: LabelEventKind, label: &str) -> String {
     match kind {
         LabelEventKind::Labeled => format!("take the label `{label}` off the issue and put it on again"),

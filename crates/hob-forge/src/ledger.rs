@@ -1,15 +1,16 @@
-//! The ledger on the forge: one ref an issue, one commit a transition.
+//! The ledger on the forge: one ref for each issue, one commit for each transition.
 //!
 //! # Flow
-//! [`Ledger::tips`] lists the refs, and [`Ledger::read_ahead`] reads many of their commits at once; [`Ledger::acquire`] creates a ref or fast-forwards it from the tip that was read;
-//! [`Ledger::transition`], [`Ledger::renew`] and [`Ledger::release`] fast-forward it from the tip the holder wrote last.
+//! [`Ledger::tips`] lists the refs, and [`Ledger::read_ahead`] reads many of their commits at once. [`Ledger::acquire`]
+//! creates a ref or fast-forwards it from the tip that was read; [`Ledger::transition`], [`Ledger::renew`] and
+//! [`Ledger::release`] fast-forward it from the tip that the holder last wrote.
 //!
 //! # Guarantees
-//! Each write is a compare-and-set: the commit's parent is the tip that was read, and a ref moves only forwards. An
-//! outcome that is unknown is settled by reading the ref: it is mine, or it is not.
+//! Each write is a compare-and-set: the commit's parent is the tip that was read, and a ref only moves forwards. If an
+//! outcome is unknown, reading the ref settles whether the write took effect.
 //!
 //! # Caveats
-//! The commits carry the tree of the base branch, since not every forge takes an empty one.
+//! The commits have the tree of the base branch, because not every forge accepts an empty tree.
 
 use hob_domain::{
     Claimant, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply, released, renewed,
@@ -28,17 +29,18 @@ use crate::{
 
 /// Transitions of one issue that [`Ledger::history`] reads.
 const HISTORY_MAX: usize = 500;
-/// What to do about more ledgers than are listed. GitHub gives matching refs in one piece; other forges may not.
+/// What to do if there are more ledgers than are listed. GitHub returns matching refs in one piece; other forges may
+/// not.
 const LEDGERS_ADVICE: &str = "delete the ledgers of issues that were closed long ago";
 
-/// One transition, as the ledger has it.
+/// One transition in the ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerEntry {
     /// The commit.
     pub commit: Sha,
     /// The sentence for people.
     pub sentence: String,
-    /// When it was written, by the writer's word; the record's `renewed_at` is the forge's.
+    /// When it was written, by the writer's clock; the record's `renewed_at` is by the forge's.
     pub at: Timestamp,
     /// The record.
     pub record: Record,
@@ -94,12 +96,12 @@ impl Ledger<'_> {
         Ok(tips)
     }
 
-    /// Below which full name the refs of the issues' ledgers stand.
+    /// The prefix of the full names of the issues' ledger refs.
     pub fn issue_refs(self) -> String {
         format!("{}issues/", self.forge.prefix)
     }
 
-    /// The ledger of one issue; none where it has none yet.
+    /// The tip of one issue's ledger. `None` if it has no ledger yet.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -108,10 +110,10 @@ impl Ledger<'_> {
         Ok(found.map(|commit| Tip { issue, commit }))
     }
 
-    /// The transition that a tip names.
+    /// The transition at a tip.
     ///
     /// # Errors
-    /// [`ForgeError::Record`] when the commit has no readable record.
+    /// [`ForgeError::Record`] if the commit has no readable record.
     pub async fn entry(self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
         let (path, what) = (self.commit_path(&tip.commit), format!("read the ledger of issue {}", tip.issue));
         let commit: CommitWire = self.forge.get_once(&path, ContentsRead.to(&what)).await?;
@@ -125,7 +127,7 @@ impl Ledger<'_> {
         self.forge.path(&format!("/git/commits/{commit}"))
     }
 
-    /// The issue's life, the first transition first.
+    /// The issue's transitions, oldest first.
     ///
     /// # Errors
     /// [`ForgeError`] of a read.
@@ -141,12 +143,12 @@ impl Ledger<'_> {
         Ok(entries)
     }
 
-    /// Acquires the lease on an issue with a first transition. `tree` is the tree of the base branch, `seen` the tip that
-    /// the decision rests on.
+    /// Acquires the lease on an issue with a first transition. `tree` is the tree of the base branch, `seen` the tip
+    /// that the decision was based on.
     ///
     /// # Errors
-    /// [`ForgeError::Held`] when somebody else's lease lasts, [`ForgeError::Lost`] when somebody was faster,
-    /// [`ForgeError::Illegal`] when the transition does not apply.
+    /// [`ForgeError::Held`] if another lease is still valid, [`ForgeError::Lost`] if another worker was faster,
+    /// [`ForgeError::Illegal`] if the transition does not apply.
     pub async fn acquire(
         self,
         issue: IssueNumber,
@@ -163,11 +165,11 @@ impl Ledger<'_> {
         Ok(HeldLease::new(holding))
     }
 
-    /// Makes a transition of an issue whose lease is held; its sentence.
+    /// Makes a transition of an issue whose lease is held; returns its sentence.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost. [`ForgeError::Illegal`] when the
-    /// transition does not apply: nothing is written.
+    /// [`ForgeError::Lost`] if another worker has the lease now, and the lease is marked as lost.
+    /// [`ForgeError::Illegal`] if the transition does not apply, and nothing is written.
     pub async fn transition(self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
         let _turn = lease.turn.lock().await;
         let now = self.forge.now();
@@ -176,20 +178,20 @@ impl Ledger<'_> {
         Ok(sentence)
     }
 
-    /// Renews the lease, after a look at the ref.
+    /// Renews the lease after reading the ref.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
+    /// [`ForgeError::Lost`] if another worker has the lease now, and the lease is marked as lost.
     pub async fn renew(self, lease: &HeldLease) -> Result<(), ForgeError> {
         self.watch(lease).await?;
         let _turn = lease.turn.lock().await;
         Box::pin(self.step(lease, renewed(&lease.record(), fresh_nonce(), self.forge.now()), "renewed the lease")).await
     }
 
-    /// Looks whether the lease still is the holder's, and takes in what somebody asked of it in the ledger.
+    /// Checks that the lease is still the holder's, and picks up a request from the ledger.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the lease is another's now: the lease is marked lost.
+    /// [`ForgeError::Lost`] if another worker has the lease now, and the lease is marked as lost.
     pub async fn watch(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
         let mine = lease.holding();
@@ -199,8 +201,8 @@ impl Ledger<'_> {
             lease.lost().cancel();
             return Err(lost.into());
         }
-        // Only a request is written beside the holder; what the holder noted since its last write is in its own record. Its
-        // own write of a command may have been cut off.
+        // Others only ever write a request beside the holder; what the holder noted since its last write is in its own
+        // record. Its own write of a command may have been cut off.
         if found.request.is_some() {
             let commands = mine.record.commands.clone().with_written(&found.commands);
             let record = Record { request: found.request, commands, ..mine.record };
@@ -209,10 +211,10 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// Asks something of whoever holds the lease on an issue, in the ledger beside the lease. The lease stays theirs.
+    /// Writes a request for the holder of an issue's lease into the ledger. The holder keeps the lease.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the ledger moved meanwhile: look again.
+    /// [`ForgeError::Lost`] if the ledger moved meanwhile; read it again.
     pub async fn ask(self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
         let (record, sentence) = apply(&seen.record, Transition::Request(request), self.forge.now())?;
         let record = Record { nonce: fresh_nonce(), ..record };
@@ -222,17 +224,17 @@ impl Ledger<'_> {
     /// Releases the lease.
     ///
     /// # Errors
-    /// [`ForgeError::Lost`] when the lease is another's already.
+    /// [`ForgeError::Lost`] if another worker already has the lease.
     pub async fn release(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
         Box::pin(self.step(lease, released(&lease.record(), fresh_nonce(), self.forge.now()), "released the lease"))
             .await
     }
 
-    /// Makes the last transition of an attempt and releases the lease, in one write; the transition's sentence.
+    /// Makes the last transition of an attempt and releases the lease in one write; returns the transition's sentence.
     ///
     /// # Errors
-    /// As [`transition`](Self::transition)'s.
+    /// As for [`transition`](Self::transition).
     pub async fn release_with(self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
         let _turn = lease.turn.lock().await;
         let now = self.forge.now();
@@ -241,7 +243,7 @@ impl Ledger<'_> {
         Ok(sentence)
     }
 
-    /// Tries whether the token may make refs below the ledger's prefix: makes one and takes it away again.
+    /// Tests whether the token may create refs below the ledger's prefix: creates one and deletes it.
     ///
     /// # Errors
     /// [`ForgeError`] of the first call that is refused.
@@ -251,12 +253,13 @@ impl Ledger<'_> {
         delete_ref(self.forge, &name, "delete a ref of the ledger").await
     }
 
-    /// Writes `record` over what the lease wrote last. What the run has to say, above all its bill, is lost with a step
-    /// that fails: one whose failure may pass is tried again, since only one of the tries can move the ref.
+    /// Writes `record` on top of the lease's last write. A failed step would lose what the run has to report, above all
+    /// its cost. So a failure that may be transient is retried, which is safe since only one of the tries can move the
+    /// ref.
     async fn step(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
         let mut tried = 0;
         let error = loop {
-            // Boxed: whoever holds a lease holds this future, too.
+            // Boxed because every future that holds a lease contains this one.
             let error = match Box::pin(self.step_once(lease, record.clone(), sentence)).await {
                 Ok(holding) => {
                     lease.wrote(holding);
@@ -285,7 +288,7 @@ impl Ledger<'_> {
                     return Ok(Holding { tip: tip.commit, tree: mine.tree, record });
                 }
                 still_mine(&found, &mine.record)?;
-                // A request that came meanwhile stays in the ledger until it is obeyed.
+                // A request that came meanwhile stays in the ledger until it is carried out.
                 let request = found.request.filter(|request| mine.record.request.as_ref() != Some(request));
                 let commands = record.commands.clone().with_written(&found.commands);
                 let record = Record { request: request.or_else(|| record.request.clone()), commands, ..record };
@@ -295,7 +298,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// Moves an issue's ref from `from` to a new commit with `record`: the compare-and-set of the protocol.
+    /// Moves an issue's ref from `from` to a new commit with `record`: the protocol's compare-and-set.
     async fn advance(
         self,
         from: Option<&Sha>,
@@ -311,13 +314,13 @@ impl Ledger<'_> {
         let what = format!("move the ledger of issue {issue}");
         match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, (&what, share)).await? {
             Move::Made => Ok(holding),
-            // What moved it was another's, of this generation at least. Who holds the lease looks whose.
+            // Another writer moved it, with at least this generation. The holder of the lease finds out which.
             Move::Lost => Err(Lost { tip: holding.record.generation }.into()),
         }
     }
 }
 
-/// A nonce nobody else draws: 128 random bits.
+/// A unique nonce: 128 random bits.
 pub fn fresh_nonce() -> Nonce {
     Nonce(format!("{:032x}", rand::random::<u128>()))
 }

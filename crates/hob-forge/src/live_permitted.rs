@@ -1,9 +1,9 @@
-//! The calls of the [live check](crate::live_check): a list of its own, beside the worker's. What is not on it is not sent.
+//! The calls of the [live check](crate::live_check): its own list beside the worker's. All others are never sent.
 //!
 //! # Guarantees
-//! - A ref, label, file, title or text that is written begins with [`TEST_PREFIX`] and the nonce of this list.
-//! - An issue or pull request is edited or closed only if it has such a title, a comment only if it has such a text, and only
-//!   after the forge said so in an answer to this connection.
+//! - Each ref, label, file, title or text that is written begins with [`TEST_PREFIX`] and the nonce of this list.
+//! - An issue or pull request is edited or closed only if it has such a title, and a comment only if it has such a
+//!   text, as the forge has confirmed in an answer to this connection.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::permitted::{GRAPHQL, PermittedCall, fits, has_only, parts_of};
 
-/// What the name of everything begins with that the live check makes.
+/// The beginning of every name that the live check creates.
 pub const TEST_PREFIX: &str = "hob-live-check-";
 
 /// When a comment was edited.
@@ -27,13 +27,13 @@ pub(super) const ASK_EDITS: &str = "query($id: ID!) { node(id: $id) { ... on Iss
 /// The checks of a commit.
 pub(super) const ASK_ROLLUP: &str = "query($owner: String!, $name: String!, $oid: GitObjectID!) { repository(owner: $owner, name: $name) { \
     object(oid: $oid) { ... on Commit { statusCheckRollup { contexts(first: 100) { nodes { __typename } } } } } } }";
-/// A field that there is not.
+/// A field that does not exist.
 pub(super) const ASK_UNKNOWN: &str = "query { hobLiveCheck }";
 
-/// All that it asks.
+/// All its queries.
 const QUERIES: [&str; 4] = [ASK_COMMENT, ASK_EDITS, ASK_ROLLUP, ASK_UNKNOWN];
 
-/// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
+/// Reads below `/repos/OWNER/NAME`. `*` is one segment of a path, and `**` all that follow.
 const READS: [&str; 12] = [
     "",
     "branches/*",
@@ -68,7 +68,7 @@ const WRITES: [(Method, &str, &[&str]); 15] = [
     (Method::PATCH, "pulls/*", &["title", "body", "state"]),
 ];
 
-/// What belongs to an account.
+/// Calls about an account.
 const OF_ACCOUNTS: [(Method, &str); 5] = [
     (Method::GET, "rate_limit"),
     (Method::GET, "user"),
@@ -77,7 +77,7 @@ const OF_ACCOUNTS: [(Method, &str); 5] = [
     (Method::POST, "app/installations/*/access_tokens"),
 ];
 
-/// All kinds of call that the live check makes, GraphQL's one path among them.
+/// All kinds of calls that the live check makes, including GraphQL's only path.
 pub fn live_calls() -> impl Iterator<Item = PermittedCall> {
     let below = |path: &str| format!("/repos/*/*/{path}").trim_end_matches('/').to_owned();
     let reads = READS.into_iter().map(move |path| (Method::GET, below(path), &[][..]));
@@ -88,15 +88,15 @@ pub fn live_calls() -> impl Iterator<Item = PermittedCall> {
     all.map(|(method, path, members)| PermittedCall { method, path, members })
 }
 
-/// What one run may send.
+/// The calls that one run may make.
 #[derive(Debug)]
 pub(super) struct LiveList {
-    /// What all its names begin with.
+    /// The beginning of all its names.
     name: String,
     made: Mutex<Made>,
 }
 
-/// What the forge said that this run made.
+/// What this run created, as confirmed by the forge.
 #[derive(Debug, Default)]
 struct Made {
     /// Numbers of issues and pull requests.
@@ -106,19 +106,19 @@ struct Made {
 }
 
 impl Default for LiveList {
-    /// A list with a nonce that nobody knows.
+    /// A list with a secret nonce.
     fn default() -> Self {
         Self { name: format!("{TEST_PREFIX}{:08x}", rand::random::<u32>()), made: Mutex::default() }
     }
 }
 
 impl LiveList {
-    /// What the name of everything begins with that this run makes.
+    /// The beginning of every name that this run creates.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether this run makes the call.
+    /// Whether this run may make the call.
     pub(super) fn permits(&self, method: &Method, path: &str, body: Option<&Value>) -> bool {
         let path = path.split('?').next().unwrap_or_default();
         if path == GRAPHQL {
@@ -140,7 +140,7 @@ impl LiveList {
         }
     }
 
-    /// Whether a write is to what this run made, or makes it.
+    /// Whether a write changes something that this run created, or creates something.
     fn is_own(&self, parts: &[&str], body: &Value) -> bool {
         let named = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(&self.name));
         let absent_or = |value: &Value, is_it: bool| value.is_null() || is_it;
@@ -182,7 +182,7 @@ impl LiveList {
         name.len() > 1 && name.last().is_some_and(|last| last.starts_with(&self.name))
     }
 
-    /// Takes in what an answer says that this run made.
+    /// Records what this run created, from an answer.
     pub(super) fn note(&self, answer: &[u8]) {
         let Ok(answer) = serde_json::from_slice::<Value>(answer) else { return };
         let one = std::slice::from_ref(&answer);
@@ -214,7 +214,7 @@ mod tests {
 
     const OWN: &str = "hob-live-check-1";
 
-    /// The list of a run that has made the issue 7, the pull request 9 and the comment 70.
+    /// The list of a run that has created the issue 7, the pull request 9 and the comment 70.
     fn after_some_answers() -> LiveList {
         let list = LiveList { name: format!("{TEST_PREFIX}1"), made: Mutex::default() };
         list.note(json!({"number": 7, "title": format!("{OWN}: x")}).to_string().as_bytes());
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Attack corpus H88, H89, H90: the live check has no more than this either.
+    /// Attack corpus H88, H89, H90: the live check may do no more either.
     #[test]
     fn no_call_of_the_live_check_touches_what_it_did_not_make() {
         let list = after_some_answers();
@@ -276,7 +276,7 @@ mod tests {
             ("PATCH", "R/git/refs/heads/hob-live-check-1", json!({"sha": "1", "force": true})),
             ("DELETE", "R/git/refs/heads/main", json!(null)),
             ("DELETE", "R/git/refs/hob/repository", json!(null)),
-            // Files in folders, such as workflows, and what is no plain file.
+            // Files in folders, such as workflows, and other kinds of entries.
             (
                 "POST",
                 "R/git/trees",
@@ -307,7 +307,7 @@ mod tests {
             ("POST", "R/pulls", json!({"head": "main", "base": "x", "title": OWN, "body": OWN})),
             ("PATCH", "R/pulls/8", json!({"state": "closed"})),
             ("PATCH", "R/pulls/7", json!({"base": "main"})),
-            // What nothing of Hob's does.
+            // Calls that no part of Hob makes.
             ("PUT", "R/pulls/7/merge", json!({})),
             ("POST", "R/pulls/7/reviews", json!({"event": "APPROVE"})),
             ("PUT", "R/contents/x", json!({"content": "x"})),

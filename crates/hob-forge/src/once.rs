@@ -1,15 +1,15 @@
-//! What may be written once, and the account by which Hob knows what it wrote.
+//! Texts that are written only once, and the account by which Hob recognizes its own.
 //!
 //! # Guarantees
-//! It is looked for before it is written, and again after a write whose outcome is unknown. What counts is Hob's own: anybody can
-//! write a mark, so another account's text with it keeps nothing from being written.
+//! Hob looks for the text before it writes, and again after a write whose outcome is unknown. Only Hob's own text
+//! counts: anybody can write a mark, and another account's text with it must not stop Hob's.
 
 use futures_util::future::BoxFuture;
 use hob_domain::{CommentId, IssueNumber, Login};
 
 use crate::{Comment, Comments, Forge, ForgeError, HeldLease};
 
-/// When the forge is asked whether it is there already.
+/// When the forge is asked whether the text already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// Before the first write: another worker may have made it.
@@ -18,7 +18,7 @@ pub enum Look {
     AfterFailure,
 }
 
-/// Writes what may be there once: what `find` finds, or else what `write` made.
+/// Writes what may exist only once; returns what `find` finds, or else what `write` made.
 ///
 /// # Errors
 /// [`ForgeError`] of the last try.
@@ -47,7 +47,8 @@ pub async fn once<'a, T>(
 }
 
 impl Comments<'_> {
-    /// Writes a comment on the issue, or on the pull request of that number, unless one of Hob's own begins with `mark`.
+    /// Writes a comment on the issue, or on the pull request of that number, unless one of Hob's own begins with
+    /// `mark`.
     ///
     /// # Errors
     /// [`ForgeError`] of the last try.
@@ -78,8 +79,8 @@ impl Comments<'_> {
         Ok(marked.into_iter().find(|comment| comment.author.as_ref().is_some_and(|author| author.login.is(&own))))
     }
 
-    /// The token's own account. Where the forge does not tell which one that is, as it tells no job, it is the one that wrote for this
-    /// connection before, or else the one that wrote the status comment which the ledger names.
+    /// The token's own account. The forge does not tell a job its account; then it is the author of this connection's
+    /// earlier comments, or else of the status comment that the ledger names.
     ///
     /// # Errors
     /// [`ForgeError`] of a read.

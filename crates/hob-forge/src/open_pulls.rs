@@ -1,9 +1,9 @@
-//! What stands on open pull requests, several in one query, where the REST API has six requests for each.
+//! The contents of open pull requests, several in one query, instead of six REST requests for each.
 //!
 //! # Caveats
-//! A query counts each time, so it is for pull requests of which something has changed, or of which nothing is known yet.
-//! Of each list it tells the newest entries: where there are more, [`OpenPull::is_whole`] is false, and the lists of the
-//! REST API have them all.
+//! A query always counts, so it is only used for pull requests that have changed or are unknown. It returns the newest
+//! entries of each list; if there are more, [`OpenPull::is_whole`] is false, and the lists of the REST API have them
+//! all.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::{
     head_checks::{SuiteWire, run_state, status_state, unapproved},
 };
 
-/// Pull requests of one query: an answer has to come within `forge.timeout`.
+/// Pull requests in one query; the answer has to come within `forge.timeout`.
 const BATCH: usize = 10;
 
 const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
@@ -38,14 +38,14 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
         ... on StatusContext { context state } } } } \
     commits(last: 1) { nodes { commit { checkSuites(first: 100) { pageInfo { hasNextPage } nodes { conclusion app { slug } } } } } } }";
 
-/// An open pull request and what stands on it.
+/// An open pull request and its contents.
 #[derive(Debug, Clone)]
 pub struct OpenPull {
     /// The pull request.
     pub pull: Pull,
-    /// When something was last written or pushed to it. A check that ends changes nothing here.
+    /// When it was last written or pushed to. The end of a check does not count.
     pub updated_at: Timestamp,
-    /// What people said in reviews and on lines, with who said it; none where the account is gone.
+    /// What people said in reviews and on lines, with the author. `None` if the account is gone.
     pub said: Vec<(Option<Actor>, Said)>,
     /// The comments in its conversation.
     pub comments: Vec<Comment>,
@@ -54,9 +54,9 @@ pub struct OpenPull {
     /// The latest of each check on its head, by name; `None` if the query does not tell them all: there are more, or some
     /// are hidden from the token. None at all may mean that it does not say so.
     pub checks: Option<Vec<(String, ForgeCheckState)>>,
-    /// When it last left the merge queue for a reason that work on it can mend, and that reason.
+    /// When it last left the merge queue for a reason that more work can fix, and the reason.
     pub ejected: Option<(Timestamp, String)>,
-    /// Whether all that people said is here.
+    /// Whether everything that people said is included.
     pub is_whole: bool,
 }
 
@@ -77,7 +77,7 @@ struct PullWire {
     comments: List<CommentWire>,
     timeline_items: Option<List<RemovalWire>>,
     status_check_rollup: Option<RollupWire>,
-    /// The last one, whose suites tell of runs that wait for an approval: these are not in the roll-up.
+    /// The last one; its suites show runs that wait for an approval, which the roll-up omits.
     commits: Option<List<CommitNodeWire>>,
 }
 
@@ -202,7 +202,7 @@ impl<T> List<T> {
         !self.page_info.has_previous_page && !self.page_info.has_next_page
     }
 
-    /// Its entries; `None` if there are more, or the token may not see one.
+    /// Its entries. `None` if there are more, or if the token may not see one.
     fn whole(self) -> Option<Vec<T>> {
         if self.has_all() { self.nodes.into_iter().collect() } else { None }
     }
@@ -222,11 +222,11 @@ impl ContextWire {
 }
 
 impl PullWire {
-    /// What people said, but for threads that somebody else than `own` has resolved.
+    /// What people said, without threads that an account other than `own` has resolved.
     fn said(&mut self, own: Option<&Login>) -> Vec<(Option<Actor>, Said)> {
         let mut said = Vec::new();
         for review in self.reviews.iter_mut().flat_map(|list| list.nodes.drain(..)).flatten() {
-            // One that is pending has no time, and only its author sees it.
+            // A pending review has no time, and only its author sees it.
             if let Some(at) = review.submitted_at {
                 let event = ReviewEvent::Review(review.full_database_id.0);
                 said.push((review.author.map(Actor::from), Said { event, at }));
@@ -324,14 +324,14 @@ impl PullWire {
     }
 }
 
-/// Whether work on the branch can mend why it left the queue: people take pull requests out, too, and queues are cleared.
+/// Whether work on the branch can fix the reason; people also remove pull requests, and queues get cleared.
 fn is_mendable((_, reason): &(Timestamp, String)) -> bool {
     let reason = reason.to_ascii_lowercase();
     ["conflict", "fail", "invalid"].iter().any(|word| reason.contains(word))
 }
 
 impl Pulls<'_> {
-    /// What stands on these pull requests; those that are gone are left out. `own` is the account that asks.
+    /// The contents of these pull requests, without those that are gone. `own` is the account that asks.
     ///
     /// # Errors
     /// [`ForgeError`] of a query.

@@ -1,13 +1,13 @@
-//! The calls that are made with a token of Hob's: a list. What is not on it is not sent, whoever asks for it. The live check,
-//! which no worker makes, has a list of its own (`live_permitted.rs`).
+//! The list of calls that may be made with one of Hob's tokens; all others are never sent. The live check, which no
+//! worker makes, has its own list (`live_permitted.rs`).
 //!
 //! # Guarantees
-//! - No call merges or approves; none changes a pull request's state but one that marks a draft as ready, and none an issue,
-//!   a branch, a release, a setting or an account; but for the text of the dashboard.
+//! - No call merges or approves. The only change of a pull request's state marks a draft as ready; no call changes the
+//!   state of an issue, a branch, a release, a setting or an account, apart from the dashboard's text.
 //! - The only refs that are written are those of a ledger.
-//! - No issue is opened but the dashboard, and those that an issue is split into. Else the one call that could has an empty title,
-//!   which every forge refuses: it asks for the permission.
-//! - GraphQL is asked, and told two things: that a draft is ready, and that threads of a review are resolved.
+//! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
+//!   could has an empty title, which every forge refuses; it tests the permission.
+//! - GraphQL is read, and makes two changes: marking a draft as ready, and resolving review threads.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
 use http::Method;
@@ -22,7 +22,7 @@ pub(super) const GRAPHQL: &str = "/graphql";
 pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
-/// Reads below `/repos/OWNER/NAME`. `*` is one part of a path, and `**` all that follow.
+/// Reads below `/repos/OWNER/NAME`. `*` is one segment of a path, and `**` all that follow.
 const READS: [&str; 33] = [
     "",
     "actions/jobs/*",
@@ -78,14 +78,14 @@ const WRITES: [(Method, &str, &[&str]); 15] = [
     (Method::POST, "pulls/*/requested_reviewers", &["reviewers", "team_reviewers"]),
 ];
 
-/// Writes below `/repos/OWNER/NAME` whose bodies are looked into as well: only refs of ledgers move, and only issues of Hob's
-/// own are opened and edited.
+/// Writes below `/repos/OWNER/NAME` whose bodies are inspected, too: only refs of ledgers move, and only Hob's own
+/// issues are opened and edited.
 const MOVE_REF: (Method, &str, &[&str]) = (Method::PATCH, "git/refs/**", &["sha", "force"]);
 const DELETE_REF: (Method, &str, &[&str]) = (Method::DELETE, "git/refs/**", &[]);
 const OPEN_ISSUE: (Method, &str, &[&str]) = (Method::POST, "issues", &["title", "body"]);
 const EDIT_ISSUE: (Method, &str, &[&str]) = (Method::PATCH, "issues/*", &["body"]);
 
-/// What belongs to an account.
+/// Calls about an account.
 const OF_ACCOUNTS: [(Method, &str); 7] = [
     (Method::GET, "rate_limit"),
     (Method::GET, "user"),
@@ -101,13 +101,13 @@ const OF_ACCOUNTS: [(Method, &str); 7] = [
 pub struct PermittedCall {
     /// The method.
     pub method: Method,
-    /// The path below the API's own: `*` is one part of it, and `**` all that follow.
+    /// The path below the API's base: `*` is one segment, and `**` all that follow.
     pub path: String,
     /// The members that its body may have.
     pub members: &'static [&'static str],
 }
 
-/// All kinds of call that Hob makes, GraphQL's one path among them.
+/// All kinds of calls that Hob makes, including GraphQL's only path.
 pub fn permitted_calls() -> impl Iterator<Item = PermittedCall> {
     let below = |path: &str| format!("/repos/*/*/{path}").trim_end_matches('/').to_owned();
     let reads = READS.into_iter().map(move |path| (Method::GET, below(path), &[][..]));
@@ -131,15 +131,15 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
     let Some(parts) = path.strip_prefix('/').and_then(parts_of) else { return false };
     match parts.as_slice() {
         ["repos", _owner, _name, rest @ ..] => is_of_a_repository(method, rest, body),
-        // Where the forge says that a list goes on, or that a repository is now.
+        // Addresses of a list's next pages, or of a repository that has moved.
         ["repositories", _id, rest @ ..] => method == Method::GET && is_of_a_repository(method, rest, body),
         _ => OF_ACCOUNTS.iter().any(|(known, pattern)| known == method && fits(&parts, pattern)),
     }
 }
 
-/// The parts of a path that leads to nothing by a detour.
+/// The segments of a path without detours.
 pub(super) fn parts_of(path: &str) -> Option<Vec<&str>> {
-    // The names of refs and of files may be asked for by how they begin, up to a slash.
+    // Refs and files may be listed by a prefix that ends with a slash.
     let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
     let is_plain = |part: &&str| !matches!(part.to_ascii_lowercase().as_str(), "" | "." | ".." | "%2e" | "%2e%2e");
     parts.iter().all(is_plain).then_some(parts)
@@ -175,7 +175,7 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
     makes_ledgers && WRITES.iter().any(is_it)
 }
 
-/// Whether a ref's name, without `refs/`, ends as those of ledgers do.
+/// Whether a ref's name, without `refs/`, ends like a ledger's.
 fn is_of_a_ledger(name: &[&str]) -> bool {
     let is_deep = match name {
         ["heads" | "tags", rest @ ..] => rest.len() > 1,
@@ -189,7 +189,7 @@ fn is_of_a_ledger(name: &[&str]) -> bool {
         }
 }
 
-/// Whether a body has none but these members.
+/// Whether a body has only these members.
 pub(super) fn has_only(body: Option<&Value>, members: &[&str]) -> bool {
     match body {
         None | Some(Value::Null) => true,
@@ -198,7 +198,7 @@ pub(super) fn has_only(body: Option<&Value>, members: &[&str]) -> bool {
     }
 }
 
-/// Whether the parts of a path are those of the pattern.
+/// Whether the segments of a path match the pattern.
 pub(super) fn fits(parts: &[&str], pattern: &str) -> bool {
     let mut wanted = pattern.split('/').filter(|part| !part.is_empty());
     let mut parts = parts.iter();
@@ -254,7 +254,7 @@ mod tests {
             assert!(sends(method, path, &body), "{method} {path} {body}");
         }
         for (method, path, body) in [
-            // Approving, merging, marking as ready, and what is like it.
+            // Approving, merging, marking as ready, and the like.
             ("POST", "/repos/a/b/pulls/7/reviews", json!({"event": "APPROVE"})),
             ("PUT", "/repos/a/b/pulls/7/merge", json!({})),
             ("POST", "/repos/a/b/merges", json!({"base": "main", "head": "x"})),
@@ -283,7 +283,7 @@ mod tests {
             ("PATCH", "/repos/a/b/issues/7", json!({"body": "x"})),
             ("PATCH", "/repos/a/b/issues/7", json!({"body": DASHBOARD_MARK, "title": "x"})),
             ("POST", "/repos/a/b/issues", json!(null)),
-            // Another repository by a detour, settings, accounts.
+            // Another repository through a detour, settings, accounts.
             ("DELETE", "/repos/a/b", json!(null)),
             ("GET", "/repos/a/b/contents/../../../c/d/actions/secrets", json!(null)),
             ("GET", "/repos/a/b/contents//x", json!(null)),

@@ -1,4 +1,4 @@
-//! Pull requests: one an issue, opened once and updated after.
+//! Pull requests: one for each issue, opened once and updated afterwards.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,9 +16,9 @@ use crate::{
     repository::encoded,
 };
 
-/// Tries to open a pull request whose head the forge does not see yet: 15 s in all (`docs/github.md`, `pull.lag`).
+/// Tries to open a pull request while the forge does not see its head yet: 15 s in all (`docs/github.md`, `pull.lag`).
 const YOUNG_MAX: u32 = 5;
-/// The first pause between them, which doubles.
+/// The first pause between them; it doubles.
 const YOUNG_PAUSE: Duration = Duration::from_millis(500);
 
 /// A pull request.
@@ -30,24 +30,24 @@ pub struct Pull {
     pub status: PullStatus,
     /// The tip of its branch.
     pub head: Sha,
-    /// The tip of its base branch, as far as the forge has compared them.
+    /// The tip of its base branch when the forge last compared the two.
     pub base: Sha,
     /// The base branch's name.
     pub base_name: String,
     /// Whether it can be merged.
     pub merge: MergeState,
-    /// Where people see it.
+    /// Its page's address.
     pub html_url: String,
 }
 
-/// A pull request to be opened or brought up to date.
+/// The contents of a pull request to open or update.
 #[derive(Debug, Clone)]
 pub struct PullDraft {
     /// The branch with the work.
     pub head: String,
     /// The branch it goes to.
     pub base: String,
-    /// Whether a pull request that is open moves to this base, too.
+    /// Whether an open pull request is moved to this base, too.
     pub moves_base: bool,
     /// Its title.
     pub title: String,
@@ -58,7 +58,7 @@ pub struct PullDraft {
 }
 
 impl PullDraft {
-    /// What opens it.
+    /// The body of the request that opens it.
     fn whole(&self) -> serde_json::Value {
         json!({
             "head": self.head, "base": self.base, "title": self.title, "body": self.body, "draft": self.draft,
@@ -66,7 +66,7 @@ impl PullDraft {
         })
     }
 
-    /// What brings it up to date.
+    /// The body of the request that updates it.
     fn text(&self) -> serde_json::Value {
         match self.moves_base {
             true => json!({ "title": self.title, "body": self.body, "base": self.base }),
@@ -104,7 +104,7 @@ struct ProblemWire {
     message: String,
 }
 
-/// An entry of the list of issues, where pull requests stand among them.
+/// An entry of the list of issues, which contains pull requests, too.
 #[derive(Serialize, Deserialize)]
 struct OpenWire {
     number: PullNumber,
@@ -160,7 +160,7 @@ pub struct Pulls<'a> {
 }
 
 impl Pulls<'_> {
-    /// What became of a pull request, and when it was changed last; none where it is gone.
+    /// A pull request's status, and when it last changed. `None` if it is gone.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -172,7 +172,7 @@ impl Pulls<'_> {
         }
     }
 
-    /// The open pull requests of an account, and when each was changed last: many of them are one list, which is a free 304
+    /// An account's open pull requests, and when each last changed. They share one list, which costs nothing (304)
     /// while none changes.
     ///
     /// # Errors
@@ -181,13 +181,13 @@ impl Pulls<'_> {
         let query =
             format!("/issues?state=open&creator={}&sort=created&direction=asc&per_page=100", encoded(author.as_str()));
         let purpose = PullRequestsRead.to("list the open pull requests");
-        // Those beyond what is read of a list are asked for by their numbers, like those of other accounts.
+        // Those beyond the part of the list that is read are requested by number, like those of other accounts.
         let listed = oldest::<OpenWire>(self.forge.connection(), &self.forge.path(&query), purpose).await?;
         let pulls = listed.entries.into_iter().filter(|entry| entry.pull_request.is_some());
         Ok(pulls.map(|entry| (entry.number, entry.updated_at)).collect())
     }
 
-    /// A pull request; none where it is gone.
+    /// A pull request. `None` if it is gone.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -206,7 +206,7 @@ impl Pulls<'_> {
         }
     }
 
-    /// The open pull request of a branch, to this base where one is given.
+    /// The open pull request of a branch, to this base if one is given.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -248,7 +248,7 @@ impl Pulls<'_> {
         loop {
             let error = match self.open(lease, draft).await {
                 Err(error) if error.outcome_is_unknown() || error.is_refusal(422, "already exists") => error,
-                // The head was pushed just now, and may not be seen everywhere yet.
+                // The head was just pushed and may not be visible everywhere yet.
                 Err(error) if is_young(&error) && young < YOUNG_MAX => {
                     self.forge.wait(&error, YOUNG_PAUSE.saturating_mul(1 << young)).await;
                     young += 1;
@@ -292,7 +292,7 @@ impl Pulls<'_> {
         }
     }
 
-    /// Marks a pull request as ready for review; one that is no draft is left as it is.
+    /// Marks a pull request as ready for review, if it is a draft.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -318,7 +318,7 @@ impl Pulls<'_> {
 
     async fn open(self, lease: &HeldLease, draft: &PullDraft) -> Result<Pull, ForgeError> {
         match self.create(lease, draft).await {
-            // Private repositories of some plans have none; the body says what to look at all the same.
+            // Private repositories on some plans have no drafts; the body still says what to look at.
             Err(error) if draft.draft && error.is_refusal(422, "Draft pull requests are not supported") => {
                 self.create(lease, &PullDraft { draft: false, ..draft.clone() }).await
             }
@@ -350,7 +350,7 @@ impl Pulls<'_> {
     }
 }
 
-/// Whether the forge does not see the head yet, or not its commits.
+/// Whether the forge does not yet see the head or its commits.
 fn is_young(error: &ForgeError) -> bool {
     error.is_refusal(422, "No commits between") || error.is_refusal(422, "head invalid")
 }

@@ -1,10 +1,10 @@
-//! What the ledgers of the issues and the repository's own share: the commit of a transition, and the move of a ref, the
-//! protocol's compare-and-set.
+//! What the ledgers of issues and the repository's own ledger share: the commit of a transition, and the move of a ref,
+//! which is the protocol's compare-and-set.
 //!
 //! # Assumptions
-//! - A refused move had no effect. GitHub tells who lost a race for a ref in several wordings, and gives the same ones now
-//!   and then where nobody else moved it (`docs/github.md`, `ref.race`). So a refusal proves nothing by itself: the tip
-//!   decides.
+//! - A refused move had no effect. GitHub reports a lost race for a ref in several wordings, and occasionally uses the
+//!   same ones although nobody moved the ref (`docs/github.md`, `ref.race`). A refusal therefore proves nothing; the
+//!   tip decides.
 //! - A fresh commit or ref may be missing for about a second (`ref.lag`).
 
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::{
     purpose::Share,
 };
 
-/// Moves in a row that are refused though the ref is where it was read. Of a forge that refuses one move in five for no
-/// reason, one in ten million comes so far.
+/// The most consecutive refusals of a move although the ref is where it was read. If a forge refuses one move in five
+/// for no reason, one in ten million gets this far.
 const TRIES_MAX: u32 = 10;
-/// Tries of a write that needs what was written just before.
+/// Tries of a write that depends on a write just before it.
 const YOUNG_MAX: u32 = 5;
-/// The first pause between tries, which doubles.
+/// The first pause between tries; it doubles.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The longest.
+/// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Serialize, Deserialize)]
@@ -42,16 +42,16 @@ pub(super) struct ObjectWire {
     pub(super) sha: Sha,
 }
 
-/// How a ref's move ended.
+/// The outcome of a ref's move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Move {
     /// The ref is at the new commit.
     Made,
-    /// Somebody else moved the ref, or deleted it.
+    /// Another writer moved the ref, or deleted it.
     Lost,
 }
 
-/// Writes a commit of a ledger whose parent is `from`.
+/// Writes a commit of a ledger with the parent `from`.
 pub(super) async fn write_commit(
     forge: &Forge,
     from: Option<&Sha>,
@@ -66,7 +66,7 @@ pub(super) async fn write_commit(
     loop {
         let error = match forge.write::<ObjectWire>(Method::POST, &path, &commit, purpose).await {
             Ok(made) => return Ok(made.sha),
-            // Its parent may be too young to be seen. A commit that no ref has is nothing to anybody.
+            // Its parent may be too young to be seen. A commit without a ref is harmless.
             Err(error) if is_doubtful(&error) && tried < YOUNG_MAX => error,
             Err(error) => return Err(error),
         };
@@ -83,7 +83,7 @@ pub(super) async fn delete_ref(forge: &Forge, name: &str, what: &str) -> Result<
         let sent = forge.write::<serde_json::Value>(Method::DELETE, &path, &json!(null), ContentsWrite.to(what)).await;
         let error = match sent {
             Ok(_) => return Ok(()),
-            // It may be too young to be seen, or be gone by a write whose answer was lost.
+            // It may be too young to be seen, or already deleted by a write whose answer was lost.
             Err(error) if is_doubtful(&error) => error,
             Err(error) => return Err(error),
         };
@@ -98,7 +98,7 @@ pub(super) async fn delete_ref(forge: &Forge, name: &str, what: &str) -> Result<
     }
 }
 
-/// Where the ref `name` below the ledger's prefix is; `None` if there is no such ref.
+/// The commit of the ref `name` below the ledger's prefix. `None` if there is no such ref.
 pub(super) async fn read_ref(forge: &Forge, name: &str, what: &str) -> Result<Option<Sha>, ForgeError> {
     let path = forge.path(&format!("/git/ref/{}{name}", forge.ref_space()));
     match forge.get::<RefWire>(&path, ContentsRead.to(what)).await {
@@ -108,11 +108,11 @@ pub(super) async fn read_ref(forge: &Forge, name: &str, what: &str) -> Result<Op
     }
 }
 
-/// Makes the ref `name` below the ledger's prefix, or moves it forwards from the commit `from`, which is `to`'s parent.
+/// Creates the ref `name` below the ledger's prefix, or moves it forwards from `from`, the parent of `to`.
 ///
 /// # Errors
-/// [`ForgeError::Obstructed`] when the ref does not move though it is where it was read; else [`ForgeError`] of a call.
-/// Where its outcome is unknown, the ref was looked at and has not moved so far.
+/// [`ForgeError::Obstructed`] if the ref does not move although it is where it was read; otherwise [`ForgeError`] of a
+/// call. If its outcome is unknown, the ref was read and had not moved.
 pub(super) async fn move_ref(
     forge: &Forge,
     name: &str,
@@ -142,7 +142,7 @@ pub(super) async fn move_ref(
             Some(_) if !is_unmoved => return Ok(Move::Lost),
             Some(_) | None => {}
         }
-        // A write that was cut off may still have its effect: who wrote it decides anew.
+        // A write that was cut off may still take effect, so its caller decides again.
         if error.outcome_is_unknown() {
             return Err(error);
         }
@@ -154,22 +154,22 @@ pub(super) async fn move_ref(
     }
 }
 
-/// The pause before another try, after so many.
+/// The pause before another try, after this many.
 fn pause_before(tried: u32) -> Duration {
     PAUSE.saturating_mul(1 << tried.saturating_sub(1).min(10)).min(PAUSE_MAX)
 }
 
-/// Whether the answer says that somebody else was faster.
+/// Whether the answer says that another writer was faster.
 fn is_lost_race(error: &ForgeError) -> bool {
     error.is_refusal(422, "already exists") || error.is_refusal(422, "not a fast forward")
 }
 
-/// Whether only the ref's tip tells why a move was refused.
+/// Whether only the ref's tip can tell why a move was refused.
 fn is_doubtful(error: &ForgeError) -> bool {
     matches!(error, ForgeError::Refused { status: 409 | 422, .. } | ForgeError::NotFound { .. })
 }
 
-/// Whether the answer names a rule, or what no ref can be called: another try would be refused as well.
+/// Whether the answer names a rule or an invalid ref name, so that every further try would be refused.
 fn is_lasting(error: &ForgeError) -> bool {
     let ForgeError::Refused { message, .. } = error else { return false };
     let message = message.to_ascii_lowercase();
@@ -183,7 +183,7 @@ fn obstructed(error: ForgeError, name: &str) -> ForgeError {
         ForgeError::Refused { what, status, message } => {
             ForgeError::Obstructed { what, reference: format!("refs/{name}"), status, message }
         }
-        // Reading goes well, so what is missing is the right to write.
+        // Reading succeeds, so the missing right is the one to write.
         error => error,
     }
 }

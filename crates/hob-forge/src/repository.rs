@@ -1,4 +1,4 @@
-//! The repository itself: its branches, its settings file, and who may do what.
+//! The repository itself: its branches, its settings file and the permissions of accounts.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ use crate::{
 /// What Hob reads of a repository.
 #[derive(Debug, Clone)]
 pub struct RepositoryDetails {
-    /// The branch that work starts from and goes to.
+    /// The branch that work starts from and is merged into.
     pub default_branch: String,
-    /// Whether the token is a person's who may not push. Of an App or a job the forge does not say what it may.
+    /// Whether the token belongs to a person who may not push. The forge does not report the rights of an App or a job.
     pub is_read_only: bool,
     /// Whether it is archived: read-only for everybody.
     pub archived: bool,
-    /// Whether it has issues.
+    /// Whether issues are enabled.
     pub has_issues: bool,
 }
 
 impl RepositoryDetails {
-    /// Whether work can be put on `repo`, which they describe.
+    /// Whether work can be published in `repo`, which these details are about.
     ///
     /// # Errors
-    /// [`ForgeError::Archived`], [`ForgeError::NoIssues`], or [`ForgeError::Forbidden`] where the token may not push.
+    /// [`ForgeError::Archived`], [`ForgeError::NoIssues`], or [`ForgeError::Forbidden`] if the token may not push.
     pub fn fit(&self, repo: &RepoName) -> Result<(), ForgeError> {
         if self.archived {
             return Err(ForgeError::Archived(repo.clone()));
@@ -139,7 +139,7 @@ struct NameWire {
     name: String,
 }
 
-/// What GitHub says of a path: a list of a folder, an object of anything else.
+/// GitHub's answer about a path: a list for a folder, an object for anything else.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum PathWire {
@@ -159,7 +159,7 @@ struct TreeEntryWire {
 }
 
 impl TreeEntryWire {
-    /// Whether it is a file, and no folder, link or submodule.
+    /// Whether it is a file, as opposed to a folder, link or submodule.
     fn is_file(&self) -> bool {
         self.mode.starts_with("100")
     }
@@ -175,7 +175,7 @@ impl Repository<'_> {
     /// The repository's own data.
     ///
     /// # Errors
-    /// [`ForgeError::NoRepository`] when it is not there.
+    /// [`ForgeError::NoRepository`] if it does not exist.
     pub async fn details(self) -> Result<RepositoryDetails, ForgeError> {
         match self.forge.get::<RepositoryWire>(&self.forge.path(""), MetadataRead.to("read the repository")).await {
             Ok(wire) => Ok(RepositoryDetails {
@@ -188,8 +188,8 @@ impl Repository<'_> {
         }
     }
 
-    /// Whether the repository's `permissions` say that the token may not push. They are about people: of an App or a job
-    /// GitHub answers five times false, whatever it may do (`docs/github.md`, `repo.permissions`).
+    /// Whether the repository's `permissions` say that the token may not push. They are about people: for an App or a
+    /// job GitHub answers five times false, regardless of its rights (`docs/github.md`, `repo.permissions`).
     async fn is_read_only(self, permissions: Option<PermissionsWire>) -> Result<bool, ForgeError> {
         let says_so = permissions.is_some_and(|permissions| permissions.pull && !permissions.push);
         Ok(says_so && self.forge.connection().is_of_a_person().await?)
@@ -198,7 +198,7 @@ impl Repository<'_> {
     /// The tip of the branch that work starts from.
     ///
     /// # Errors
-    /// As of [`RepositoryDetails::fit`] and [`Self::tip`].
+    /// As for [`RepositoryDetails::fit`] and [`Self::tip`].
     pub async fn base_branch(self) -> Result<BaseBranch, ForgeError> {
         let details = self.details().await?;
         details.fit(&self.forge.repo)?;
@@ -208,7 +208,7 @@ impl Repository<'_> {
     /// The tip of a branch that work starts from.
     ///
     /// # Errors
-    /// [`ForgeError::EmptyRepository`] when the branch has no commit yet.
+    /// [`ForgeError::EmptyRepository`] if the branch has no commit yet.
     pub async fn tip(self, name: String) -> Result<BaseBranch, ForgeError> {
         match self
             .forge
@@ -232,10 +232,10 @@ impl Repository<'_> {
         Ok(self.tips(prefix).await?.into_keys().collect())
     }
 
-    /// The same with their tips: one list, which is a free 304 while none of them moves.
+    /// The same with their tips: one list, which costs nothing (304) while none of them moves.
     ///
     /// # Errors
-    /// As [`branches`](Self::branches)'s.
+    /// As for [`branches`](Self::branches).
     pub async fn tips(self, prefix: &str) -> Result<BTreeMap<String, Sha>, ForgeError> {
         let path = self.forge.path(&format!("/git/matching-refs/heads/{prefix}"));
         let found: Vec<RefWire> =
@@ -244,7 +244,7 @@ impl Repository<'_> {
         Ok(found.into_iter().filter_map(named).collect())
     }
 
-    /// The branch that leaves no room for branches whose names begin with `prefix`; none where there is no such branch.
+    /// The branch whose name prevents branches whose names begin with `prefix`. `None` if there is none.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -261,7 +261,7 @@ impl Repository<'_> {
         Ok(None)
     }
 
-    /// The names in the top folder of a commit; GitHub shows 1,000.
+    /// The names in the top folder of a commit; GitHub returns at most 1,000.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -271,7 +271,7 @@ impl Repository<'_> {
         Ok(found.into_iter().map(|found| found.name).collect())
     }
 
-    /// The names in a folder of a commit, of which GitHub shows 1,000; none where there is no such folder.
+    /// The names in a folder of a commit, at most 1,000; empty if there is no such folder.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -285,7 +285,7 @@ impl Repository<'_> {
         }
     }
 
-    /// The paths of the files of a tree, in all folders. Of a very large repository GitHub shows the first 100,000.
+    /// The paths of the files of a tree, in all folders. For a very large repository GitHub returns the first 100,000.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -295,10 +295,10 @@ impl Repository<'_> {
         Ok(found.tree.into_iter().filter(TreeEntryWire::is_file).map(|entry| entry.path).collect())
     }
 
-    /// A file at a commit; none where it is not there.
+    /// A file at a commit. `None` if it does not exist.
     ///
     /// # Errors
-    /// [`ForgeError::Unreadable`] when it is no text.
+    /// [`ForgeError::Unreadable`] if it is not text.
     pub async fn file(self, path: &str, at: &Sha) -> Result<Option<String>, ForgeError> {
         use base64::Engine;
         let what = format!("read `{path}`");
@@ -321,8 +321,8 @@ impl Repository<'_> {
         String::from_utf8(bytes).map(Some).map_err(|error| unreadable(NotText::Utf8(error)))
     }
 
-    /// The paths of the files that a branch changes since it left `base`; GitHub shows the first 300. None are those of a branch
-    /// that is gone.
+    /// The paths of the files that a branch has changed since it left `base`; GitHub returns the first 300. Empty if
+    /// the branch is gone.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -336,10 +336,10 @@ impl Repository<'_> {
         }
     }
 
-    /// What an account may do here; none where the forge does not know the account.
+    /// An account's permission here. `None` if the forge does not know the account.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read: then nobody is trusted.
+    /// [`ForgeError`] of the read; the account must then not be trusted.
     pub async fn permission(self, actor: &Actor) -> Result<Option<Permission>, ForgeError> {
         let path = self.forge.path(&format!("/collaborators/{}/permission", encoded(actor.login.as_str())));
         let wire = match self.forge.get::<PermissionWire>(&path, MetadataRead.to("read an account's permission")).await
@@ -348,14 +348,14 @@ impl Repository<'_> {
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
         };
-        // `permission` folds triage into read and maintain into write; `role_name` tells them apart, but may be a
-        // role of the organisation's own, which then counts as what it folds into.
+        // `permission` maps triage to read and maintain to write. `role_name` distinguishes them, but may be an
+        // organisation's own role, which then counts as what it maps to.
         let role = |name: &str| serde_json::from_value(serde_json::Value::from(name)).ok();
         Ok(role(&wire.role_name).or_else(|| role(&wire.permission)))
     }
 }
 
-/// A name as a part of a path.
+/// A name as one segment of a path.
 pub(super) fn encoded(name: &str) -> String {
     url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
 }

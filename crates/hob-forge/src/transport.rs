@@ -1,10 +1,10 @@
-//! One request and its whole answer, whoever asks; and the limits and the clock that the answers of one forge tell of.
+//! One request and its whole answer for any identity, and what the answers of one forge say about limits and time.
 //!
 //! # Guarantees
-//! - Every call has a deadline; every body a cap; every wait in the queue an end.
-//! - No path and no body holds a secret that is known: a body is sent without it, a path is refused.
-//! - A limit that is used up closes the gate for all callers of its resource until it opens again, and a secondary limit
-//!   for all callers.
+//! - Every call has a deadline, every body a cap, and every wait in the queue a limit.
+//! - No path and no body contains a known secret: secrets are removed from a body, and such a path is refused.
+//! - A limit that is used up closes the gate for all callers of its resource until it resets; a secondary limit closes
+//!   it for all callers.
 
 use std::{
     error::Error,
@@ -34,16 +34,16 @@ use crate::{
     wrong_server::in_plain_words,
 };
 
-/// The largest answer that is read.
+/// The largest answer that is read, in bytes.
 const BODY_MAX: usize = 16 << 20;
 
-/// The largest file that is read for its end.
+/// The largest file of which the end is read, in bytes.
 pub(super) const DOWNLOAD_MAX: usize = 256 << 20;
 
-/// What a call asks for, where it names nothing else.
+/// The media type of a call that names no other.
 pub(super) const JSON: &str = "application/vnd.github+json";
 
-/// A request as it is sent.
+/// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) method: &'a Method,
@@ -55,13 +55,13 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A read without conditions.
+    /// An unconditional read.
     pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
         Self { method: &Method::GET, path, body: None, etag: None, accept: JSON, purpose }
     }
 }
 
-/// The way of requests to one forge, and what its answers told.
+/// The path of requests to one forge, and what its answers said.
 #[derive(Debug)]
 pub(super) struct Transport {
     octocrab: Octocrab,
@@ -76,7 +76,7 @@ pub(super) struct Transport {
     calls: Calls,
 }
 
-/// The list of what may be sent.
+/// The list of permitted calls.
 #[derive(Debug)]
 pub(super) enum Calls {
     /// The worker's.
@@ -119,7 +119,7 @@ impl Transport {
         &self.settings
     }
 
-    /// What no call may tell, beside its token.
+    /// The secrets that no call may contain outside its token's header.
     pub(super) fn secrets(&self) -> &KnownSecrets {
         &self.secrets
     }
@@ -136,7 +136,7 @@ impl Transport {
         &self.base_path
     }
 
-    /// The forge's time now; the epoch before its first answer.
+    /// The forge's current time; the epoch before its first answer.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -146,51 +146,52 @@ impl Transport {
         self.clock.known().is_some()
     }
 
-    /// What is left of each quota that an answer named.
+    /// The rest of each quota that an answer has named.
     pub(super) fn rates(&self) -> Vec<Rate> {
         self.rates.all()
     }
 
-    /// How long no call to this resource passes yet.
+    /// How long calls to this resource must still wait.
     pub(super) fn closed_for(&self, resource: &str) -> Option<Duration> {
         self.throttle.closed_for(resource)
     }
 
-    /// How long no call at all passes yet.
+    /// How long all calls must still wait.
     pub(super) fn closed_to_all(&self) -> Option<Duration> {
         self.throttle.closed_to_all()
     }
 
-    /// Waits for the turn to write.
+    /// Waits for a turn to write.
     ///
     /// # Errors
-    /// [`ForgeError::Limited`] when it would take longer than `forge.patience`.
+    /// [`ForgeError::Limited`] if the wait would exceed `forge.patience`.
     pub(super) async fn write_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
         let turn = self.throttle.write_turn(self.settings.patience, purpose.share).await;
         turn.map_err(|retry_after| ForgeError::Limited { what: purpose.what.to_owned(), retry_after })
     }
 
-    /// How long until so many more writes fit into the longest window of the settings.
+    /// How long until this many more writes fit into the longest configured window.
     pub(super) async fn wait_for_writes(&self, writes: usize) -> Duration {
         self.throttle.wait_for(writes).await
     }
 
-    /// Spaces writes no longer.
+    /// Stops spacing writes.
     pub(super) fn skip_spacing(&self) {
         self.throttle.skip_spacing();
     }
 
-    /// One request and its whole answer, with this token in it; the gate is not asked.
+    /// One request with this token and its whole answer; bypasses the gate.
     pub(super) async fn exchange(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
         let path = call.path.split('?').next().unwrap_or_default();
-        // Of the highest level, so that no filter of events takes the context away.
+        // At the highest level, so that no filter of events removes the context.
         let span = tracing::error_span!("forge_call", method = %call.method, %path);
         self.answer(call, token).instrument(span).await
     }
 
     async fn answer(&self, call: Call<'_>, token: Option<&SecretString>) -> Result<Reply, ForgeError> {
         let what = call.purpose.what;
-        // The one gate for all that is sent: the token goes into a header, and nothing else may hold a secret.
+        // The only gate for everything that is sent: the token goes into a header, and nothing else may contain a
+        // secret.
         let redaction = self.secrets.redaction();
         if redaction.holds(call.path) {
             return Err(ForgeError::HoldsSecret { what: what.to_owned() });
@@ -203,7 +204,7 @@ impl Transport {
         builder = builder.header(header::ACCEPT, call.accept);
         builder = builder.header("x-github-api-version", "2022-11-28");
         if let Some(token) = token {
-            // octocrab's own sign-in would leave it out of further pages where the base is not GitHub's.
+            // octocrab's own sign-in would omit it from further pages if the base is not GitHub's.
             let bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose_secret()));
             let mut bearer = bearer.map_err(|_invalid| ForgeError::Unauthorized)?;
             bearer.set_sensitive(true);
@@ -239,7 +240,8 @@ impl Transport {
         Ok(reply)
     }
 
-    /// The last `tail` bytes of at most `most` at an address that the forge named. No token goes there, and no redirect is followed.
+    /// The last `tail` bytes of at most `most` at an address that the forge named. No token is sent there, and no
+    /// redirect is followed.
     pub(super) async fn tail_of(
         &self,
         address: &str,
@@ -247,7 +249,7 @@ impl Transport {
         what: &str,
     ) -> Result<Vec<u8>, ForgeError> {
         let unreadable = || ForgeError::Unreadable { what: what.to_owned(), source: "the address is none".into() };
-        // octocrab would take a path for one of the API, and what it signs in with is its own affair.
+        // octocrab would read a path as one of the API, and would use its own sign-in.
         let url =
             url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "https" | "http") && url.has_host());
         let url = url.ok_or_else(unreadable)?;
@@ -267,7 +269,7 @@ impl Transport {
                     return Err(ForgeError::Unreadable { what: what.to_owned(), source: "it is too long".into() });
                 }
                 kept.extend_from_slice(&data);
-                // Moved now and then, not for each frame.
+                // Moved occasionally, not for each frame.
                 if kept.len() > 2 * tail {
                     kept.drain(..kept.len() - tail);
                 }
@@ -281,7 +283,7 @@ impl Transport {
             .unwrap_or_else(|_elapsed| Err(ForgeError::TimedOut { what: what.to_owned(), deadline }))
     }
 
-    /// Takes in what an answer says of its quota.
+    /// Records what an answer says about its quota.
     pub(super) fn note(&self, reply: &Reply, resource: &str) {
         let rate = reply.rate(resource);
         if let Some(wait) = exhausted(reply, self.now()) {
@@ -315,28 +317,28 @@ impl Transport {
         ForgeError::Limited { what: purpose.what.to_owned(), retry_after: limit.wait }
     }
 
-    /// How long to wait before the call that failed so is tried once more; none: it is not.
+    /// How long to wait before a retry of the failed call. `None` if it is not retried.
     pub(super) fn pause_after(&self, error: &ForgeError, tried: u32) -> Option<Duration> {
         let FailureClass::Transient { retry_after } = error.class() else { return None };
         let wait = retry_after.unwrap_or_else(|| jittered(self.settings.retry_base, tried));
         (tried < self.settings.retries && wait <= self.settings.patience).then_some(wait)
     }
 
-    /// A pause before another round against others who write the same. Within less time than a round takes here, all who
-    /// lost this one would only meet again.
+    /// A pause before another round against writers of the same ref. If it were shorter than a round takes here, all
+    /// losers of this round would only collide again.
     pub(super) fn pause_of_round(&self, round: u32, took: Duration) -> Duration {
         jittered(self.settings.retry_base.max(took), round.min(4))
     }
 }
 
-/// Where a path of [`Call`] stands on the server. GraphQL is beside the REST API, and its path names no version.
+/// The address of a [`Call`]'s path on the server. GraphQL is beside the REST API, and its path contains no version.
 /// <https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql>
 fn address(base_path: &str, path: &str) -> String {
     let base = if path == GRAPHQL { base_path.strip_suffix("/v3").unwrap_or(base_path) } else { base_path };
     format!("{base}{path}")
 }
 
-/// What the network said: the innermost cause. Those around it name octocrab's own parts, and may have a backtrace.
+/// The network's error: the innermost cause. The outer ones name octocrab's own parts, and may have a backtrace.
 #[derive(Debug)]
 struct RootCause(Box<dyn Error + Send + Sync>);
 
@@ -362,12 +364,12 @@ impl Error for RootCause {
     }
 }
 
-/// The error of a call that the network failed.
+/// The error of a call that failed in the network.
 pub(super) fn unreachable(what: &str, error: impl Into<Box<dyn Error + Send + Sync>>) -> ForgeError {
     ForgeError::Unreachable { what: what.to_owned(), source: Box::new(RootCause(error.into())) }
 }
 
-/// The error of an answer that is longer than what is read.
+/// The error of an answer that exceeds what is read.
 fn too_large(what: &str) -> ForgeError {
     let why = format!("it has more than {} MiB", BODY_MAX >> 20);
     ForgeError::Unreadable { what: what.to_owned(), source: why.into() }
@@ -394,7 +396,7 @@ mod tests {
         }
     }
 
-    /// As octocrab's errors are: its own words, the cause's and a backtrace.
+    /// The shape of octocrab's errors: its own words, the cause's and a backtrace.
     #[derive(Debug, thiserror::Error)]
     #[error("Service Error: {0}\n\nFound at 0: somewhere")]
     struct Wrapped(#[source] std::io::Error);

@@ -1,4 +1,4 @@
-//! A quota over a sliding window: exact, so that no span of it ever has more, whatever the pace.
+//! A quota over a sliding window: exact, so that no span ever exceeds it at any pace.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -6,10 +6,10 @@ use tokio::time::Instant;
 
 use crate::purpose::Share;
 
-/// The part of a window that is kept for the leases: a fifth of it.
+/// The part of a window that is reserved for leases: a fifth.
 const OF_LEASES: usize = 5;
 
-/// So many in any span of this length; what it keeps is bounded by that number.
+/// At most `most` entries in any span of this length; memory is bounded by that number.
 #[derive(Debug)]
 pub(super) struct Window {
     span: Duration,
@@ -32,12 +32,12 @@ impl Window {
         self.until(most, now)
     }
 
-    /// How long until so many fit; as many as it has at all, where it never has so many.
+    /// How long until `many` fit, or as many as ever fit, if that is less.
     pub(super) fn wait_for(&self, many: usize, now: Instant) -> Duration {
         self.until(self.most - many.clamp(1, self.most.max(1)) + 1, now)
     }
 
-    /// The time over which it counts.
+    /// The window's length.
     pub(super) fn span(&self) -> Duration {
         self.span
     }
