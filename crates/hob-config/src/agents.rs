@@ -1,4 +1,4 @@
-//! The sections `[agents.NAME]` and `[recipes.NAME]`: which agents there are, what runs them, and how far they may go.
+//! The sections `[agents.NAME]` and `[recipes.NAME]`: the agents, what runs them, and their limits.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BackendKind, Effort, duration};
 
-/// How a model calls tools.
+/// How a model makes tool calls.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speech {
-    /// With the tool calls of its interface.
+    /// With its interface's own tool calls.
     #[default]
     Calls,
     /// With a JSON object in its text, for models and servers without tool calls.
@@ -25,17 +25,17 @@ pub enum PromptVia {
     /// On standard input.
     #[default]
     Stdin,
-    /// As an argument: in place of `{prompt}`, or appended where no argument has it.
+    /// As an argument: in place of `{prompt}`, or appended if no argument contains it.
     Argument,
 }
 
-/// Commands that ran and failed: how many end a run, or how many there were.
+/// Commands that ran and failed: as a limit or as a count.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FailedCommands {
-    /// In a row; as a limit, 0: not limited.
+    /// In a row; as a limit, 0 means not limited.
     pub in_row: u32,
-    /// In the whole run; as a limit, 0: not limited.
+    /// In the whole run; as a limit, 0 means not limited.
     pub total: u32,
 }
 
@@ -43,68 +43,72 @@ pub struct FailedCommands {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// What runs it.
+    /// The backend that runs it.
     pub backend: BackendKind,
     /// `command`: the program and its arguments. An argument may be `{prompt}` or `--flag={prompt}`. For a known
     /// command line: its program if it is not on the PATH, and arguments to put before Hob's own.
     pub command: Vec<String>,
     /// `command` only: how the prompt reaches the program.
     pub prompt: PromptVia,
-    /// `native`: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`; none: `model.default`. For a known
-    /// command line: the program's own name of the model; none: the program's choice.
+    /// `native`: the model, `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`. `None` for `model.default`. For a
+    /// known command line: the program's own name of the model, or `None` for its default.
     pub model: Option<String>,
-    /// `native` only: the fallback models, in order; if empty and the agent has no model of its own: `model.fallback`.
+    /// `native` only: the fallback models, in order. If it is empty and the agent has no model of its own,
+    /// `model.fallback` applies.
     pub fallback: Vec<String>,
-    /// `native` only: how much the model thinks; none: `model.effort`.
+    /// `native` only: how much the model thinks. `None` for `model.effort`.
     pub effort: Option<Effort>,
-    /// Names of variables that reach the agent's child processes in addition to the allow-list. Hob's own secrets never do.
+    /// Names of variables that the agent's child processes get in addition to the allow-list; never Hob's own secrets.
     pub env: Vec<String>,
-    /// Hosts that the agent's programs reach where `sandbox.network` is closed: `example.org`, `example.org:8443`,
+    /// Hosts that the agent's programs may reach while `sandbox.network` is closed: `example.org`, `example.org:8443`,
     /// `192.0.2.7:80`.
     pub hosts: Vec<String>,
-    /// `native` only: hosts whose pages the tool `fetch` shows, written as `hosts`; empty: there is no such tool.
+    /// `native` only: hosts whose pages the tool `fetch` may read, written as `hosts`; if empty, the tool is missing.
     pub fetch_hosts: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
-    /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is stopped; 0, here and
-    /// below: not limited. None: 250, and 50 of an investigation.
+    /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is
+    /// stopped. Here and below, 0 means not limited. `None` for 250, or 50 in an investigation.
     pub max_iterations: Option<u32>,
     /// `native`, and any agent that investigates: replies in a row whose actions all failed before the run is stopped.
     pub consecutive_errors: u32,
-    /// `native`, and any agent that investigates: of the last 20 replies, those with a failed action that stop the run.
+    /// `native`, and any agent that investigates: how many of the last 20 replies may have a failed action before the
+    /// run is stopped.
     pub recent_errors: u32,
     /// `native` only: commands that ran and failed before the run is stopped.
     pub failed_commands: FailedCommands,
     /// `native`, and any agent that investigates: identical calls in a row before the run is stopped.
     pub identical_calls: u32,
-    /// `native` only: whether the model looks at the task, its change and the checks once more before its `done` counts.
+    /// `native` only: whether the model has to look at the task, its change and the checks once more before its `done`
+    /// counts.
     pub last_look: bool,
-    /// `native`, and any agent that investigates: wall time of a run; none: what the attempt has left.
+    /// `native`, and any agent that investigates: wall time of a run. `None` for what the attempt has left.
     #[serde(with = "duration::optional")]
     pub max_time: Option<Duration>,
-    /// `native` only: tokens a run may send and get, cached ones included.
+    /// `native` only: tokens that a run may send and receive, including cached ones.
     pub max_tokens: u64,
-    /// `native` only: bytes all commands of a run may write.
+    /// `native` only: bytes that all commands of a run may write.
     pub max_output: u64,
     /// `native` only: the share of a limit, in percent, after which the model is asked to finish.
     pub soft_limit: u8,
-    /// `native` only: tokens the model takes in; near them, old answers are left out. None: what is known of the model.
+    /// `native` only: the model's window in tokens; near it, old answers are masked. `None` for what is known about the
+    /// model.
     pub context_tokens: Option<u64>,
-    /// `native` only: how the model calls tools.
+    /// `native` only: how the model makes tool calls.
     pub speech: Speech,
-    /// `native` only: the tools it has, by name; empty: all that are built in.
+    /// `native` only: its tools, by name; empty for all built-in ones.
     pub tools: Vec<String>,
-    /// `native` only: the MCP servers whose tools it has besides, by name.
+    /// `native` only: MCP servers whose tools it has in addition, by name.
     pub mcp: Vec<String>,
     /// `native` only: the highest impact of an action that needs no approval.
     pub approve: Impact,
-    /// `native` only: what happens to an action that needs approval when nobody is at a terminal.
+    /// `native` only: what happens to an action that needs approval if no person is at a terminal.
     pub ask: Ask,
-    /// `native` only: actions that are refused, whoever approves: `shell(git push)`.
+    /// `native` only: actions that are refused even with approval, such as `shell(git push)`.
     pub denied: Vec<String>,
     /// Bytes kept of one output stream of a program, and of one tool's answer to the model.
     pub output_cap: usize,
-    /// `native` only: time one shell command may take; the run's own time ends it earlier.
+    /// `native` only: the time limit of one shell command; the run's own time may end it earlier.
     #[serde(with = "duration")]
     pub shell_time: Duration,
 }
@@ -165,23 +169,23 @@ const DENIED: [&str; 16] = [
     "shell(gh pr create)",
 ];
 
-/// A command-line program that a native agent may have as a tool.
+/// A command-line program that a native agent may use as a tool.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolSettings {
-    /// The program and its first arguments; empty: the tool's own name.
+    /// The program and its first arguments; empty for the tool's own name.
     pub command: Vec<String>,
-    /// What it does, for the model.
+    /// Its description, for the model.
     pub description: String,
-    /// Argument lines that show its use.
+    /// Examples of its arguments.
     pub examples: Vec<String>,
-    /// What a call of it may do at least.
+    /// The lowest impact of a call.
     pub impact: Impact,
-    /// Takes the help text from the program itself (`--help`), once.
+    /// Whether to take the help text from the program itself (`--help`), once.
     pub auto_help: bool,
 }
 
-/// Fixed steps that change a folder without a model.
+/// Fixed steps that change a folder, without a model.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecipeSettings {
@@ -206,7 +210,7 @@ pub enum Step {
 /// A replacement of text in files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replace {
-    /// What is looked for.
+    /// The text to find.
     pub find: String,
     /// The replacement; `$1` is a group if `find` is a regular expression.
     pub with: String,
@@ -216,16 +220,16 @@ pub struct Replace {
     pub pattern: Pattern,
 }
 
-/// How a text to look for is read.
+/// How the text to find is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// As it stands.
+    /// Literally.
     Text,
     /// As a regular expression.
     Regex,
 }
 
-/// The step as it is written: one flat table, so that a mistake gets a message of its own.
+/// A step as it is written: one flat table, so that each mistake gets its own message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct StepFields {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of program works on an issue.
+/// The kind of program that works on an issue.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum BackendKind {
@@ -15,7 +15,7 @@ pub enum BackendKind {
     Command,
     /// Fixed steps, no model.
     Recipe,
-    /// Another agent's command line, run as Hob knows it.
+    /// Another agent's command line that Hob knows.
     Adapter(AdapterName),
 }
 
@@ -78,7 +78,7 @@ impl std::fmt::Display for AdapterName {
     }
 }
 
-/// A text that names no backend.
+/// A text that is not a backend's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a backend; the backends are native, command, recipe, {known}", known = AdapterName::ALL.map(AdapterName::as_str).join(", "))]
 pub struct UnknownBackend(String);

@@ -1,11 +1,11 @@
-//! Which of the given values cannot be read, and what to write in its place: the library that reads them names types of Rust.
+//! Finds the value that cannot be read, and says what to write instead; the library's errors name Rust types.
 
 use config::{Config, ConfigError, File, FileFormat, Value, ValueKind};
 use toml::Table;
 
 use crate::{DEFAULTS, Settings, SettingsError, sensible::kind};
 
-/// The error of the first value that cannot be read; `error` is what the library says of all together.
+/// The error of the first value that cannot be read; `error` is the library's error for all values.
 pub(super) fn culprit(given: &Value, error: ConfigError) -> SettingsError {
     let mut leaves = Vec::new();
     collect("", given, &mut leaves);
@@ -16,7 +16,7 @@ pub(super) fn culprit(given: &Value, error: ConfigError) -> SettingsError {
     }
 }
 
-/// A text as it stands, all else as TOML has it.
+/// A text as it is, other values as TOML.
 pub(super) fn shown(value: &Value) -> String {
     match &value.kind {
         ValueKind::String(text) => text.clone(),
@@ -40,13 +40,13 @@ fn collect<'a>(prefix: &str, value: &'a Value, leaves: &mut Vec<(String, &'a Val
     }
 }
 
-/// What to write in place of a value; none: with the defaults it can be read.
+/// What to write in place of a value. `None` if it can be read together with the defaults.
 fn refusal(key: &str, value: &Value) -> Option<String> {
     let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
     let alone = Config::builder().add_source(defaults).set_override(key, value.clone()).ok()?.build().ok()?;
     let error = alone.try_deserialize::<Settings>().err()?;
     let said = words(&error);
-    // It needs another key beside it.
+    // It needs another key.
     if said.contains("missing") {
         return None;
     }
@@ -61,7 +61,7 @@ fn words(error: &ConfigError) -> String {
     }
 }
 
-/// The words that a setting allows, where it allows but some.
+/// The words that a setting allows, if there is a fixed list.
 fn variants(key: &str, value: &Value) -> Option<String> {
     let mut document: Table = toml::from_str(DEFAULTS).ok()?;
     let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -76,7 +76,7 @@ fn variants(key: &str, value: &Value) -> Option<String> {
     Some(format!("write {allowed}"))
 }
 
-/// What to write where the default is of another kind.
+/// What to write if the default is of another kind.
 fn another_kind(key: &str, value: &Value) -> Option<String> {
     let defaults: Table = toml::from_str(DEFAULTS).ok()?;
     let (first, rest) = key.split_once('.').unwrap_or((key, ""));

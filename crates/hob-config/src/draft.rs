@@ -11,7 +11,7 @@ use serde::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DraftRule {
-    /// It opens ready for review; `false` is the older way to say so.
+    /// It opens ready for review; `false` is the older spelling.
     Never,
     /// It opens as a draft and stays one; also `true`.
     Always,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 /// Reads `30s`, `5m`, `1h`, or a sum such as `1h 30m`.
 ///
 /// # Errors
-/// A sentence that says how a duration is written.
+/// A sentence with the valid format.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text.trim())
         .map_err(|_unreadable| format!("`{text}` is not a duration: write for example `30s`, `5m` or `1h`"))

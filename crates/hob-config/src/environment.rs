@@ -1,4 +1,4 @@
-//! The process's environment: read here and nowhere else.
+//! The process's environment; no other module reads it.
 
 use std::{
     collections::BTreeMap,
@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{SecretFiles, may_pass, toolchains::toolchains};
 
-/// What a child may inherit: where programs and the home are, the language, the time zone, and where proxies and
-/// certificates are. Nothing that holds a secret.
+/// What a child may inherit: the paths of programs and the home, the language, the time zone, and the addresses of
+/// proxies and certificates. Nothing that contains a secret.
 const INHERITED: [&str; 18] = [
     "PATH",
     "HOME",
@@ -32,8 +32,8 @@ const INHERITED: [&str; 18] = [
     "no_proxy",
 ];
 
-/// The part of Hob's environment that every child gets: an allow-list, so that a new secret is left out by itself. What
-/// leads to a toolchain is set where the toolchain is.
+/// The part of Hob's environment that every child gets: an allow-list, so that new secrets are excluded by default.
+/// Variables that lead to a toolchain are set together with the toolchain.
 pub fn child_environment() -> BTreeMap<OsString, OsString> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     let value = |name: &str| std::env::var_os(name);
@@ -59,7 +59,7 @@ pub fn named_environment<'a>(
     passed.filter_map(|name| Some((OsString::from(name), by_file(name).or_else(|| value(name))?))).collect()
 }
 
-/// How the models' services are reached: keys and addresses from the environment.
+/// Access to the models' services: keys and addresses from the environment.
 #[derive(Debug, Default, Clone)]
 pub struct ModelAccess {
     /// `ANTHROPIC_API_KEY`.
@@ -72,7 +72,7 @@ pub struct ModelAccess {
     pub openai_base_url: Option<String>,
 }
 
-/// Reads how the models' services are reached; `files` may hold the keys. An empty variable counts as not set.
+/// Reads the access to the models' services; `files` may contain the keys. An empty variable counts as not set.
 pub fn model_access(files: &SecretFiles) -> ModelAccess {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());

@@ -1,9 +1,9 @@
-//! What a flag gives as the value of a setting.
+//! The value that a flag gives to a setting.
 
 use config::{Value, ValueKind};
 use toml::Table;
 
-/// A text in quotes, a list or a table is TOML; all else stands for itself, and a list may be written with commas.
+/// A text in quotes, a list or a table is TOML; anything else is literal, and a list may be written with commas.
 pub(super) fn flag_value(text: &str, is_list: bool) -> Value {
     let written = text.trim();
     let value = written.starts_with(['"', '\'', '[', '{']).then(|| toml_value(written)).flatten();

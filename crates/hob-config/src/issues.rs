@@ -1,4 +1,4 @@
-//! `[issues]`: which of the issues with the trigger label are begun.
+//! `[issues]`: which of the issues with the trigger label Hob begins.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,6 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssueSettings {
-    /// Empty: anybody's; `none`: those that nobody is assigned to; else those of this account.
+    /// Empty for issues with any assignee, `none` for those without one; otherwise those of this account.
     pub assignee: String,
 }

@@ -1,4 +1,4 @@
-//! Typed settings, one section a file, and the only reader of the environment.
+//! Typed settings, one section for each file, and the only code that reads the environment.
 
 mod agents;
 mod backends;

@@ -1,4 +1,5 @@
-//! Loads the settings: defaults, what is ready, a file, `HOB__SECTION__KEY` variables, flags. An unknown key names the nearest known one.
+//! Loads the settings: defaults, ready agents, a file, `HOB__SECTION__KEY` variables, flags. For an unknown key, the
+//! error names the nearest known one.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -18,11 +19,11 @@ use crate::{
     variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL},
 };
 
-/// Tables whose keys users choose; their contents are validated where they are read.
+/// Tables whose keys users choose; their contents are validated by the code that reads them.
 const FREE_TABLES: [&str; 5] = ["agents", "mcp", "recipes", "model", "tools"];
 
 impl Settings {
-    /// Loads the settings. `flags` are `section.key` pairs that win over all else.
+    /// Loads the settings. `flags` are `section.key` pairs that override everything else.
     ///
     /// # Errors
     /// [`SettingsError`], one sentence that says what to change.
@@ -61,7 +62,7 @@ impl Settings {
             .prefix_separator("__")
             .separator("__")
             .try_parsing(true)
-            // As workflows hand on what was not given, and as the standard variables are read.
+            // Workflows pass on unset values as empty ones; the standard variables are read in the same way.
             .ignore_empty(true)
             .list_separator(",")
             .source(Some(variables));
@@ -101,8 +102,8 @@ fn refuse_unknown(merged: &Config) -> Result<(), SettingsError> {
     }
 }
 
-/// Refuses variables that begin as Hob's do and are nearly the name of one: they would be passed over in silence. Others
-/// are somebody else's.
+/// Refuses variables that begin like Hob's and are misspelt names of its own, which would otherwise be ignored
+/// silently. Other variables belong to other programs.
 fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), SettingsError> {
     let known = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build()?;
     let mut keys = BTreeSet::new();
@@ -117,7 +118,7 @@ fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), S
         let nearest = names.iter().min_by_key(distance)?;
         (name.contains("__") || distance(&nearest) <= 2).then(|| (name.clone(), nearest.clone()))
     });
-    // The same one each time, whatever order the variables have.
+    // The same one each time, in any order of the variables.
     match near.min() {
         Some((name, nearest)) => Err(SettingsError::UnknownVariable { name, nearest }),
         None => Ok(()),

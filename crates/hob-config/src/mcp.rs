@@ -1,5 +1,5 @@
-//! The section `[mcp.NAME]`: servers of the Model Context Protocol, whose tools native agents may have. They stand in the
-//! settings of whoever runs Hob alone: no repository starts a program or names a server.
+//! The section `[mcp.NAME]`: servers of the Model Context Protocol whose tools native agents may use. Only the
+//! operator's settings have it: no repository starts a program or names a server.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,30 +8,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::duration;
 
-/// What the names of all tools of MCP servers begin with: `mcp_NAME_TOOL`.
+/// The prefix of the names of all tools of MCP servers: `mcp_NAME_TOOL`.
 pub const MCP_PREFIX: &str = "mcp_";
 
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpSettings {
-    /// A server on this machine: the program and its arguments. `{folder}` in one is the folder that the agent works in.
+    /// A server on this machine: the program and its arguments. `{folder}` in one of them is the folder that the agent
+    /// works in.
     pub command: Vec<String>,
-    /// Names of variables that the program gets besides.
+    /// Names of variables that the program gets in addition.
     pub env: Vec<String>,
-    /// Hosts that the program reaches where `sandbox.network` is closed.
+    /// Hosts that the program may reach while `sandbox.network` is closed.
     pub hosts: Vec<String>,
     /// A server over streamable HTTP: its address.
     pub url: Option<String>,
-    /// The name of the variable whose value opens that server, as a bearer token.
+    /// The name of the variable whose value is the bearer token of that server.
     pub token: Option<String>,
-    /// The tools that agents have; empty: all that the server lists.
+    /// The tools that agents may use; empty for all that the server lists.
     pub allow: Vec<String>,
-    /// What a tool may do of which `tools` says nothing.
+    /// The impact of tools that `tools` does not list.
     pub impact: Impact,
-    /// What each tool may do.
+    /// The impact of each tool.
     pub tools: BTreeMap<String, Impact>,
-    /// How long the server may take to start and to list its tools, and then for each call.
+    /// The time limit for the server's start and list of tools, and then for each call.
     #[serde(with = "duration")]
     pub timeout: Duration,
 }
@@ -53,12 +54,12 @@ impl Default for McpSettings {
 }
 
 impl McpSettings {
-    /// What the tool `name`, as the server calls it, may do.
+    /// The impact of the tool `name`, by the server's own name for it.
     pub fn impact_of(&self, name: &str) -> Impact {
         self.tools.get(name).copied().unwrap_or(self.impact)
     }
 
-    /// Whether agents have the tool `name`, as the server calls it.
+    /// Whether agents may use the tool `name`, by the server's own name for it.
     pub fn allows(&self, name: &str) -> bool {
         self.allow.is_empty() || self.allow.iter().any(|allowed| allowed == name)
     }

@@ -1,4 +1,4 @@
-//! The section `[model]`: which model works by default, where it is, what it costs, and how long it may take.
+//! The section `[model]`: the default model, its address, prices and time limits.
 
 use std::{collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
 
@@ -10,37 +10,39 @@ use crate::duration;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
-    /// The model an agent uses that names none: `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`.
+    /// The model of agents that name none: `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`.
     pub default: Option<String>,
     /// The fallback models, in order. An agent with a `model` of its own uses its own list.
     pub fallback: Vec<String>,
-    /// Where the OpenAI-compatible interface is, with its version: `http://127.0.0.1:11434/v1`. `OPENAI_BASE_URL` wins.
+    /// The address of the OpenAI-compatible interface, with its version: `http://127.0.0.1:11434/v1`. `OPENAI_BASE_URL`
+    /// wins.
     pub openai_base_url: Option<String>,
-    /// Where Anthropic's interface is, without its version. `ANTHROPIC_BASE_URL` wins.
+    /// The address of Anthropic's interface, without its version. `ANTHROPIC_BASE_URL` wins.
     pub anthropic_base_url: Option<String>,
-    /// What `openai/MODEL` is asked through; none: responses for OpenAI's own address, else chat completions.
+    /// The interface for `openai/MODEL`. `None` for responses at OpenAI's own address, and chat completions elsewhere.
     pub openai_interface: Option<OpenAiInterface>,
-    /// How much a model thinks; none: as its service has it by default.
+    /// How much a model thinks. `None` for its service's default.
     pub effort: Option<Effort>,
     /// Whether a model is shown the images of an issue.
     pub images: ImageUse,
-    /// Tokens one reply may have, its thinking not counted where `effort` is set.
+    /// Tokens in one reply, not counting its thinking if `effort` is set.
     pub max_output_tokens: u32,
     /// Deadline of a connection attempt.
     #[serde(with = "duration")]
     pub connect_timeout: Duration,
-    /// Silence that ends a request: until the answer begins, and between two pieces of a stream.
+    /// How long a request may be silent: before the answer begins, and between two pieces of a stream.
     #[serde(with = "duration")]
     pub idle_timeout: Duration,
     /// How often a request is sent again after a transient failure.
     pub retries: u32,
-    /// Before the first retry at most; doubled for each further one, with full jitter. `0s`: at once.
+    /// The longest pause before the first retry; it doubles for each further one, with full jitter. `0s` retries at
+    /// once.
     #[serde(with = "duration")]
     pub backoff: Duration,
-    /// The longest wait of a retry; when the service asks for more, the run is handed back instead.
+    /// The longest wait before a retry; if the service asks for more, the run is handed back instead.
     #[serde(with = "duration")]
     pub backoff_max: Duration,
-    /// What a model costs, by `anthropic/MODEL` or `openai/MODEL`. A dated snapshot has the price of its model.
+    /// Prices by `anthropic/MODEL` or `openai/MODEL`. A dated snapshot has the price of its model.
     pub prices: BTreeMap<String, PriceSettings>,
 }
 
@@ -69,9 +71,9 @@ impl Default for ModelSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenAiInterface {
-    /// Responses: the reasoning of earlier turns is kept.
+    /// Responses: keeps the reasoning of earlier turns.
     Responses,
-    /// Chat completions, as many servers speak them.
+    /// Chat completions, which many servers support.
     Chat,
 }
 
@@ -101,7 +103,7 @@ impl std::fmt::Display for Effort {
 }
 
 impl Effort {
-    /// Tokens of thinking that a reply has room for beside its words.
+    /// Tokens of thinking that a reply has room for in addition to its words.
     pub fn room(self) -> u32 {
         match self {
             Self::Low => 4_096,
@@ -111,7 +113,8 @@ impl Effort {
         }
     }
 
-    /// OpenAI's word for it. `xhigh` came after GPT-5.1 (OpenAI's "Reasoning models" guide, read 2026-11); what knows no such word gets `high`.
+    /// OpenAI's word for it. `xhigh` came after GPT-5.1 (OpenAI's "Reasoning models" guide, read 2026-11); earlier
+    /// models get `high`.
     pub fn openai(self, model: &str) -> &'static str {
         let older = ["gpt-5.1-codex-max", "gpt-5.1", "gpt-5-", "o1", "o3", "o4"];
         let knows_xhigh = model.starts_with("gpt-")
@@ -130,7 +133,7 @@ impl Effort {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageUse {
-    /// Those that are known to see.
+    /// Models that are known to accept images.
     #[default]
     Auto,
     /// All.
@@ -145,7 +148,7 @@ impl ImageUse {
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let families =
             ["claude-", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-6", "o1", "o3", "o4-", "gemini-", "pixtral", "llava"];
-        // Of these families, the models that only read.
+        // The text-only models of these families.
         let blind = ["claude-2", "claude-instant", "o1-mini", "o1-preview", "o3-mini"];
         match self {
             Self::Always => true,
@@ -159,12 +162,12 @@ impl ImageUse {
 }
 
 impl ModelSettings {
-    /// What `model` costs: its own entry, or the longest one that it is a dated snapshot of.
+    /// The price of `model`: its own entry, or the longest one that it is a dated snapshot of.
     pub fn price(&self, model: &ModelName) -> Option<PriceSettings> {
         self.price_of(&model.to_string())
     }
 
-    /// The same for a model by the name that it has in the prices.
+    /// The same for a model by its name in the prices.
     pub fn price_of(&self, name: &str) -> Option<PriceSettings> {
         let snapshot_of = |key: &str| {
             let tail = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
@@ -178,7 +181,7 @@ impl ModelSettings {
     }
 }
 
-/// What a model costs, in US dollars for a million tokens.
+/// The price of a model, in US dollars for a million tokens.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceSettings {
@@ -188,10 +191,10 @@ pub struct PriceSettings {
     /// Tokens produced.
     #[serde(deserialize_with = "dollars")]
     pub output: f64,
-    /// Tokens sent that the service had cached; none: as `input`.
+    /// Tokens sent that the service had cached. `None` for the price of `input`.
     #[serde(default, deserialize_with = "some_dollars")]
     pub cached_input: Option<f64>,
-    /// Tokens sent that the service put into its cache; none: as `input`.
+    /// Tokens sent that the service put into its cache. `None` for the price of `input`.
     #[serde(default, deserialize_with = "some_dollars")]
     pub cache_write: Option<f64>,
 }
@@ -209,7 +212,7 @@ fn checked<E: Error>(price: f64) -> Result<f64, E> {
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(E::custom("a price is a number from 0 up")) }
 }
 
-/// A model's name with where it is served.
+/// A model's name, including the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelName {
     /// `anthropic/MODEL`: Anthropic's messages interface.
@@ -220,7 +223,7 @@ pub enum ModelName {
     Cassette(PathBuf),
 }
 
-/// A text that names no model.
+/// A text that is not a model's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no model: write `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`")]
 pub struct InvalidModelName(String);

@@ -1,4 +1,5 @@
-//! `[profiles]`: where profiles are looked for, and what those of a repository may choose; `[routing]`: how one is found.
+//! `[profiles]`: where profiles are, and what a repository's own may choose; `[routing]`: how the profile of an issue
+//! is found.
 
 use hob_domain::RoutingRules;
 use serde::{Deserialize, Serialize};
@@ -7,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileSettings {
-    /// A folder of profiles; empty: none.
+    /// A folder of profiles; empty for none.
     pub folder: String,
     /// The models that a repository's profiles may choose.
     pub models: Vec<String>,
-    /// How many files are read at most, beside Hob's own.
+    /// The most files that are read, not counting Hob's own.
     pub max: usize,
 }
 
@@ -19,15 +20,15 @@ pub struct ProfileSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoutingSettings {
-    /// Whether the profile of an issue is found by its text where nobody chose one.
+    /// Whether the router chooses a profile by the issue's text if no person chose one.
     pub enabled: bool,
     /// The confidence above which a profile is chosen, from 0 to 1.
     pub confidence: f32,
-    /// The complexity above which one is chosen, from 1 to 10.
+    /// The complexity above which a profile is chosen, from 1 to 10.
     pub complexity: u8,
-    /// How much higher the confidence in another profile has to be at a new message.
+    /// How much higher the confidence in another profile must be for a switch after a new message.
     pub switch: f32,
-    /// The model that is asked where the router has a hunch and is not sure; empty: none.
+    /// The model that is asked if the router is unsure; empty for none.
     pub model: String,
 }
 

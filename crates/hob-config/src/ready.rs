@@ -1,7 +1,7 @@
-//! Agents and tools that are there without settings: the lowest layer of the sources, below what people write.
+//! Agents and tools that need no settings: the lowest layer of the sources, below what people write.
 //!
-//! - Guarantees: a section changes the keys that it names. One with another `backend` is an agent of its own, which has nothing of the
-//!   ready agent of its name.
+//! - Guarantees: a section changes only the keys that it names. A section with another `backend` is a separate agent
+//!   that takes nothing from the ready agent of the same name.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{AgentSettings, Settings};
 /// The ready agents and tools, as a settings file would have them.
 const READY: &str = include_str!("../../../config/ready.toml");
 
-/// Where the ready agent `github` reads, if nobody says otherwise.
+/// The host that the ready agent `github` reads by default.
 const GITHUB: &str = "api.github.com";
 
 /// Whether there is a ready agent of this name.
@@ -23,8 +23,8 @@ pub fn is_ready_agent(name: &str) -> bool {
 }
 
 impl Settings {
-    /// Has the ready agent `github` read pages of the forge that Hob works on, whose API is at `api_url`, unless the settings say
-    /// otherwise.
+    /// Lets the ready agent `github` read pages of the forge that Hob works on, whose API is at `api_url`, unless the
+    /// settings say otherwise.
     pub fn at_forge(&mut self, api_url: &str) {
         let Some(host) = Url::parse(api_url).ok().and_then(|url| {
             let (host, port) = (url.host_str()?.to_owned(), url.port_or_known_default()?);
@@ -50,15 +50,15 @@ pub(super) fn layer_below(given: &Config) -> File<config::FileSourceString, File
     File::from_str(&ready.to_string(), FileFormat::Toml)
 }
 
-/// The ready agents that no section of `given` names.
+/// The ready agents that no section of `given` mentions.
 pub(super) fn untouched(given: &Config) -> impl Iterator<Item = String> {
     agents().into_iter().map(|(name, _)| name).filter(|name| given.get_table(&format!("agents.{name}")).is_err())
 }
 
-/// The agents of the settings file `text`, over the ready ones that it names.
+/// The agents of the settings file `text`, merged with the ready ones that it mentions.
 ///
 /// # Errors
-/// When a value cannot be read.
+/// [`ConfigError`] if a value cannot be read.
 pub(super) fn agents_over_ready(text: &str) -> Result<BTreeMap<String, AgentSettings>, ConfigError> {
     let given = Config::builder().add_source(File::from_str(text, FileFormat::Toml)).build()?;
     let named: Vec<String> = given.get_table("agents").map(|table| table.into_keys().collect()).unwrap_or_default();
@@ -68,7 +68,7 @@ pub(super) fn agents_over_ready(text: &str) -> Result<BTreeMap<String, AgentSett
     Ok(agents)
 }
 
-/// It is built in, and a test reads it.
+/// The text is built in, and a test parses it.
 fn table() -> Table {
     toml::from_str(READY).unwrap_or_default()
 }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(agent.approve, Impact::Low);
     }
 
-    /// Requirements S2 and S6: a ready agent keeps its bounds, whatever one key of it is set to, and wherever.
+    /// Requirements S2 and S6: a ready agent keeps its limits when any one of its keys is set, in any source.
     #[test]
     fn a_section_changes_the_keys_that_it_names() {
         bounded(&load("", &[]).agents["file"], 15);
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Requirement S6: every ready agent is bounded, and none has a shell or a tool that changes files.
+    /// Requirement S6: every ready agent has limits, and none has a shell or a tool that changes files.
     #[test]
     fn each_ready_agent_is_narrow() {
         let settings = load("", &[]);

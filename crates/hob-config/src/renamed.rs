@@ -1,10 +1,10 @@
-//! Settings that have a new name: the old one still works, and each use of it is noted so that a warning can say so.
+//! Renamed settings: an old name still works, and each use of it causes a warning.
 
 use std::fmt;
 
 use config::{Value, ValueKind};
 
-/// Old names, each with the present one. Both names of a setting are in the same section.
+/// Old names, each with the current one. Both are in the same section.
 const RENAMED: [(&str, &str); 3] = [
     ("limits.issue_time", "limits.attempt_time"),
     ("agent.silence_warns", "agent.idle_warning"),
@@ -27,11 +27,11 @@ impl fmt::Display for Renamed {
     }
 }
 
-/// Puts the values in `given`, the settings from all sources but the defaults, under their present names, and returns
+/// Moves the values in `given`, the settings from all sources except the defaults, to their current names, and returns
 /// the old names that were used.
 ///
 /// # Errors
-/// The names of a setting that was given under both: which value should win is not clear.
+/// A setting that is given under both names, since it is unclear which value should win.
 pub(super) fn replace_old_names(given: &mut Value) -> Result<Vec<Renamed>, Renamed> {
     let mut used = Vec::new();
     for (old, new) in RENAMED {

@@ -1,7 +1,7 @@
 //! The repository's own settings, `.github/hob.toml`, always read from the base branch.
 //!
-//! They say how the repository is checked and what may not be touched. They cannot pass variables to an agent, nor say
-//! where a model is: those belong to whoever runs Hob.
+//! They say how the repository is checked and what must not be touched. They cannot pass variables to an agent or set a
+//! model's address: those belong to the operator.
 
 use std::{
     collections::BTreeMap,
@@ -21,19 +21,19 @@ pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
 pub struct RepositorySettings {
     /// Shell commands that prove the work; Hob runs each on the base and on the head.
     pub checks: Vec<String>,
-    /// Shell commands that fetch what checks and agents need, which have no network themselves.
+    /// Shell commands that fetch what checks and agents need, since these have no network.
     pub setup: Vec<String>,
-    /// Files whose contents decide whether the steps run anew.
+    /// Files whose contents decide whether the steps run again.
     pub setup_key: Vec<String>,
-    /// Hosts that the checks need; they reach those that `sandbox.check_hosts` of whoever runs Hob lists, too.
+    /// Hosts that the checks need; they reach those that the operator's `sandbox.check_hosts` lists, too.
     pub check_hosts: Vec<String>,
-    /// The agent that works here; none: the process's own choice.
+    /// The agent that works here. `None` for the process's own choice.
     pub agent: Option<String>,
     /// Agents of this repository.
     pub agents: BTreeMap<String, AgentSettings>,
     /// Recipes of this repository.
     pub recipes: BTreeMap<String, RecipeSettings>,
-    /// Paths, as globs, that Hob's work may not touch.
+    /// Paths, as globs, that Hob's work must not touch.
     pub protected: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl RepositorySettings {
     /// Reads the file's text.
     ///
     /// # Errors
-    /// [`RepositorySettingsError`] with the line that is wrong.
+    /// [`RepositorySettingsError`] with the line of the mistake.
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
         let settings: Self =
             toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
@@ -63,7 +63,7 @@ impl RepositorySettings {
             let reason = format!("`agents.{name}.{key}` is allowed only in the settings of whoever runs Hob");
             return Err(RepositorySettingsError(reason));
         }
-        // A known program gets a key, so the repository must not choose its file or put arguments before Hob's.
+        // A known program gets a key, so the repository must not choose its file or insert arguments before Hob's.
         let placed =
             |agent: &AgentSettings| matches!(agent.backend, BackendKind::Adapter(_)) && !agent.command.is_empty();
         if let Some((name, agent)) = settings.agents.iter().find(|(_, agent)| placed(agent)) {
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(settings.unwrap().checks, ["./test.sh"]);
     }
 
-    /// Attack corpus F76, J130: a repository names no host, no key, and no program that gets one.
+    /// Attack corpus F76, J130: a repository cannot name a host, a key, or a program that gets a key.
     #[test]
     fn a_repository_leads_no_key_elsewhere() {
         let unknown =
@@ -130,7 +130,7 @@ mod tests {
             ("[forge]\napi_url = 'http://evil.example'", unknown(1, "[forge]")),
             ("[trust]\npermission = 'read'", unknown(1, "[trust]")),
             ("[secrets]\nenv = ['GITHUB_TOKEN']", unknown(1, "[secrets]")),
-            // A step is a command: neither variables nor hosts stand beside it.
+            // A step is only a command, without variables or hosts.
             (
                 "setup = [{ run = './fetch', env = ['OPENAI_API_KEY'] }]",
                 "line 1 (`setup`): invalid type: map".to_owned(),

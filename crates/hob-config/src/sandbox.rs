@@ -9,44 +9,44 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxSettings {
-    /// How children are held to what they may reach.
+    /// The tier that confines children.
     pub tier: TierSetting,
-    /// Whether they reach the network.
+    /// Whether they may use the network.
     pub network: NetworkSetting,
-    /// Hosts that the set-up steps of repositories reach where the network is closed.
+    /// Hosts that repositories' set-up steps may reach while the network is closed.
     pub hosts: Vec<String>,
-    /// Hosts that checks reach then, where the repository asks for them.
+    /// Hosts that checks may reach then, if the repository asks for them.
     pub check_hosts: Vec<String>,
-    /// Paths beside the system's that they may read and execute.
+    /// Paths that they may read and execute in addition to the system's.
     pub read: Vec<PathBuf>,
     /// Paths that they may write, too.
     pub write: Vec<PathBuf>,
-    /// MiB of memory of all processes of one child together; 0: not limited.
+    /// MiB of memory for all processes of one child; 0 means not limited.
     pub memory_mib: u64,
-    /// Processes of one child at once; 0: not limited.
+    /// Processes of one child at the same time; 0 means not limited.
     pub processes: u64,
-    /// MiB of one file; 0: not limited.
+    /// MiB of one file; 0 means not limited.
     pub file_mib: u64,
-    /// MiB that one child may write in all; 0: not limited.
+    /// MiB that one child may write in total; 0 means not limited.
     pub disk_mib: u64,
 }
 
-/// How children are held to what they may reach.
+/// How children are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TierSetting {
-    /// As well as this machine can: in a box, else in a fence.
+    /// The best that this machine supports: a box, else a fence.
     Auto,
-    /// In a box, or not at all.
+    /// Only a box.
     Box,
     /// In a fence.
     Fence,
-    /// They are not.
+    /// Not at all.
     None,
 }
 
 impl TierSetting {
-    /// The tier that is named; none: the best that there is.
+    /// The named tier. `None` for the best available.
     pub fn named(self) -> Option<Tier> {
         match self {
             Self::Auto => None,
@@ -57,18 +57,18 @@ impl TierSetting {
     }
 }
 
-/// Whether children reach the network.
+/// Whether children may use the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkSetting {
-    /// As Hob itself does, over TCP and UDP.
+    /// TCP and UDP, as for Hob itself.
     Open,
-    /// Not at all, but through Hob's proxy what an agent's settings list.
+    /// None, except the hosts in an agent's settings, through Hob's proxy.
     None,
 }
 
 impl SandboxSettings {
-    /// What one child may take.
+    /// The limits of one child.
     pub fn limits(&self) -> Limits {
         let bytes = |mib: u64| mib.saturating_mul(1 << 20);
         Limits {

@@ -1,4 +1,5 @@
-//! Secrets by file: `NAME_FILE` names a file, or a descriptor as `/dev/fd/N`, that holds the value of the variable `NAME`.
+//! Secrets in files: `NAME_FILE` names a file, or a descriptor as `/dev/fd/N`, that contains the value of the variable
+//! `NAME`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,24 +17,24 @@ use secrecy::SecretString;
 
 use crate::variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, is_secret_name, may_pass};
 
-/// The variables of Hob's own that may be given by a file.
+/// Hob's own variables that a file may provide.
 const OWN: [&str; 7] =
     ["GITHUB_TOKEN", "GH_TOKEN", PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
-/// Bytes of such a file; a 4096-bit key has about 3,300.
+/// The largest file; a 4096-bit key has about 3,300 bytes.
 const MAX_BYTES: usize = 64 * 1024;
-/// How long a pipe may take: whoever fills it may have to ask a person for a passphrase.
+/// The time limit of a pipe; its writer may have to ask a person for a passphrase.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The secrets that files hold, by the variable that each stands for. Read once, since a pipe gives its text once.
+/// The secrets from files, by variable. They are read once, because a pipe gives its text only once.
 #[derive(Debug, Default, Clone)]
 pub struct SecretFiles(BTreeMap<String, SecretString>);
 
 impl SecretFiles {
     /// Reads the files that the environment names for Hob's own token and keys, and for those of the variables `named`
-    /// that are secrets by their names. White space around a value is left out.
+    /// that are secrets by their names. White space around a value is removed.
     ///
     /// # Errors
-    /// [`SecretFileError`], one sentence that names the variable and the file, and nothing of what the file holds.
+    /// [`SecretFileError`], one sentence that names the variable and the file, but none of the file's contents.
     pub fn read<'a>(named: impl IntoIterator<Item = &'a str>) -> Result<Self, SecretFileError> {
         #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
         let variable = |name: &str| std::env::var_os(name);
@@ -63,13 +64,13 @@ impl SecretFiles {
         Ok(Self(found))
     }
 
-    /// The value of the variable `name`, if a file gives it.
+    /// The value of the variable `name`, if a file provides it.
     pub(super) fn get(&self, name: &str) -> Option<&SecretString> {
         self.0.get(name)
     }
 }
 
-/// Reads within `patience`: the thread of a pipe that nobody fills is left behind, and the process ends by the error.
+/// Reads within `patience`. If a pipe stays silent, its thread is left behind, and the error ends the process.
 fn value(path: &Path, name: &str, patience: Duration) -> Result<SecretString, Fault> {
     let (sender, receiver) = mpsc::channel();
     let path = path.to_owned();
@@ -94,25 +95,25 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
     if bytes.len() > MAX_BYTES { Err(Fault::Long) } else { Ok(bytes) }
 }
 
-/// A file that gives no secret.
+/// A file that provides no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
-    /// By both ways.
+    /// The variable and the file are both given.
     #[error("the variables `{name}` and `{name}_FILE` are both set: remove one of them")]
     GivenTwice {
-        /// What is given twice.
+        /// The variable.
         name: String,
     },
-    /// What it is instead may be the secret itself, so it is not shown.
+    /// The value is not shown, because it may be the secret itself.
     #[error("the variable `{name}_FILE` is no absolute path; the value itself belongs into `{name}`")]
     NoPath {
-        /// What it should lead to.
+        /// The variable.
         name: String,
     },
-    /// The file is not as it must be.
+    /// The file is not as required.
     #[error("the file `{path}`, which `{name}_FILE` names, {fault}")]
     Unusable {
-        /// What it should hold.
+        /// The variable.
         name: String,
         /// The file.
         path: PathBuf,
@@ -130,10 +131,10 @@ pub enum Fault {
     /// A folder, a device or a socket.
     #[error("is neither a file nor a pipe")]
     Kind,
-    /// More than any token or key has.
+    /// Longer than any token or key.
     #[error("has more than {MAX_BYTES} bytes")]
     Long,
-    /// Nothing but white space.
+    /// Only white space.
     #[error("is empty")]
     Empty,
     /// Not UTF-8.
@@ -142,7 +143,7 @@ pub enum Fault {
     /// More than one value.
     #[error("has several lines, and a token or key is one")]
     Lines,
-    /// A pipe that nobody fills.
+    /// A pipe without any data.
     #[error("is a pipe that was not written and closed within {} s", .0.as_secs())]
     Silent(Duration),
 }
@@ -155,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// What stands in a file that is at fault must not be told.
+    /// The contents of a faulty file must not be shown.
     const CANARY: &str = "canary-5fK2pQ9x";
 
     fn read(variables: &[(&str, &Path)], patience: Duration) -> Result<Vec<String>, String> {
@@ -174,7 +175,7 @@ mod tests {
         fs::write(&key, "-----BEGIN\nabc\n-----END\n\n").unwrap();
         let names = [("GITHUB_TOKEN_FILE", token.as_path()), ("HOB_APP_PRIVATE_KEY_FILE", key.as_path())];
         assert_eq!(read(&names, PATIENCE).unwrap(), [CANARY, "-----BEGIN\nabc\n-----END"]);
-        // A link, as Kubernetes mounts secrets; and a variable that is set to nothing counts as not set.
+        // A link, as Kubernetes mounts secrets; and an empty variable, which counts as not set.
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&token, &link).unwrap();
         let names = [("GITHUB_TOKEN_FILE", link.as_path()), ("GITHUB_TOKEN", Path::new(""))];

@@ -1,4 +1,4 @@
-//! Which values of the environment are secrets that no text of Hob's may hold.
+//! Which values of the environment are secrets that Hob must not write anywhere.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -9,13 +9,13 @@ use crate::{
     variable_names::{WITHHELD, is_secret_name},
 };
 
-/// Variables with an address that may have a password in it.
+/// Variables with an address that may contain a password.
 const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
-/// Letters and dashes alone are no key below this length: `not-needed` is what people set for a server without keys, and it
-/// stands in many texts.
+/// Shorter values of only letters and dashes are not keys: people set `not-needed` for a server without keys, and it
+/// appears in many texts.
 const PLACEHOLDER_BELOW: usize = 20;
 
-/// The secrets of this process itself: what opens the forge, what files gave it, and passwords of proxies.
+/// The secrets of this process itself: the forge's credentials, those from files, and passwords of proxies.
 pub fn own_secrets(files: &SecretFiles) -> Vec<SecretString> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -25,7 +25,7 @@ pub fn own_secrets(files: &SecretFiles) -> Vec<SecretString> {
     withheld.chain(passwords).map(SecretString::from).chain(by_file).collect()
 }
 
-/// Those of these variables that are secrets by their names.
+/// The values of those variables that are secrets by their names.
 pub fn secrets_among(variables: &BTreeMap<OsString, OsString>) -> Vec<SecretString> {
     let of = |(name, value): (&OsString, &OsString)| {
         let value = value.to_str().filter(|value| !is_placeholder(value))?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DraftRule, duration};
 
-/// `[agent]`: which agent works, and what happens to one that fails or is idle.
+/// `[agent]`: which agent works, and how failures and idle agents are handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecutorSettings {
@@ -22,10 +22,10 @@ pub struct ExecutorSettings {
     /// The longest pause; if a service asks for a longer one, the issue is requeued.
     #[serde(with = "duration")]
     pub retry_delay_max: Duration,
-    /// Idle time after which people are warned; 0: never.
+    /// Idle time after which people are warned; 0 means never.
     #[serde(with = "duration")]
     pub idle_warning: Duration,
-    /// Idle time after which the run is ended; 0: never.
+    /// Idle time after which the run is ended; 0 means never.
     #[serde(with = "duration")]
     pub idle_timeout: Duration,
 }
@@ -34,10 +34,10 @@ pub struct ExecutorSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionSettings {
-    /// The age at which one that nobody writes to is removed.
+    /// The age at which a session without writes is removed.
     #[serde(with = "duration")]
     pub keep: Duration,
-    /// MiB that all may have together; the oldest go first.
+    /// MiB of all sessions together; the oldest are removed first.
     pub max_mib: u64,
 }
 
@@ -45,9 +45,9 @@ pub struct SessionSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppSettings {
-    /// The App's id; 0: Hob uses a token.
+    /// The App's id; 0 means that Hob uses a token.
     pub id: u64,
-    /// The installation's id; 0: it is looked up.
+    /// The installation's id; 0 means that Hob looks it up.
     pub installation: u64,
     /// The file with the App's private key.
     pub private_key: String,
@@ -59,9 +59,9 @@ pub struct AppSettings {
 pub struct ForgeSettings {
     /// Time between two writes, in milliseconds.
     pub write_interval_ms: u64,
-    /// Writes within a minute; 0: not limited.
+    /// Writes within a minute; 0 means not limited.
     pub writes_per_minute: u32,
-    /// Writes within an hour; 0: not limited.
+    /// Writes within an hour; 0 means not limited.
     pub writes_per_hour: u32,
     /// Deadline of a call.
     #[serde(with = "duration")]
@@ -74,9 +74,9 @@ pub struct ForgeSettings {
     /// The longest `retry-after` that is waited out in place.
     #[serde(with = "duration")]
     pub patience: Duration,
-    /// The token's account; empty: asked of the forge.
+    /// The token's account; if empty, Hob asks the forge.
     pub login: String,
-    /// The repositories that are worked on where nothing else names one.
+    /// The repositories to work on if none are given otherwise.
     pub repositories: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ pub struct ForgeSettings {
 pub struct Identity {
     /// Author and committer.
     pub name: String,
-    /// Their address. Empty: the one that the forge keeps for the account.
+    /// Their address; empty for the one that the forge keeps for the account.
     pub email: String,
 }
 
@@ -110,7 +110,7 @@ pub struct LedgerSettings {
     pub prefix: String,
 }
 
-/// `[limits]`: what an issue, an attempt and an hour may take.
+/// `[limits]`: the limits of issues, attempts and hours.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -119,14 +119,14 @@ pub struct Limits {
     /// Wall time of an attempt.
     #[serde(with = "duration")]
     pub attempt_time: Duration,
-    /// Issues claimed within an hour; 0: not limited.
+    /// Issues claimed within an hour; 0 means not limited.
     pub issues_per_hour: usize,
     /// Attempts before a person is asked.
     pub attempts: u32,
     /// Pause before the second attempt.
     #[serde(with = "duration")]
     pub retry_delay: Duration,
-    /// How long services may fail an issue before a person is asked; 0: not limited.
+    /// How long services may fail an issue before a person is asked; 0 means not limited.
     #[serde(with = "duration")]
     pub patience: Duration,
     /// How often failed checks go back to the agent.
@@ -137,41 +137,41 @@ pub struct Limits {
     pub ci_rounds: u32,
     /// Rounds of a pull request for a base that moved.
     pub conflict_rounds: u32,
-    /// US dollars of an attempt; 0: not limited.
+    /// US dollars of an attempt; 0 means not limited.
     pub usd_per_attempt: f64,
-    /// US dollars over an issue's life; 0: not limited.
+    /// US dollars over an issue's life; 0 means not limited.
     pub usd_per_issue: f64,
-    /// US dollars that a comment may set as an issue's budget; 0: no more than `usd_per_issue`.
+    /// US dollars that a comment may set as an issue's budget; 0 means no more than `usd_per_issue`.
     pub usd_per_issue_max: f64,
-    /// US dollars of the repository in a day; 0: not limited.
+    /// US dollars of the repository in a day; 0 means not limited.
     pub usd_per_day: f64,
-    /// Tokens of an attempt; 0: not limited.
+    /// Tokens of an attempt; 0 means not limited.
     pub tokens_per_attempt: u64,
-    /// Tokens over an issue's life; 0: not limited.
+    /// Tokens over an issue's life; 0 means not limited.
     pub tokens_per_issue: u64,
-    /// Tokens of the repository in a day; 0: not limited.
+    /// Tokens of the repository in a day; 0 means not limited.
     pub tokens_per_day: u64,
-    /// Agents' wall time over an issue's life; 0: not limited.
+    /// Agents' wall time over an issue's life; 0 means not limited.
     #[serde(with = "duration")]
     pub time_per_issue: Duration,
-    /// Agents' wall time of the repository in a day; 0: not limited.
+    /// Agents' wall time of the repository in a day; 0 means not limited.
     #[serde(with = "duration")]
     pub time_per_day: Duration,
-    /// Attempts over an issue's life; 0: not limited.
+    /// Attempts over an issue's life; 0 means not limited.
     pub attempts_per_issue: u32,
-    /// Attempts of the repository in a day; 0: not limited.
+    /// Attempts of the repository in a day; 0 means not limited.
     pub attempts_per_day: u32,
     /// The share of the issue's budget at which people are warned.
     pub soft: f64,
-    /// Open pull requests that wait for people; 0: not limited.
+    /// Open pull requests that wait for people; 0 means not limited.
     pub open_pulls: usize,
-    /// How often a running agent's work is pushed; 0: only at the end of the run.
+    /// How often a running agent's work is pushed; 0 means only at the end of the run.
     #[serde(with = "duration")]
     pub checkpoint: Duration,
     /// How long an approval prompt on the terminal waits.
     #[serde(with = "duration")]
     pub approval_time: Duration,
-    /// Bytes of a body that are passed to the agent; 0: not limited.
+    /// Bytes of a body that are passed to the agent; 0 means not limited.
     pub body_bytes: usize,
 }
 
@@ -220,15 +220,15 @@ pub struct CheckSettings {
     pub time: Duration,
     /// Bytes kept of one check's output.
     pub output_bytes: usize,
-    /// What is done where a check fails on the base already.
+    /// What happens if a check already fails on the base.
     pub on_red_base: RedBase,
 }
 
-/// What is done where a check fails on the base already.
+/// What happens if a check already fails on the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RedBase {
-    /// Work that makes nothing worse is published, and the pull request says which checks were red before.
+    /// Work that makes nothing worse is published; the pull request names the checks that failed before.
     Publish,
     /// The issue waits until the base is green.
     Wait,
@@ -248,27 +248,27 @@ pub struct PollSettings {
     pub max_interval: Duration,
 }
 
-/// `[publish]`: how work is shown.
+/// `[publish]`: how work is published.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishSettings {
     /// When pull requests are drafts.
     pub draft: DraftRule,
-    /// Which file of the folder `PULL_REQUEST_TEMPLATE` is the template; empty: the one that the forge would take.
+    /// Which file of the folder `PULL_REQUEST_TEMPLATE` is the template; empty for the one that the forge would use.
     pub template: String,
-    /// The branch that work starts from and goes to; empty: the repository's default.
+    /// The branch that work starts from and is merged into; empty for the repository's default.
     pub base: String,
-    /// The template of a commit's message; empty: title and body.
+    /// The template of a commit's message; empty for title and body.
     pub commit_message: String,
     /// Whether commits are signed off.
     pub sign_off: bool,
     /// How commits are signed.
     pub signing: Signing,
-    /// The private SSH key that signs them.
+    /// The private SSH key for signatures.
     pub signing_key_file: String,
     /// Labels of a pull request.
     pub labels: Vec<String>,
-    /// Who is asked for a review: logins, `team:SLUG`, `ORG/TEAM`.
+    /// The reviewers to request: logins, `team:SLUG`, `ORG/TEAM`.
     pub reviewers: Vec<String>,
 }
 
@@ -276,11 +276,11 @@ pub struct PublishSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signing {
-    /// They are not.
+    /// Without a signature.
     None,
     /// By an SSH key.
     Ssh,
-    /// By the forge, which makes them anew for the App.
+    /// By the forge, which creates the commits again for the App.
     Api,
 }
 
@@ -296,28 +296,28 @@ impl PublishSettings {
     }
 }
 
-/// `[notify]`: who is told what.
+/// `[notify]`: notifications and their receivers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NotifySettings {
-    /// Who is mentioned where an issue is blocked: `actor`, `codeowners`, or logins.
+    /// The accounts that are mentioned if an issue is blocked: `actor`, `codeowners`, or logins.
     pub mention: Vec<String>,
-    /// The address that notifications are posted to; empty: none are.
+    /// The address that notifications are posted to; if empty, there are none.
     pub webhook: String,
-    /// The shape of their bodies.
+    /// The format of their bodies.
     pub webhook_format: WebhookFormat,
-    /// Which there are.
+    /// The events to notify of.
     pub events: Vec<NotifyEvent>,
-    /// How long one may take, all its tries together.
+    /// The time limit of one notification, including all tries.
     #[serde(with = "duration")]
     pub timeout: Duration,
 }
 
-/// The shape of a notification's body.
+/// The format of a notification's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WebhookFormat {
-    /// What a program reads.
+    /// Structured, for programs.
     Json,
     /// A text, as Slack's incoming webhooks take it.
     Slack,
@@ -329,44 +329,44 @@ pub enum WebhookFormat {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DashboardSettings {
-    /// Its number, `auto`, or empty: there is none.
+    /// Its number, `auto`, or empty if there is none.
     pub issue: String,
 }
 
 impl DashboardSettings {
-    /// The number that is set.
+    /// The configured number.
     pub fn number(&self) -> Option<IssueNumber> {
         self.issue.parse().ok().filter(|number| *number > 0).map(IssueNumber)
     }
 }
 
-/// `[review]`: what happens on a pull request that is open.
+/// `[review]`: how Hob handles open pull requests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewSettings {
-    /// How long comments on lines have to be quiet before they count.
+    /// How long comments on lines must be quiet before they count.
     #[serde(with = "duration")]
     pub settle: Duration,
-    /// How long checks of the forge that have not ended are waited for.
+    /// How long to wait for checks of the forge that have not ended.
     #[serde(with = "duration")]
     pub ci_wait: Duration,
-    /// How a branch in review gets what its base has.
+    /// How a branch in review gets its base's commits.
     pub update: ReviewUpdate,
     /// Whether Hob resolves the threads that it has followed.
     pub resolve: bool,
-    /// Whether a job that failed is run once more before an agent works on it.
+    /// Whether a failed job runs once more before an agent works on it.
     pub rerun: bool,
-    /// The profile that looks at the work before its pull request opens; empty: none does.
+    /// The profile that reviews the work before its pull request opens; empty for none.
     pub before_pull: String,
 }
 
-/// How a branch in review gets what its base has.
+/// How a branch in review gets its base's commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewUpdate {
-    /// The base is merged into it: what was reviewed stays as it is.
+    /// The base is merged into it; reviewed commits stay as they are.
     Merge,
-    /// Its commits are put on top of the base, where all of them are Hob's own.
+    /// Its commits are rebased onto the base if all of them are Hob's own.
     Rebase,
 }
 
@@ -374,7 +374,7 @@ pub enum ReviewUpdate {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatusSettings {
-    /// How often it follows the checklist of an agent that works, at most; 0: never.
+    /// How often it follows an agent's checklist, at most; 0 means never.
     #[serde(with = "duration")]
     pub live: Duration,
 }
@@ -383,8 +383,8 @@ pub struct StatusSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrustSettings {
-    /// What a person needs.
+    /// The permission that a person needs.
     pub permission: Permission,
-    /// Programs that count.
+    /// Programs that are authorized.
     pub bots: Vec<Login>,
 }

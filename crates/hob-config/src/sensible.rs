@@ -1,4 +1,4 @@
-//! Values that are well formed and make no sense: refused when the settings are loaded, with the key, the value and what
+//! Refuses values that are well formed but make no sense when the settings are loaded, with the key, the value and what
 //! is allowed.
 
 use std::{collections::BTreeSet, time::Duration};
@@ -78,7 +78,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     check_labels(settings)
 }
 
-/// Limits that are none, or no number.
+/// Refuses limits that are zero where they may not be, or not a number.
 fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
     let limits = &settings.limits;
     for (key, count) in [
@@ -110,7 +110,7 @@ fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// Repositories and accounts that the settings name.
+/// Checks the repositories and accounts in the settings.
 fn check_what_is_worked_on(settings: &Settings) -> Result<(), SettingsError> {
     for repo in &settings.forge.repositories {
         hold(repo.parse::<RepoName>().is_ok(), "forge.repositories", repo, "write repositories as `OWNER/NAME`")?;
@@ -145,20 +145,20 @@ fn shown(time: Duration) -> humantime::FormattedDuration {
     humantime::format_duration(time)
 }
 
-/// Refuses values in a file that are of another kind than the setting: `trigger = true` would be the label "true". What
-/// variables and flags say is text, and may be of any kind.
+/// Refuses values in a file that have another kind than the setting: `trigger = true` would be the label "true".
+/// Variables and flags are text, and may have any kind.
 ///
 /// # Errors
 /// [`SettingsError::Senseless`] for the first one.
 pub(super) fn check_kinds(file: &Table) -> Result<(), SettingsError> {
-    // They are built in, and a test reads them.
+    // The text is built in, and a test parses it.
     let defaults: Table = toml::from_str(DEFAULTS).unwrap_or_default();
     compare("", file, &defaults)
 }
 
 fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), SettingsError> {
     for (key, value) in given {
-        // What is not known here is refused elsewhere, or is a table of the user's own.
+        // An unknown key is refused elsewhere, or is in a table of the user's own.
         let Some(default) = defaults.get(key) else { continue };
         let key = format!("{section}{key}");
         let allowed = match (default, value) {
@@ -166,7 +166,7 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
                 compare(&format!("{key}."), value, default)?;
                 continue;
             }
-            // It was a switch once.
+            // It used to be a switch.
             (Value::String(_), Value::Boolean(_)) if key == "publish.draft" => continue,
             (Value::String(_), Value::String(_))
             | (Value::Integer(_), Value::Integer(_))
@@ -181,7 +181,7 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
     Ok(())
 }
 
-/// What to write where a setting has such a default.
+/// What to write for a setting with such a default.
 pub(super) fn kind(default: &Value) -> &'static str {
     match default {
         Value::Table(_) => "write a section",

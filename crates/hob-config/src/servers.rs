@@ -1,14 +1,14 @@
-//! Which settings of MCP servers make sense.
+//! Checks the settings of MCP servers.
 
 use crate::{McpSettings, SettingsError, may_pass, settings_error::hold, webhook::address};
 
-/// Characters of a server's name: it is a part of the names of its tools, which models take only if they are short.
+/// The longest name of a server: it is part of its tools' names, which models only accept if they are short.
 const NAME_MAX: usize = 20;
 
-/// Refuses what makes no sense of the server `name`.
+/// Refuses settings of the server `name` that make no sense.
 ///
 /// # Errors
-/// [`SettingsError::Senseless`] for the first thing.
+/// [`SettingsError::Senseless`] for the first one.
 pub(super) fn check(name: &str, server: &McpSettings) -> Result<(), SettingsError> {
     let plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     let is_name = plain && name.len() <= NAME_MAX && name.starts_with(|c: char| c.is_ascii_lowercase());

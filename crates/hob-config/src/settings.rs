@@ -15,7 +15,7 @@ use crate::{
     SessionSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
-/// The defaults, as they are printed in the documentation.
+/// The defaults, as the documentation shows them.
 pub const DEFAULTS: &str = include_str!("../../../config/default.toml");
 
 /// Every setting of the process.
@@ -55,7 +55,7 @@ pub struct Settings {
     pub lease: LeaseSettings,
     /// Where the ledger is.
     pub ledger: LedgerSettings,
-    /// What an issue may take.
+    /// The limits.
     pub limits: Limits,
     /// How checks run.
     pub checks: CheckSettings,
@@ -63,15 +63,15 @@ pub struct Settings {
     pub dashboard: DashboardSettings,
     /// Which issues are begun.
     pub issues: IssueSettings,
-    /// Who is told what.
+    /// Notifications.
     pub notify: NotifySettings,
     /// How often the forge is asked.
     pub poll: PollSettings,
     /// Where profiles are.
     pub profiles: ProfileSettings,
-    /// How work is shown.
+    /// How work is published.
     pub publish: PublishSettings,
-    /// What happens on a pull request that is open.
+    /// How open pull requests are handled.
     pub review: ReviewSettings,
     /// How the profile of an issue is found.
     pub routing: RoutingSettings,
@@ -86,10 +86,10 @@ pub struct Settings {
     /// Where work is done.
     #[serde(default)]
     pub workspace: WorkspaceSettings,
-    /// Old names that were used, each of which deserves a warning.
+    /// Old names that were used; each causes a warning.
     #[serde(skip)]
     pub renamed: Vec<Renamed>,
-    /// The ready agents among the agents that no source of settings names.
+    /// The ready agents that no source of settings mentions.
     #[serde(skip)]
     pub untouched: BTreeSet<String>,
 }
@@ -108,7 +108,7 @@ impl Settings {
         }
     }
 
-    /// What all workers together may take of the repository.
+    /// What all workers together may use in the repository.
     pub fn repository_rules(&self) -> RepositoryRules {
         let issues_per_hour = match self.limits.issues_per_hour {
             0 => usize::MAX,
@@ -117,7 +117,7 @@ impl Settings {
         RepositoryRules { issues_per_hour, day: self.limits.budgets().day }
     }
 
-    /// What the status comment shows besides the record; `repo_url` is the repository's page on the forge.
+    /// What the status comment shows in addition to the record; `repo_url` is the repository's page on the forge.
     pub fn status_rules<'a>(&'a self, repo_url: &'a str) -> StatusRules<'a> {
         StatusRules {
             trigger: &self.labels.trigger,
@@ -129,7 +129,7 @@ impl Settings {
         }
     }
 
-    /// What somebody is notified of.
+    /// The rules of notifications.
     pub fn notify_rules(&self) -> NotifyRules<'_> {
         NotifyRules { events: &self.notify.events, budget: self.limits.budgets().issue, soft: self.limits.soft }
     }
@@ -179,9 +179,9 @@ mod tests {
             let error = with_0(key).unwrap_err().to_string();
             assert!(error.starts_with(&format!("the setting `limits.{key}` cannot be used: it is `0")), "{error}");
         }
-        // How often something is repeated, how long something waits, and a share: 0 is none.
+        // Counts of repetitions, waits, and a share: 0 means none.
         let none = ["check_rounds", "review_rounds", "ci_rounds", "conflict_rounds", "retry_delay", "checkpoint"];
-        // Without an amount of its own it is that of `usd_per_issue`.
+        // Without a value, that of `usd_per_issue` applies.
         let others = ["approval_time", "soft", "usd_per_issue_max"];
         for key in none.into_iter().chain(others) {
             with_0(key).unwrap();

@@ -9,7 +9,7 @@ use crate::{Renamed, SecretFileError};
 /// Settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// The file is not there or cannot be read.
+    /// The file does not exist or cannot be read.
     #[error("the settings file `{path}` cannot be read: {source}")]
     Unreadable {
         /// The file.
@@ -33,16 +33,16 @@ pub enum SettingsError {
         /// The nearest known one.
         nearest: Option<String>,
     },
-    /// A setting that is given under its old and its present name.
+    /// A setting that is given under its old and its current name.
     #[error("`{}` is the old name of `{}`, and both are set: remove `{}`", .0.old, .0.new, .0.old)]
     GivenTwice(Renamed),
     /// A value of the wrong kind.
     #[error("invalid setting: {0}")]
     Invalid(#[from] ConfigError),
-    /// A token or key that a file should give.
+    /// A file that should provide a token or key.
     #[error(transparent)]
     SecretFile(#[from] SecretFileError),
-    /// A variable that looks like a setting and is none.
+    /// A variable that looks like a setting but is not one.
     #[error("unknown variable `{name}`, did you mean `{nearest}`?")]
     UnknownVariable {
         /// The variable.
@@ -55,7 +55,7 @@ pub enum SettingsError {
     Senseless {
         /// The key.
         key: String,
-        /// What it is.
+        /// The value.
         value: String,
         /// What to write.
         allowed: String,

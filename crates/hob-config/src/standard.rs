@@ -1,4 +1,4 @@
-//! The standard variables, those every GitHub tool knows, read once at the start.
+//! The standard variables of GitHub's tools, read once at the start.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use crate::{SecretFiles, variable_names::PRIVATE_KEY};
 
-/// What the standard variables say.
+/// The values of the standard variables.
 #[derive(Debug, Clone)]
 pub struct Standard {
     /// `GITHUB_TOKEN`, else `GH_TOKEN`.
@@ -15,7 +15,7 @@ pub struct Standard {
     pub app_private_key: Option<SecretString>,
     /// `GITHUB_REPOSITORY`.
     pub repository: Option<String>,
-    /// Where the API is: `GITHUB_API_URL`, else GitHub's own.
+    /// The API's address: `GITHUB_API_URL`, else GitHub's own.
     pub api_url: String,
     /// Whether one of the addresses was set rather than assumed.
     pub forge_is_named: bool,
@@ -25,9 +25,9 @@ pub struct Standard {
     pub step_summary: Option<PathBuf>,
     /// Whether this is a job of GitHub Actions.
     pub in_actions: bool,
-    /// `GITHUB_EVENT_NAME`: what started the run of GitHub Actions that this is a job of.
+    /// `GITHUB_EVENT_NAME`: the event that started this job's run of GitHub Actions.
     pub event: Option<String>,
-    /// Where Hob keeps mirrors and transcripts: `XDG_STATE_HOME/hob`, else `~/.local/state/hob`.
+    /// Hob's folder of mirrors and transcripts: `XDG_STATE_HOME/hob`, else `~/.local/state/hob`.
     pub state_dir: PathBuf,
     /// `RUST_LOG`: which events are logged.
     pub log_filter: Option<String>,
@@ -36,7 +36,7 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// Reads the variables, the secret ones also from `files`. One that is empty counts as not set.
+    /// Reads the variables, secret ones also from `files`. An empty variable counts as not set.
     pub fn read(files: &SecretFiles) -> Self {
         let secret = |name| variable(name).map(SecretString::from).or_else(|| files.get(name).cloned());
         let state_home = variable("XDG_STATE_HOME").map(PathBuf::from);
@@ -60,10 +60,10 @@ impl Standard {
 }
 
 impl Standard {
-    /// Takes the forge to be at `server`, a web address, unless a variable says where it is.
+    /// Uses the forge at `server`, a web address, unless a variable gives another address.
     ///
     /// # Errors
-    /// [`OtherForge`] when a variable names another one: the repository of this name there would not be the one meant.
+    /// [`OtherForge`] if a variable names another forge, where the repository of this name would be a different one.
     pub fn forge_at(&mut self, server: &str) -> Result<(), OtherForge> {
         let host = host(server);
         if self.forge_is_named {
@@ -83,7 +83,7 @@ impl Standard {
     }
 }
 
-/// The forge of the git remote is not the one that the variables name.
+/// The git remote's forge differs from the one in the variables.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the git remote `origin` is on {host}, and GITHUB_API_URL is `{named}`: name the repository with `--repo OWNER/NAME`, or \
@@ -102,7 +102,7 @@ fn host(address: &str) -> &str {
     host.split_once(':').map_or(host, |(host, _)| host)
 }
 
-/// The variables that begin as Hob's own do, `HOB__SECTION__KEY`, misspelt ones included.
+/// The variables that begin like Hob's own, `HOB__SECTION__KEY`, including misspelt ones.
 pub fn hob_variables() -> HashMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

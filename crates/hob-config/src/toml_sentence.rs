@@ -1,6 +1,6 @@
 //! A TOML error as one sentence.
 
-/// The line with its key, and what is wrong there: the library's own words span several lines and show the text again.
+/// The line with its key, and what is wrong with it: the library's message spans several lines and repeats the text.
 pub(crate) fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().trim().replace('\n', ", ");
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
@@ -9,7 +9,7 @@ pub(crate) fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
     format!("line {}{key}: {message}", line + 1)
 }
 
-/// What stands before a line's value, which may be a secret.
+/// The part of a line before its value, which may be a secret.
 fn key_of(line: &str) -> Option<&str> {
     let key = line.split_once('=').map_or_else(|| line.trim().strip_suffix(']').map(|_| line), |(key, _)| Some(key))?;
     let of_a_key = |c: char| c.is_ascii_alphanumeric() || "._-[]".contains(c);
@@ -38,7 +38,7 @@ mod tests {
             let said = toml_sentence(text, &toml::from_str::<Checks>(text).unwrap_err());
             assert!(said.starts_with(told), "{text}: {said}");
         }
-        // Nothing of the value comes along.
+        // No part of the value is included.
         assert_eq!(key_of("token = 's3cret'"), Some("token"));
         assert_eq!(key_of("  's3cret', 7]"), None);
     }

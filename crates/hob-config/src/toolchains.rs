@@ -1,4 +1,5 @@
-//! Where programs of the home are, and what belongs to them: a child that may run one may read that, too.
+//! Finds the programs in the home and the folders that belong to them: a child that may run a program may read these,
+//! too.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Toolchains that live in the home, and the variable that leads to each: a child with a home of its own finds them by it.
+/// Toolchains in the home, each with the variable that leads to it, so that a child with a home of its own finds them.
 const TOOLCHAINS: [(&str, Option<&str>); 27] = [
     (".asdf", Some("ASDF_DATA_DIR")),
     (".bun/bin", None),
@@ -39,8 +40,8 @@ const TOOLCHAINS: [(&str, Option<&str>); 27] = [
     (".volta", Some("VOLTA_HOME")),
 ];
 
-/// What the folder of a language has, and no other: conda, a virtual environment, Homebrew, Go, a JDK, and what comes with `bin`
-/// and `lib` as node, Python, Ruby, Rust and Perl do.
+/// What only a language's folder contains: conda, a virtual environment, Homebrew, Go, a JDK, and what node, Python,
+/// Ruby, Rust and Perl put beside `bin` and `lib`.
 const OF_A_LANGUAGE: [&str; 10] = [
     "conda-meta",
     "pyvenv.cfg",
@@ -53,22 +54,22 @@ const OF_A_LANGUAGE: [&str; 10] = [
     "lib/rustlib",
     "lib/perl5",
 ];
-/// How its folder of `lib` begins where it has a version in its name.
+/// The prefix of its folder in `lib` if that has a version in its name.
 const WITH_VERSION: &str = "python3";
 /// Folders of the system's own programs, which every child reads.
 const OF_THE_SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/nix/store"];
-/// Links of a folder that are followed: Homebrew has one for each program.
+/// The most links in a folder that are followed: Homebrew has one for each program.
 const LINKS: usize = 10_000;
 
-/// The folders that programs and toolchains are in, beside the system's: those that the environment's `PATH` and variables
-/// name, and what the programs there belong to. A child may read them.
+/// The folders of programs and toolchains apart from the system's: those that the environment's `PATH` and variables
+/// name, and those that the programs there belong to. A child may read them.
 pub fn toolchain_folders(environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let home = environment.get(OsStr::new("HOME"));
     let named = TOOLCHAINS.iter().filter_map(|(_, variable)| environment.get(OsStr::new((*variable)?)));
     let path: Vec<_> = environment.get(OsStr::new("PATH")).into_iter().flat_map(std::env::split_paths).collect();
     let found = toolchains(home).map(|(folder, _)| folder).chain(named.map(PathBuf::from));
     let belonging = path.iter().flat_map(|folder| belonging(folder));
-    // Never the home or all of the disk, whatever a path names.
+    // Never the home or the whole disk, even if a path names it.
     let home = home.map(Path::new);
     let narrow = |folder: &PathBuf| {
         folder.is_absolute() && folder.parent().is_some() && home.is_none_or(|home| !home.starts_with(folder))
@@ -77,7 +78,7 @@ pub fn toolchain_folders(environment: &BTreeMap<OsString, OsString>) -> Vec<Path
     all.into_iter().collect()
 }
 
-/// Those of the home that are there.
+/// The toolchains that exist in the home.
 pub(crate) fn toolchains(home: Option<&OsString>) -> impl Iterator<Item = (PathBuf, Option<&'static str>)> {
     let home = home.map(PathBuf::from);
     let below =
@@ -85,8 +86,8 @@ pub(crate) fn toolchains(home: Option<&OsString>) -> impl Iterator<Item = (PathB
     below.filter(|(folder, _)| folder.is_dir())
 }
 
-/// What the programs of a folder on the `PATH` belong to: the language whose `bin` it is, wherever links lead, and the one
-/// that each program there is a link to.
+/// What the programs in a folder on the `PATH` belong to: the language whose `bin` it is, with links resolved, and the
+/// languages that the programs there are links to.
 fn belonging(folder: &Path) -> BTreeSet<PathBuf> {
     let is_of_the_system = |path: &Path| OF_THE_SYSTEM.iter().any(|system| path.starts_with(system));
     let Ok(real) = folder.canonicalize() else { return BTreeSet::new() };
@@ -101,14 +102,14 @@ fn belonging(folder: &Path) -> BTreeSet<PathBuf> {
     for file in files.iter().filter(|file| is_program(file) && !file.starts_with(&real) && !is_of_the_system(file)) {
         found.insert(file.parent().and_then(language_of).unwrap_or_else(|| file.clone()));
     }
-    // What a virtual environment is made of.
+    // The base of each virtual environment.
     found.extend(found.clone().iter().filter_map(|folder| made_of(folder)));
     found.insert(real);
     found.retain(|path| !is_of_the_system(path));
     found
 }
 
-/// The language that has its programs in `folder`.
+/// The language whose programs are in `folder`.
 fn language_of(folder: &Path) -> Option<PathBuf> {
     let outer = folder.parent()?;
     let has_library = || {
@@ -123,7 +124,7 @@ fn language_of(folder: &Path) -> Option<PathBuf> {
     is_one.then(|| outer.to_owned())
 }
 
-/// The language that a virtual environment was made with, as its `pyvenv.cfg` says.
+/// The language that a virtual environment is based on, according to its `pyvenv.cfg`.
 fn made_of(folder: &Path) -> Option<PathBuf> {
     let said = fs::read_to_string(folder.join("pyvenv.cfg")).ok()?;
     let home = said.lines().find_map(|line| line.split_once('=').filter(|(key, _)| key.trim() == "home"))?.1.trim();
@@ -220,7 +221,7 @@ mod tests {
                 &["bin"],
                 &["apps/tool/run", "bin"],
             ),
-            // What is beside a folder of programs may be a secret.
+            // Files beside a folder of programs may be secrets.
             ("cargo", &[".cargo/bin/cargo", ".cargo/credentials.toml"], &[".cargo/bin"], &[".cargo/bin"]),
             ("docker", &[".docker/bin/docker", ".docker/config.json"], &[".docker/bin"], &[".docker/bin"]),
             (

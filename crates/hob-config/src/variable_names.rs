@@ -1,21 +1,21 @@
 //! Names of variables: which hold secrets, and which a child may get.
 
-/// The variable that holds an App's private key.
+/// The variable with an App's private key.
 pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
-/// The variable that signs notifications.
+/// The variable with the key that signs notifications.
 pub(super) const WEBHOOK_SECRET: &str = "HOB_WEBHOOK_SECRET";
-/// The variable with the address of notifications, where that is a secret itself.
+/// The variable with the address of notifications, for addresses that are secrets.
 pub(super) const WEBHOOK_URL: &str = "HOB_WEBHOOK_URL";
 /// Parts of the names of variables whose values are secrets.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
-/// Whether the variable `name` holds a secret, by its name.
+/// Whether the variable `name` is a secret, by its name.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Variables that no child gets, named or not: they open the forge, or are Hob's own settings.
+/// Variables that a child never gets, even if they are named: they open the forge, or are Hob's own settings.
 pub(super) const WITHHELD: [&str; 9] = [
     PRIVATE_KEY,
     WEBHOOK_SECRET,
@@ -28,7 +28,7 @@ pub(super) const WITHHELD: [&str; 9] = [
     "ACTIONS_RUNTIME_TOKEN",
 ];
 
-/// Whether a child may get the variable `name` when its settings name it.
+/// Whether a child may get the variable `name` if its settings name it.
 pub fn may_pass(name: &str) -> bool {
     !name.is_empty()
         && !name.contains(['=', '\0'])

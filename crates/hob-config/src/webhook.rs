@@ -1,4 +1,4 @@
-//! Where notifications are posted to. The address comes from the process's settings alone: no repository chooses a host.
+//! The address of notifications. Only the process's settings have it: no repository chooses a host.
 
 use std::{fmt, time::Duration};
 
@@ -10,16 +10,16 @@ use crate::{
     variable_names::{WEBHOOK_SECRET, WEBHOOK_URL},
 };
 
-/// Where notifications are posted to, and how.
+/// The address of notifications and how to post to it.
 #[derive(Clone)]
 pub struct Webhook {
-    /// The address. It may open what is behind it, so it is shown nowhere.
+    /// The address. It may itself grant access, so it is never shown.
     pub url: SecretString,
-    /// What the bodies are signed with; none: they are not.
+    /// The key that signs the bodies. `None` if they are not signed.
     pub secret: Option<SecretString>,
-    /// The shape of the bodies.
+    /// The format of the bodies.
     pub format: WebhookFormat,
-    /// How long a notification may take.
+    /// The time limit of a notification.
     pub timeout: Duration,
 }
 
@@ -30,11 +30,11 @@ impl fmt::Debug for Webhook {
 }
 
 impl Webhook {
-    /// The webhook of the settings; `HOB_WEBHOOK_URL` and `HOB_WEBHOOK_SECRET` come from the environment or from `files`.
-    /// None: there is no address.
+    /// The webhook of the settings; `HOB_WEBHOOK_URL` and `HOB_WEBHOOK_SECRET` come from the environment or from
+    /// `files`. `None` if there is no address.
     ///
     /// # Errors
-    /// [`SettingsError`] when the address is none, or when nothing signs what is posted to it.
+    /// [`SettingsError`] if the address is not valid, or if nothing signs what is posted to it.
     pub fn read(settings: &Settings, files: &SecretFiles) -> Result<Option<Self>, SettingsError> {
         #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -45,7 +45,7 @@ impl Webhook {
     /// The same with these values of the two variables.
     ///
     /// # Errors
-    /// As [`read`](Self::read)'s.
+    /// As for [`read`](Self::read).
     pub fn of(
         settings: &Settings,
         url: Option<SecretString>,
@@ -72,7 +72,7 @@ impl Webhook {
 /// Reads an address: of HTTPS, or of HTTP on this machine.
 ///
 /// # Errors
-/// [`SettingsError::Senseless`] for any other, without its path.
+/// [`SettingsError::Senseless`] for any other address, without its path.
 pub(super) fn address(given: &str, key: &str) -> Result<Url, SettingsError> {
     let refused = |value: String| {
         let allowed =
@@ -95,7 +95,7 @@ pub(super) fn address(given: &str, key: &str) -> Result<Url, SettingsError> {
     if is_good && !has_account { Ok(url) } else { Err(refused(shown(&url))) }
 }
 
-/// An address without what may be a secret.
+/// An address without the parts that may be secret.
 fn shown(url: &Url) -> String {
     format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default())
 }

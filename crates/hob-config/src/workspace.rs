@@ -12,26 +12,26 @@ use crate::duration;
 pub struct WorkspaceSettings {
     /// The git program; a name is looked up in `PATH`.
     pub git: String,
-    /// Prefix of Hob's branches, which are fetched in addition to the base branch.
+    /// Prefix of Hob's branches; they are fetched in addition to the base branch.
     pub branch_prefix: String,
-    /// How long one fetch or push may take, written `10m`.
+    /// Time limit of one fetch or push, written `10m`.
     #[serde(with = "duration")]
     pub transfer_time: Duration,
-    /// How long one local git command may take, a big checkout included.
+    /// Time limit of one local git command, including a large checkout.
     #[serde(with = "duration")]
     pub local_time: Duration,
-    /// How long the checkout of an issue that is finished stays on the disk after its last use.
+    /// How long a finished issue's checkout stays on the disk after its last use.
     #[serde(with = "duration")]
     pub keep: Duration,
-    /// How many checkouts of issues that nobody works on stay for each repository; 0: all of them.
+    /// How many idle checkouts stay for each repository; 0 means all of them.
     pub checkouts: usize,
-    /// How many MiB a repository's mirror and checkouts may have on the disk; 0: not limited.
+    /// MiB of disk space for a repository's mirror and checkouts; 0 means not limited.
     pub disk_mib: u64,
-    /// How many files one commit may change.
+    /// The most files that one commit may change.
     pub max_files: usize,
-    /// How many MiB one committed file may have.
+    /// The largest committed file, in MiB.
     pub max_file_mib: u64,
-    /// How many KiB of a diff's text are kept.
+    /// The most KiB of a diff's text that are kept.
     pub max_patch_kib: usize,
 }
 
