@@ -11,7 +11,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::ForgeError;
 
-/// How far back a token begins, since clocks differ; and how long it lasts from now. GitHub admits ten minutes in all.
+/// How far back a token's validity begins, since clocks differ, and how long it lasts from now. GitHub allows ten
+/// minutes in total.
 const BACK: TimeDelta = TimeDelta::seconds(60);
 const LIFE: TimeDelta = TimeDelta::seconds(480);
 
@@ -20,11 +21,11 @@ const LIFE: TimeDelta = TimeDelta::seconds(480);
 pub struct AppKey(Arc<KeyPair>);
 
 impl AppKey {
-    /// Reads an RSA key from PEM: PKCS#1, as GitHub gives it, or PKCS#8. Line ends may be written `\n`, as they are in
+    /// Reads an RSA key from PEM: PKCS#1, as GitHub provides it, or PKCS#8. Line ends may be written `\n`, for
     /// variables that hold one line.
     ///
     /// # Errors
-    /// [`ForgeError::App`] when it is none; its text has nothing of the key.
+    /// [`ForgeError::App`] if it is not such a key; the error contains no part of the text.
     pub fn from_pem(pem: &SecretString) -> Result<Self, ForgeError> {
         let unusable = || ForgeError::App("its private key cannot be read: give the PEM file from its page".to_owned());
         let text = pem.expose_secret().replace("\\n", "\n");
@@ -34,7 +35,7 @@ impl AppKey {
         Ok(Self(Arc::new(pair)))
     }
 
-    /// A JSON web token of the App `id`, good for eight minutes from `now`; none where the machine has no randomness.
+    /// A JSON web token of the App `id`, valid for eight minutes from `now`. `None` if the machine has no randomness.
     pub(super) fn sign(&self, id: u64, now: Timestamp) -> Option<SecretString> {
         let part = |json: serde_json::Value| BASE64_URL_SAFE_NO_PAD.encode(json.to_string());
         let head = part(serde_json::json!({ "alg": "RS256", "typ": "JWT" }));

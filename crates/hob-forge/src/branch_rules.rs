@@ -1,4 +1,4 @@
-//! The rules that the forge's rulesets have for a branch, which need not be there.
+//! The rules of the forge's rulesets for a branch, which need not exist.
 
 use hob_domain::{Pattern, PatternOperator, PushRule};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ struct RuleWire {
     parameters: ParametersWire,
 }
 
-/// The parameters of all kinds that are read.
+/// The parameters of all kinds of rules that are read.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct ParametersWire {
@@ -26,7 +26,7 @@ struct ParametersWire {
 }
 
 impl RuleWire {
-    /// The rule; none: no push is refused by it, or it is of a kind that this Hob does not know.
+    /// The rule. `None` if it refuses no push, or is of a kind that this Hob does not know.
     fn read(self) -> Option<PushRule> {
         Some(match self.kind.as_str() {
             "creation" => PushRule::Creation,
@@ -62,9 +62,9 @@ impl ParametersWire {
 }
 
 impl Repository<'_> {
-    /// The rules of the repository's rulesets, and of its organization's, that can refuse a push to `branch`. The forge leaves out
-    /// who may bypass them, and what protects branches without a ruleset, which only admins may read. None where it has no
-    /// rulesets, or none for the repository's plan.
+    /// The rules of the repository's and its organization's rulesets that can refuse a push to `branch`. The forge
+    /// omits who may bypass them, and protection without a ruleset, which only admins may read. Empty if there are no
+    /// rulesets, or if the repository's plan has none.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.

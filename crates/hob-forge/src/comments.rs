@@ -1,4 +1,4 @@
-//! Comments: read for answers, written for the one status comment.
+//! Comments: read for answers, and written for the status comment.
 
 use chrono::SecondsFormat;
 use hob_domain::{Actor, CommentId, IssueNumber, Note, Timestamp};
@@ -12,7 +12,7 @@ use crate::{
     issues::UserWire,
 };
 
-/// Whether a comment was edited: GraphQL alone has it.
+/// Whether a comment was edited; only GraphQL knows.
 const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
 
 /// A comment.
@@ -20,32 +20,32 @@ const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on IssueComment { la
 pub struct Comment {
     /// Its id.
     pub id: CommentId,
-    /// Who wrote it; none where the account is gone.
+    /// Its author. `None` if the account is gone.
     pub author: Option<Actor>,
     /// Its Markdown.
     pub body: String,
     /// When it was written.
     pub created_at: Timestamp,
-    /// Whether it was changed since.
+    /// Whether it was changed afterwards.
     pub edited: Edited,
 }
 
-/// Whether a comment was edited, as far as the answer that has the comment tells.
+/// Whether a comment was edited, as far as the answer with the comment shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edited {
-    /// It was not.
+    /// Not edited.
     No,
-    /// It was.
+    /// Edited.
     Yes,
-    /// Its times differ, and GitHub lets them differ without an edit (`docs/github.md`, `comment.edited`). GraphQL knows it
-    /// by this id.
+    /// Its times differ, which GitHub allows without an edit (`docs/github.md`, `comment.edited`). This is its id in
+    /// GraphQL.
     Unclear(String),
 }
 
-/// What Hob shows on a comment that is meant for it.
+/// Hob's reaction to a comment that is meant for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaction {
-    /// It is read and followed.
+    /// It was read and followed.
     Eyes,
     /// It cannot be followed.
     Confused,
@@ -91,7 +91,7 @@ pub struct Comments<'a> {
 }
 
 impl Comments<'_> {
-    /// The comments on an issue, the oldest first.
+    /// The comments on an issue, oldest first.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -99,7 +99,7 @@ impl Comments<'_> {
         self.list(issue, "").await
     }
 
-    /// The comments on an issue that changed at `time` or later, the oldest first.
+    /// The comments on an issue that changed at `time` or later, oldest first.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -114,7 +114,7 @@ impl Comments<'_> {
         Ok(found.into_iter().map(Comment::from).collect())
     }
 
-    /// One comment; none: somebody deleted it.
+    /// One comment. `None` if it was deleted.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -127,7 +127,7 @@ impl Comments<'_> {
         }
     }
 
-    /// Whether a comment was edited. Where GraphQL does not tell, one whose times differ counts as edited.
+    /// Whether a comment was edited. If GraphQL does not say, a comment with different times counts as edited.
     ///
     /// # Errors
     /// [`ForgeError`] of the query.
@@ -139,7 +139,7 @@ impl Comments<'_> {
         };
         let purpose = IssuesRead.to("read whether a comment was edited");
         match self.forge.connection().query(EDITED, json!({ "id": id }), purpose).await {
-            // A node that is null, or another thing, tells nothing.
+            // A node that is null, or of another type, says nothing.
             Ok(answered) => Ok(answered.data["node"].get("lastEditedAt").is_none_or(|at| !at.is_null())),
             Err(error) if error.is_not_found() => Ok(true),
             Err(error) => Err(error),
@@ -149,7 +149,7 @@ impl Comments<'_> {
     /// Writes a comment on the lease's issue.
     ///
     /// # Errors
-    /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
+    /// [`ForgeError`] of the write; if its outcome is unknown, look before you write again.
     pub async fn create(self, lease: &HeldLease, body: &str) -> Result<CommentId, ForgeError> {
         self.create_on(lease, lease.issue(), body).await
     }
@@ -157,7 +157,7 @@ impl Comments<'_> {
     /// Writes a comment on the issue, or on the pull request of that number.
     ///
     /// # Errors
-    /// As [`create`](Self::create)'s.
+    /// As for [`create`](Self::create).
     pub async fn create_on(self, lease: &HeldLease, on: IssueNumber, body: &str) -> Result<CommentId, ForgeError> {
         let path = self.forge.path(&format!("/issues/{on}/comments"));
         let what = format!("comment on issue {on}");
@@ -166,7 +166,7 @@ impl Comments<'_> {
             .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
             .await?;
         if let Some(writer) = made.user {
-            // The first one tells whose token this is.
+            // The first one shows whose token this is.
             self.forge.connection().writer.get_or_init(|| Actor::from(writer).login);
         }
         if on == lease.issue() {
@@ -187,10 +187,10 @@ impl Comments<'_> {
         Ok(())
     }
 
-    /// Puts a new text in place of a comment's.
+    /// Replaces the text of a comment.
     ///
     /// # Errors
-    /// [`ForgeError::NotFound`] when somebody deleted it.
+    /// [`ForgeError::NotFound`] if it was deleted.
     pub async fn edit(self, lease: &HeldLease, id: CommentId, body: &str) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/issues/comments/{id}"));
         let what = format!("edit a comment on issue {}", lease.issue());

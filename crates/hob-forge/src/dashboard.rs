@@ -1,8 +1,8 @@
-//! The dashboard: the one issue whose text Hob writes, and whose turn it is to do so.
+//! The dashboard: the one issue whose text Hob writes, and which worker writes it.
 //!
 //! # Guarantees
-//! An edit takes a [`DrawTurn`], and of any number of workers one gets it within [`DRAW_INTERVAL`]: the turn is a move of the
-//! repository's own ledger, by compare-and-set.
+//! An edit takes a [`DrawTurn`], and of any number of workers only one gets it within [`DRAW_INTERVAL`]: the turn is a
+//! compare-and-set on the repository's own ledger.
 
 use hob_domain::{
     DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, Drawn, IssueNumber, Login, RepositoryRecord, Sha, Timestamp,
@@ -24,7 +24,7 @@ pub struct DrawTurn {
     ends: Timestamp,
 }
 
-/// It is not this worker's turn.
+/// Another worker had the turn within the interval.
 struct NotYet;
 
 #[derive(Deserialize)]
@@ -39,7 +39,8 @@ pub struct Dashboard<'a> {
 }
 
 impl Dashboard<'_> {
-    /// Takes the turn to draw; none: somebody had it within the last minute. `drawn` is what the ledger then has, as of now.
+    /// Takes the turn to draw. `None` if another worker had it within the last minute. `drawn` is what the ledger then
+    /// records, as of now.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -56,7 +57,7 @@ impl Dashboard<'_> {
         Ok(taken.await?.ok().map(|at| DrawTurn { ends: at + DRAW_INTERVAL }))
     }
 
-    /// Notes in the ledger which issue is the dashboard.
+    /// Records in the ledger which issue is the dashboard.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -75,13 +76,13 @@ impl Dashboard<'_> {
     /// Opens the issue.
     ///
     /// # Errors
-    /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
+    /// [`ForgeError`] of the write; if its outcome is unknown, look before you write again.
     pub async fn open(self, turn: &DrawTurn, body: &str) -> Result<IssueNumber, ForgeError> {
         let (body, path) = (json!({ "title": DASHBOARD_TITLE, "body": body }), self.forge.path("/issues"));
         Ok(self.write::<MadeWire>(turn, (Method::POST, &path), &body, "open the dashboard").await?.number)
     }
 
-    /// Puts a new text in place of the issue's.
+    /// Replaces the issue's text.
     ///
     /// # Errors
     /// [`ForgeError`] of the write.
@@ -91,7 +92,7 @@ impl Dashboard<'_> {
         self.write::<serde_json::Value>(turn, (Method::PATCH, &path), &body, "edit the dashboard").await.map(drop)
     }
 
-    /// The issue that an account of Hob's opened as the dashboard, if it did.
+    /// The issue that Hob's account opened as the dashboard, if there is one.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.

@@ -1,5 +1,5 @@
-//! Who changed the text of an issue, by the forge's own history: the body's by GraphQL, which alone has it, and the title's
-//! among the issue's events.
+//! Who changed the text of an issue, by the forge's own history: the body's from GraphQL, the only source, and the
+//! title's from the issue's events.
 
 use hob_domain::{AccountKind, Actor, IssueNumber, Login, Timestamp};
 use serde::Deserialize;
@@ -7,14 +7,14 @@ use serde_json::json;
 
 use crate::{ForgeError, Issues, TokenPermission::IssuesRead};
 
-/// The newest edits of the body; whoever wants to hide one behind others would have to make as many.
+/// The newest edits of the body; to hide an edit, an account would have to make as many others after it.
 const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     issue(number: $number) { lastEditedAt userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } } } }";
 
 /// The newest edits of the body with the text after each.
 const TEXTS: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     issue(number: $number) { lastEditedAt userContentEdits(first: 20) { nodes { editedAt diff editor { login __typename } } } } } }";
-/// So many of them.
+/// How many of them are read.
 const TEXTS_MAX: usize = 20;
 
 #[derive(Deserialize)]
@@ -43,9 +43,9 @@ struct EditWire {
 pub struct BodyEdit {
     /// When.
     pub at: Timestamp,
-    /// Who; none: the account is gone.
+    /// The editor. `None` if the account is gone.
     pub editor: Option<Actor>,
-    /// The whole text after it, where the forge shows it.
+    /// The whole text after it, if the forge shows it.
     pub text: Option<String>,
 }
 
@@ -71,17 +71,18 @@ impl From<EditorWire> for Actor {
     fn from(wire: EditorWire) -> Self {
         match wire.kind.as_str() {
             "User" => Self { login: wire.login.into(), kind: AccountKind::User },
-            // GraphQL leaves out what the REST API ends such a name with.
+            // GraphQL omits the ending that the REST API gives such a name.
             _program => Self { login: Login(format!("{}[bot]", wire.login)), kind: AccountKind::Bot },
         }
     }
 }
 
 impl Issues<'_> {
-    /// Who edited the title or the body in the second `since` or later; none stands for an account that is gone.
+    /// The accounts that edited the title or the body in the second `since` or later; `None` for an account that is
+    /// gone.
     ///
     /// # Errors
-    /// [`ForgeError`] of the reads: what cannot be read proves nothing.
+    /// [`ForgeError`] of the reads; the caller must not assume that there were no edits.
     pub async fn editors_since(self, number: IssueNumber, since: Timestamp) -> Result<Vec<Option<Actor>>, ForgeError> {
         let edits = self.edits(QUERY, number).await?;
         let of_body = edits.into_iter().filter(|edit| edit.edited_at >= since).map(|edit| edit.editor.map(Actor::from));
@@ -89,7 +90,7 @@ impl Issues<'_> {
         Ok(of_body.chain(of_title).collect())
     }
 
-    /// The edits of the body in the second `since` or later, the newest first. None: there are more than are read.
+    /// The edits of the body in the second `since` or later, newest first. `None` if there are more than are read.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -119,7 +120,7 @@ impl Issues<'_> {
             source,
         };
         let issue = EditedWire::deserialize(&data["repository"]["issue"]).map_err(|error| unreadable(error.into()))?;
-        // By the schema the list, its nodes and each of them may be null.
+        // By the schema, the list, its nodes and each node may be null.
         match (issue.user_content_edits.and_then(|edits| edits.nodes), issue.last_edited_at) {
             (Some(edits), _) => {
                 edits.into_iter().collect::<Option<_>>().ok_or_else(|| unreadable("an edit is hidden".into()))

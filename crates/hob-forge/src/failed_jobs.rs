@@ -1,8 +1,8 @@
-//! Jobs of GitHub Actions that failed: what they printed, and running them once more.
+//! Failed jobs of GitHub Actions: their output, and running them again.
 //!
 //! # Flow
-//! The job names its failed step. Its log is at an address of its own, which the API answers with and which is good for a
-//! minute: it is asked for without the token. <https://docs.github.com/rest/actions/workflow-jobs>
+//! The job names its failed step. The API answers with a separate address of the log, which is valid for a minute and
+//! is read without the token. <https://docs.github.com/rest/actions/workflow-jobs>
 
 use hob_domain::{Timestamp, failing_part};
 use http::Method;
@@ -14,15 +14,15 @@ use crate::{
     TokenPermission::{ActionsRead, ActionsWrite},
 };
 
-/// Bytes of the log that are kept, from its end.
+/// Bytes at the log's end that are kept.
 const TAIL: usize = 1 << 20;
 
 /// Why a job failed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct JobFailure {
-    /// The first step that failed; none where no step did.
+    /// The first step that failed. `None` if no step did.
     pub step: Option<String>,
-    /// What that step printed; the end of it.
+    /// The end of that step's output.
     pub log: String,
 }
 
@@ -58,18 +58,18 @@ impl FailedJob<'_> {
         self.forge.get(&self.path(), ActionsRead.to("read a job")).await
     }
 
-    /// The run of a workflow that it belongs to.
+    /// The workflow run that it belongs to.
     ///
     /// # Errors
-    /// As of [`failure`](Self::failure).
+    /// As for [`failure`](Self::failure).
     pub async fn run(self) -> Result<u64, ForgeError> {
         Ok(self.wire().await?.run_id)
     }
 
-    /// Which step failed, and what it printed.
+    /// Which step failed, and its output.
     ///
     /// # Errors
-    /// [`ForgeError::Forbidden`] where the token may not see it, [`ForgeError::NotFound`] where it is gone.
+    /// [`ForgeError::Forbidden`] if the token may not see it, [`ForgeError::NotFound`] if it is gone.
     pub async fn failure(self) -> Result<JobFailure, ForgeError> {
         let (job, path) = (self.wire().await?, self.path());
         let failed = |step: &StepWire| matches!(step.conclusion.as_deref(), Some("failure" | "timed_out"));
@@ -90,10 +90,10 @@ pub struct WorkflowRun<'a> {
 }
 
 impl WorkflowRun<'_> {
-    /// Lets its jobs that failed run once more.
+    /// Runs its failed jobs again.
     ///
     /// # Errors
-    /// [`ForgeError::Forbidden`] where the token may not, or the run cannot run again.
+    /// [`ForgeError::Forbidden`] if the token may not, or if the run cannot run again.
     pub async fn rerun_failed_jobs(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/actions/runs/{}/rerun-failed-jobs", self.id));
         let purpose = ActionsWrite.to("let failed jobs run once more");

@@ -1,11 +1,11 @@
-//! A 403 that is no rate limit: what to do about it, by its headers, else by its words, else by what the call needs.
+//! What to do about a 403 that is not a rate limit, by its headers, its words, or the permission that the call needs.
 
 use hob_domain::{clip, denied_advice};
 use http::HeaderMap;
 
 use crate::{TokenPermission, purpose::permission_advice};
 
-/// What to do about a refused call; none: nothing is known.
+/// What to do about a refused call, if known.
 pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPermission>) -> Option<String> {
     let header = |name: &str| headers.get(name)?.to_str().ok();
     let sign_on = || {
@@ -13,7 +13,8 @@ pub(super) fn advice(headers: &HeaderMap, message: &str, needs: Option<TokenPerm
         Some(format!("authorize the token for the organization's single sign-on, at {address} (good for an hour)"))
     };
     let permission = || {
-        // GitHub offers `checks` to Apps and jobs alone: <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
+        // GitHub offers `checks` only to Apps and jobs:
+        // <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
         if needs == Some(TokenPermission::ChecksRead) && message.ends_with("by personal access token") {
             return Some("no fine-grained token may: use a GitHub App or a classic token".to_owned());
         }
@@ -30,8 +31,8 @@ fn sign_on_address(header: &str) -> Option<String> {
     (address.starts_with("https://") && !address.contains(char::is_whitespace)).then(|| clip(address, 300))
 }
 
-/// The permissions of `contents=write,workflows=write; administration=write`: sets of which one is enough, each named as
-/// [`TokenPermission`] is.
+/// The permissions of `contents=write,workflows=write; administration=write`: alternative sets, each named like
+/// [`TokenPermission`].
 /// <https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>
 fn accepted(header: &str) -> Option<String> {
     let named = |permission: &str| {

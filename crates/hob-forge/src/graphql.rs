@@ -1,12 +1,13 @@
-//! GraphQL: many things in one request, where the REST API has a request for each.
+//! GraphQL: many objects in one request, instead of one REST request for each.
 //!
 //! # Assumptions
-//! Errors come with status 200, beside data or in its place (`docs/github.md`, `graphql.errors`). One that says that the
-//! server has no such thing is remembered, and what it answers is not asked again; any other may be gone the next time.
+//! Errors come with status 200, beside data or instead of it (`docs/github.md`, `graphql.errors`). An error that says
+//! that the server lacks an object is remembered, and the query is not repeated; any other error may be gone the next
+//! time.
 //!
 //! # Caveats
-//! A query is never answered 304, so each one counts, against a quota of its own. It pays for what is not known yet and
-//! for nothing that is read again and again.
+//! A query is never answered with 304, so each one counts against a separate quota. It is worthwhile for unknown
+//! objects, not for those that are read again and again.
 
 use std::{sync::PoisonError, time::Duration};
 
@@ -24,7 +25,7 @@ use crate::{
     wait::wait,
 };
 
-/// The wait after a limit that names no time. Source: GitHub, "Rate limits and query limits for the GraphQL API".
+/// The wait after a limit without a time. Source: GitHub, "Rate limits and query limits for the GraphQL API".
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
@@ -41,17 +42,17 @@ struct ProblemWire {
     message: String,
     #[serde(default, rename = "type")]
     kind: Option<String>,
-    /// Names of fields and places in lists.
+    /// Names of fields and indices of lists.
     #[serde(default)]
     path: Option<Vec<Value>>,
 }
 
-/// What a query was answered.
+/// The answer to a query.
 #[derive(Debug, Default)]
 pub(super) struct Answered {
-    /// The data. A part that the forge could not answer is null.
+    /// The data; null for parts that the forge could not answer.
     pub(super) data: Value,
-    /// Where the token may not see what was asked for: the path of each such part.
+    /// The path of each part that the token may not see.
     hidden: Vec<Vec<Value>>,
 }
 
@@ -67,18 +68,18 @@ impl ProblemWire {
         self.kind.as_deref() == Some(kind)
     }
 
-    /// Whether it says that the server's schema lacks what was asked for.
+    /// Whether it says that the server's schema lacks a requested field.
     fn is_of_the_schema(&self) -> bool {
         self.message.contains("doesn't exist on type") || self.is("undefinedField")
     }
 }
 
 impl Connection {
-    /// The data that a query answers, asked for again where a failure may pass.
+    /// The data that a query returns, with retries if a failure may be transient.
     ///
     /// # Errors
-    /// [`ForgeError::NotFound`] where the server has no GraphQL or not these fields of it, which is asked once;
-    /// [`ForgeError::Refused`] where there is no data at all for another reason. The status is then 200.
+    /// [`ForgeError::NotFound`] if the server lacks GraphQL or these fields, which is asked only once;
+    /// [`ForgeError::Refused`] if there is no data at all for another reason. The status is then 200.
     pub(super) async fn query(
         &self,
         query: &str,
@@ -131,7 +132,7 @@ impl Connection {
             return ForgeError::NotFound { what };
         }
         let first = errors.into_iter().next();
-        // A timeout, or a failure of the server: an error without a kind.
+        // A timeout or a failure of the server is an error without a kind.
         let is_failure = |problem: &ProblemWire| problem.message.starts_with("Something went wrong");
         match first {
             Some(problem) if is_failure(&problem) => ForgeError::Server { what, status: 200, retry_after: None },

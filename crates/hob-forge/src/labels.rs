@@ -1,4 +1,4 @@
-//! Labels: made where the repository lacks them, put on and taken off one by one.
+//! Labels: created if the repository lacks them, and added and removed one by one.
 
 use hob_domain::{LabelChange, LabelSpec, PullNumber, has_label};
 use http::Method;
@@ -35,7 +35,7 @@ impl Labels<'_> {
         Ok(specs.iter().filter(|spec| !has_label(&names, &spec.name)).cloned().collect())
     }
 
-    /// Creates labels. Another worker may make them at the same time.
+    /// Creates labels. Another worker may create them at the same time.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -56,7 +56,7 @@ impl Labels<'_> {
         Ok(())
     }
 
-    /// Puts labels on a pull request.
+    /// Adds labels to a pull request.
     ///
     /// # Errors
     /// [`ForgeError`] of the write.
@@ -68,7 +68,7 @@ impl Labels<'_> {
         Ok(())
     }
 
-    /// Makes one change of one label. A label that is gone already is not missed.
+    /// Makes one change of one label. Removing a missing label is not an error.
     ///
     /// # Errors
     /// [`ForgeError`] of the write.

@@ -1,11 +1,11 @@
-//! The right to write: a lease that is held, which each write that people see takes.
+//! The right to write: a held lease, which every visible write takes.
 
 use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
 
 use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend};
 use tokio_util::sync::CancellationToken;
 
-/// What the holder knows of its ledger: the tip it wrote last.
+/// The holder's view of its ledger: the tip that it last wrote.
 #[derive(Debug, Clone)]
 pub(super) struct Holding {
     pub(super) tip: Sha,
@@ -21,7 +21,7 @@ pub struct HeldLease {
     lost: CancellationToken,
     comment_tried: AtomicBool,
     holding: Mutex<Holding>,
-    /// The bill as the ledger has it.
+    /// The cost as the ledger has it.
     written: Mutex<Spend>,
     /// One ledger write at a time: the heartbeat and the run share the lease.
     pub(super) turn: tokio::sync::Mutex<()>,
@@ -50,28 +50,28 @@ impl HeldLease {
         self.generation
     }
 
-    /// The record as it was written last.
+    /// The record as it was last written.
     pub fn record(&self) -> Record {
         self.holding().record
     }
 
-    /// Cancelled when the lease is known to be lost: the run stops and writes nothing more.
+    /// Cancelled once the lease is known to be lost: the run stops and writes nothing more.
     pub fn lost(&self) -> &CancellationToken {
         &self.lost
     }
 
-    /// Whether a comment was written under this lease: one that the ledger does not name may be there.
+    /// Whether a comment was written under this lease, so that there may be one that the ledger does not name.
     pub fn comment_tried(&self) -> &AtomicBool {
         &self.comment_tried
     }
 
-    /// Takes in what the holder learned: the ledger has it with the next transition or renewal.
+    /// Adds what the holder learned; it is written with the next transition or renewal.
     pub async fn note(&self, note: Note) {
         let _turn = self.turn.lock().await;
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.note(note);
     }
 
-    /// What was noted of the bill and is not in the ledger: it is lost with this lease unless somebody keeps it.
+    /// The cost that was noted and is not in the ledger yet; it is lost with this lease unless the caller keeps it.
     pub fn unwritten(&self) -> Spend {
         self.record().spend.since(*self.written.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -80,7 +80,7 @@ impl HeldLease {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes what was written.
+    /// Records a write.
     pub(super) fn wrote(&self, holding: Holding) {
         *self.written.lock().unwrap_or_else(PoisonError::into_inner) = holding.record.spend;
         self.set(holding);

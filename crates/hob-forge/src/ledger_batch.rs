@@ -1,8 +1,8 @@
-//! Many ledgers at once: each commit of a ledger is one request of the REST API, and a hundred are one of GraphQL's.
+//! Many ledgers at once: a hundred commits are one GraphQL query, instead of one REST request each.
 //!
 //! # Caveats
-//! It only fills the cache from which [`Ledger::entry`] and [`RepositoryLedger::entry`](crate::RepositoryLedger::entry)
-//! read: what a forge does not answer in this way, they read one by one.
+//! It only fills the cache that [`Ledger::entry`] and [`RepositoryLedger::entry`](crate::RepositoryLedger::entry) read;
+//! they read commits that are missing there one by one.
 
 use hob_domain::{Sha, Timestamp};
 use serde::Deserialize;
@@ -15,10 +15,10 @@ use crate::{
     refs::ObjectWire,
 };
 
-/// Commits of one query. A record is a few kilobytes, and an answer has to come within `forge.timeout`.
+/// Commits in one query. A record is a few kilobytes, and the answer has to come within `forge.timeout`.
 const BATCH: usize = 100;
 
-/// What GraphQL says of a commit.
+/// GraphQL's answer about a commit.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct NodeWire {
@@ -58,7 +58,7 @@ impl From<NodeWire> for CommitWire {
 }
 
 impl Ledger<'_> {
-    /// Reads those of these commits that are not known, where they are more than one.
+    /// Reads the unknown ones of these commits, if there are several.
     pub async fn read_ahead(self, commits: impl IntoIterator<Item = &Sha>) {
         let connection = self.forge.connection();
         let is_unknown = |commit: &&Sha| !connection.cache.has(&self.commit_path(commit));
@@ -93,7 +93,7 @@ impl Ledger<'_> {
         let data = connection.query(&query, Value::Object(variables), ContentsRead.to("read the ledgers")).await?.data;
         for (index, commit) in commits.iter().enumerate() {
             let node = NodeWire::deserialize(&data["repository"][name(index)]);
-            // What is no commit, or another one, is left to who asks for it alone.
+            // An object that is not a commit, or not the requested one, is left to a single read.
             if let Ok(node) = node
                 && node.oid == **commit
             {

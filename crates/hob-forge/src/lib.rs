@@ -1,9 +1,10 @@
-//! The GitHub client: octocrab builds the requests and has the connection; the sign-in, the throttle, the conditional
+//! The GitHub client. octocrab builds the requests and owns the connection; the sign-in, the throttle, the conditional
 //! cache, rate headers, deadlines and retries are our own (octocrab's retry would send a write twice, and its sign-in
-//! would leave the token out of further pages).
+//! would omit the token from further pages).
 //!
-//! HTTP is the port: there is no trait of a forge, the real client always runs. Every write that people see takes a
-//! [`HeldLease`], but for labels that are missing, the one pull request that belongs to no issue, and what the live check makes.
+//! HTTP is the port: there is no forge trait, and the real client always runs. Every visible write takes a
+//! [`HeldLease`], except for missing labels, the one pull request that belongs to no issue, and the objects of the live
+//! check.
 
 mod account;
 mod app_key;

@@ -1,6 +1,6 @@
-//! The mutations that GraphQL is sent: what `permitted` lets pass is compared with these, to the letter.
+//! The GraphQL mutations; `permitted` compares requests with these literally.
 
-/// Resolves so many threads, `$t0` and on.
+/// Resolves this many threads, `$t0` and following.
 /// <https://docs.github.com/graphql/reference/mutations#resolvereviewthread>
 pub(super) fn resolve_threads(threads: usize) -> String {
     let parameters: Vec<String> = (0..threads).map(|index| format!("$t{index}: ID!")).collect();

@@ -1,9 +1,9 @@
-//! Lists over their pages, up to a limit. A part of a list is never taken for the whole: a caller says whether it wants
-//! all of it, its oldest entries or its newest, and is told where there is more.
+//! Lists over several pages, up to a limit. A part of a list is never mistaken for the whole: a caller says whether it
+//! wants all entries, the oldest or the newest, and is told if there are more.
 //!
 //! # Caveats
-//! A page that is full and the last has no link to the next. When the list grows, its own entries stay as they are, so
-//! a forge may go on to answer 304: such a page is not kept, and is read again.
+//! A full last page has no link to the next. When the list grows, the page's entries stay the same, so a forge may keep
+//! answering 304: such a page is not cached, and is read again.
 
 use std::collections::VecDeque;
 
@@ -11,34 +11,34 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Connection, ForgeError, purpose::Purpose, reply::Links};
 
-/// Pages of one list that are read.
+/// The most pages of one list that are read.
 const PAGES_MAX: usize = 50;
-/// Entries of a page: the most that GitHub gives, and what each list is asked for.
+/// Entries of a page: the most that GitHub allows, requested for each list.
 /// <https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api>
 const PER_PAGE: usize = 100;
 
-/// What was read of a list.
+/// The part of a list that was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Listed<T> {
-    /// In the list's own order.
+    /// The entries, in the list's own order.
     pub(super) entries: Vec<T>,
-    /// Whether that is all of it.
+    /// Whether these are all.
     pub(super) extent: Extent,
 }
 
 /// How much of a list was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All of it.
+    /// The whole list.
     Whole,
-    /// The most that is read, and there is more.
+    /// As much as is read; there is more.
     Part,
 }
 
 /// Reads a whole list.
 ///
 /// # Errors
-/// [`ForgeError::TooLong`] with this advice when there is more of it than is read.
+/// [`ForgeError::TooLong`] with this advice if there are more entries than are read.
 pub(super) async fn all<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
@@ -52,10 +52,10 @@ pub(super) async fn all<T: Serialize + DeserializeOwned>(
     }
 }
 
-/// Reads all pages of something that is no bare list.
+/// Reads all pages of an object that is not a plain list.
 ///
 /// # Errors
-/// [`ForgeError::TooLong`] with this advice when there are more than are read.
+/// [`ForgeError::TooLong`] with this advice if there are more than are read.
 pub(super) async fn pages<T: Serialize + DeserializeOwned>(
     connection: &Connection,
     path: &str,
@@ -103,7 +103,7 @@ pub(super) async fn newest<T: Serialize + DeserializeOwned>(
     let last = match links {
         Links { next: None, .. } => return Ok(Listed { entries: first, extent: Extent::Whole }),
         Links { last: Some(last), .. } => last,
-        // A forge that does not know where the list ends.
+        // The forge does not say where the list ends.
         Links { last: None, .. } => {
             let listed = oldest(connection, path, purpose).await?;
             return match listed.extent {
@@ -115,7 +115,7 @@ pub(super) async fn newest<T: Serialize + DeserializeOwned>(
     let (page, mut links) = read_page(connection, &last, purpose).await?;
     let (beginning, mut previous) = (links.first.take(), links.previous.take());
     let mut pages = VecDeque::from([page]);
-    // The link may be older than the list's last entries: the first page is often answered by 304.
+    // The link may be older than the list's last entries, because the first page is often answered with 304.
     while let Some(next) = links.next.take() {
         if pages.len() == PAGES_MAX {
             return Err(too_long(purpose, "it grew while it was read: try again"));
@@ -154,7 +154,7 @@ async fn read_page<T: Serialize + DeserializeOwned>(
     Ok((page, links))
 }
 
-/// The error about a list of which only a part could be read.
+/// The error for a list of which only a part could be read.
 pub(super) fn too_long(purpose: Purpose<'_>, advice: &str) -> ForgeError {
     let (what, advice) = (purpose.what.to_owned(), advice.to_owned());
     ForgeError::TooLong { what, limit: PAGES_MAX * PER_PAGE, advice }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::{Access, Authentication, TokenPermission::IssuesRead};
 
-    /// A list that has so many entries, `0` first, and how often it was asked for.
+    /// A list with this many entries, numbered from `0`, and how often it was requested.
     #[derive(Clone, Default)]
     struct List {
         entries: Arc<AtomicUsize>,
@@ -203,7 +203,7 @@ mod tests {
             self.calls.swap(0, Ordering::Relaxed)
         }
 
-        /// As GitHub answers, with a tag that belongs to the page's entries alone.
+        /// As GitHub answers, with a tag that depends only on the page's entries.
         fn answer(&self, request: &Request<OctoBody>) -> Response<Full<bytes::Bytes>> {
             self.calls.fetch_add(1, Ordering::Relaxed);
             let query = request.uri().query().unwrap_or_default();

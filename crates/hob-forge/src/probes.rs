@@ -1,7 +1,7 @@
-//! Whether the token has a permission, which only a try tells.
+//! Tests whether the token has a permission, which only an attempt can tell.
 //!
-//! Each try is a write that no forge makes, because what it asks for cannot be: an issue without a title, a pull request
-//! without branches. A forge looks at the permission first and at the content after, so a 422 proves the permission.
+//! Each attempt is a write that every forge refuses because of its content: an issue without a title, a pull request
+//! without branches. A forge checks the permission before the content, so a 422 proves the permission.
 
 use http::Method;
 use serde_json::json;
@@ -13,18 +13,18 @@ use crate::{
 };
 
 impl Forge {
-    /// Tries whether the token may write to issues.
+    /// Tests whether the token may write to issues.
     ///
     /// # Errors
-    /// [`ForgeError::Forbidden`] where it may not.
+    /// [`ForgeError::Forbidden`] if it may not.
     pub async fn try_issues(&self) -> Result<(), ForgeError> {
         self.refused_for_its_content("/issues", &json!({ "title": "" }), IssuesWrite.to("write to issues")).await
     }
 
-    /// Tries whether the token may open pull requests.
+    /// Tests whether the token may open pull requests.
     ///
     /// # Errors
-    /// [`ForgeError::Forbidden`] where it may not.
+    /// [`ForgeError::Forbidden`] if it may not.
     pub async fn try_pulls(&self) -> Result<(), ForgeError> {
         let nothing = json!({ "title": "", "head": "", "base": "" });
         self.refused_for_its_content("/pulls", &nothing, PullRequestsWrite.to("open pull requests")).await

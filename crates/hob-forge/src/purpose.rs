@@ -1,4 +1,4 @@
-//! What a call is for: its words in messages, and the permission that the token needs for it.
+//! The purpose of a call: its words in messages, and the permission that the token needs.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 /// <https://docs.github.com/rest/authentication/permissions-required-for-fine-grained-personal-access-tokens>
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TokenPermission {
-    /// To read what a repository is and who may do what in it.
+    /// To read a repository's details and the permissions in it.
     MetadataRead,
     /// To read files, commits, branches and refs.
     ContentsRead,
@@ -26,7 +26,7 @@ pub(super) enum TokenPermission {
     StatusesRead,
     /// To read jobs of workflows and their logs.
     ActionsRead,
-    /// To let jobs of workflows run again.
+    /// To run jobs of workflows again.
     ActionsWrite,
 }
 
@@ -36,7 +36,7 @@ impl TokenPermission {
         Purpose { what, needs: Some(self), share: Share::Common }
     }
 
-    /// What to do where a token lacks it.
+    /// What to do if a token lacks it.
     pub(super) fn advice(self) -> String {
         permission_advice(&format!("`{self}`"))
     }
@@ -60,28 +60,28 @@ impl fmt::Display for TokenPermission {
     }
 }
 
-/// What to do where the token lacks a permission, which is named in backquotes.
+/// What to do if the token lacks a permission, which is named in backquotes.
 pub(super) fn permission_advice(named: &str) -> String {
     format!("give it the permission {named}")
 }
 
-/// What a call is for.
+/// The purpose of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Purpose<'a> {
     /// Completes "asked to …" in messages.
     pub(super) what: &'a str,
-    /// The permission it needs; none: every token may.
+    /// The permission that it needs. `None` if every token may make it.
     pub(super) needs: Option<TokenPermission>,
-    /// Which part of the writes it may take.
+    /// The share of the writes that it may use.
     pub(super) share: Share,
 }
 
-/// A part of the writes of a minute or an hour.
+/// A share of the writes of a minute or an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
-    /// What is left beside the part of the leases.
+    /// All writes that are not reserved for leases.
     Common,
-    /// All of it: what keeps a lease, and what its holder notes in the ledger.
+    /// All writes: for calls that keep a lease, and for what its holder records in the ledger.
     Lease,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Purpose<'a> {
         Self { what, needs: None, share: Share::Common }
     }
 
-    /// The same call, with this part of the writes.
+    /// The same call with this share of the writes.
     pub(super) fn with(self, share: Share) -> Self {
         Self { share, ..self }
     }

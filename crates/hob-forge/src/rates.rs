@@ -1,4 +1,4 @@
-//! What is left of the forge's quotas, one for each resource (`core`, `search`, …), as its answers tell.
+//! The rest of the forge's quotas, one for each resource (`core`, `search`, …), as its answers say.
 
 use std::{
     collections::BTreeMap,
@@ -8,28 +8,29 @@ use std::{
 use hob_domain::Timestamp;
 use serde::Serialize;
 
-/// Quotas that are kept; a forge has about a dozen.
+/// The most quotas that are kept; a forge has about a dozen.
 const KEPT: usize = 50;
 
 /// One quota.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rate {
-    /// What it is for: `core`, `search`, `graphql`, …
+    /// Its resource: `core`, `search`, `graphql`, …
     pub resource: String,
-    /// Calls in a window.
+    /// Calls in each window.
     pub limit: u64,
-    /// Calls that are left in this one.
+    /// Calls left in the current window.
     pub remaining: u64,
     /// When the next window begins.
     pub reset: Timestamp,
 }
 
-/// The quotas that were heard of.
+/// The quotas that answers have named.
 #[derive(Debug, Default)]
 pub(super) struct Rates(Mutex<BTreeMap<String, Rate>>);
 
 impl Rates {
-    /// Takes what an answer said. Answers overtake each other: within a window, the smaller remainder is the newer one.
+    /// Records an answer's quota. Answers may arrive out of order: within a window, the smaller remainder is the newer
+    /// one.
     pub(super) fn note(&self, rate: Rate) {
         let mut rates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let newer = |known: &Rate| rate.reset > known.reset || rate.remaining <= known.remaining;

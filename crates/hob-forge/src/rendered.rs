@@ -1,5 +1,5 @@
-//! Texts as the forge renders them: in them the images that people attached have addresses that are signed for some minutes, which in the
-//! Markdown they have not.
+//! Texts as the forge renders them. In these, attached images have addresses that are signed for some minutes, unlike
+//! in the Markdown.
 //! <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>
 
 use hob_domain::IssueNumber;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use crate::{Forge, ForgeError, TokenPermission::IssuesRead, purpose::Purpose, reply::decode, transport::Call};
 
-/// What asks for Markdown and HTML together.
+/// The media type for Markdown and HTML together.
 const FULL: &str = "application/vnd.github.full+json";
 
-/// A text with how it is rendered.
+/// A text and its rendering.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RenderedText {
     /// Its Markdown.
@@ -36,7 +36,7 @@ impl Rendered<'_> {
     /// An issue's body.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read, which is not tried again.
+    /// [`ForgeError`] of the read, which is not retried.
     pub async fn issue(self, number: IssueNumber) -> Result<RenderedText, ForgeError> {
         self.read(&format!("/issues/{number}"), IssuesRead.to("read the issue as it is rendered")).await
     }
@@ -44,17 +44,17 @@ impl Rendered<'_> {
     /// The first hundred comments on it.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read, which is not tried again.
+    /// [`ForgeError`] of the read, which is not retried.
     pub async fn comments(self, number: IssueNumber) -> Result<Vec<RenderedText>, ForgeError> {
         let path = format!("/issues/{number}/comments?per_page=100");
         self.read(&path, IssuesRead.to("read the issue's comments as they are rendered")).await
     }
 
-    /// A file at an address that a rendered text names; the caller sees to it that the address is one to ask. No token goes there, and no
-    /// redirect is followed.
+    /// A file at an address in a rendered text; the caller has to check that the address may be requested. No token is
+    /// sent there, and no redirect is followed.
     ///
     /// # Errors
-    /// [`ForgeError`] of the read, or where it has more than `most` bytes.
+    /// [`ForgeError`] of the read, or if the file exceeds `most` bytes.
     pub async fn file(self, address: &str, most: usize) -> Result<Vec<u8>, ForgeError> {
         self.forge.connection().file(address, most, "fetch an image of the issue").await
     }

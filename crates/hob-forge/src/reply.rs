@@ -1,4 +1,4 @@
-//! One answer of the forge, read to its end: what its headers and its status mean.
+//! One complete answer of the forge: the meaning of its headers and status.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::{
     wrong_server::{NotJson, is_page},
 };
 
-/// The wait after a limit that names none. Source: GitHub, "Rate limits for the REST API".
+/// The wait after a limit without a time. Source: GitHub, "Rate limits for the REST API".
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
-/// The longest wait that an answer can ask for: GitHub's longest window. What is said to last longer is tried anew then.
+/// The longest wait that an answer can ask for: GitHub's longest window. Then the call is tried again in any case.
 const LIMIT_MAX: Duration = Duration::from_secs(3_600);
 
 /// One answer.
@@ -27,7 +27,7 @@ pub(super) struct Reply {
     pub(super) body: Bytes,
 }
 
-/// The path and query of the other pages of a list, as its `Link` header has them.
+/// The path and query of a list's other pages, from its `Link` header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Links {
     pub(super) first: Option<String>,
@@ -37,22 +37,22 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// How many bytes they are.
+    /// Their size in bytes.
     pub(super) fn bytes(&self) -> usize {
         [&self.first, &self.previous, &self.next, &self.last].into_iter().flatten().map(String::len).sum()
     }
 }
 
-/// Which calls a limit stops.
+/// The calls that a limit stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Those to the same resource: a primary limit.
+    /// Calls to the same resource: a primary limit.
     Resource,
-    /// All of them: a secondary limit.
+    /// All calls: a secondary limit.
     All,
 }
 
-/// A limit that an answer tells of.
+/// A limit that an answer reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limit {
     pub(super) scope: Scope,
@@ -69,7 +69,7 @@ impl Reply {
         self.text(name)?.trim().parse().ok()
     }
 
-    /// What the answer says of the quota that it counts against.
+    /// What the answer says about its quota.
     pub(super) fn rate(&self, resource: &str) -> Option<Rate> {
         let reset = i64::try_from(self.number("x-ratelimit-reset")?).ok()?;
         Some(Rate {
@@ -90,7 +90,7 @@ impl Reply {
         Some(Duration::from_secs(seconds).min(LIMIT_MAX))
     }
 
-    /// The limit that refused the call, where one did; `in_a_row` secondary limits that named no time came before it.
+    /// The limit that refused the call, if one did, after `in_a_row` secondary limits that named no time.
     pub(super) fn limit(&self, now: Timestamp, in_a_row: u32) -> Option<Limit> {
         if !matches!(self.status.as_u16(), 403 | 429) {
             return None;
@@ -106,13 +106,13 @@ impl Reply {
         Some(Limit { scope, wait })
     }
 
-    /// Why the call failed, where no limit refused it.
+    /// Why the call failed, unless a limit refused it.
     pub(super) fn refusal(&self, purpose: Purpose<'_>, now: Timestamp) -> ForgeError {
         let what = purpose.what.to_owned();
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
-            // The pace of what people see, which closes the gate for nothing else (`docs/github.md`, `pull.quick`).
+            // A limit on visible content, which closes the gate for nothing else (`docs/github.md`, `pull.quick`).
             403 | 422 if message.contains("submitted too quickly") => {
                 ForgeError::Limited { what, retry_after: LIMIT_PAUSE }
             }
@@ -120,7 +120,7 @@ impl Reply {
             403 | 451 => {
                 ForgeError::Forbidden { advice: advice(&self.headers, &message, purpose.needs), what, message }
             }
-            // Whoever answers with a page is not the API, and knows nothing of what it lacks.
+            // A server that answers with a page is not the API, so its 404 says nothing about the object.
             300..=399 | 404 | 410 if is_page(&self.body) => {
                 ForgeError::Unreadable { what, source: NotJson::Page.into() }
             }
@@ -133,7 +133,7 @@ impl Reply {
         }
     }
 
-    /// What an error body says: its message and the messages below it.
+    /// The text of an error body: its message and the messages below it.
     pub(super) fn message(&self) -> String {
         let value: serde_json::Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let mut message = value["message"].as_str().unwrap_or("no reason given").to_owned();
@@ -147,7 +147,7 @@ impl Reply {
         hob_domain::clip(&message, 500)
     }
 
-    /// Where the list's other pages are.
+    /// The addresses of the list's other pages.
     pub(super) fn links(&self, base_path: &str) -> Links {
         let to = |page: &str| self.link(&format!("rel=\"{page}\""), base_path);
         Links { first: to("first"), previous: to("prev"), next: to("next"), last: to("last") }
@@ -160,7 +160,7 @@ impl Reply {
         below(link.split_once('<')?.1.split_once('>')?.0, base_path)
     }
 
-    /// The path `/repositories/ID` of a repository that a redirect leads to, whatever of it was asked for.
+    /// The path `/repositories/ID` of a repository that a redirect leads to, for a request about any part of it.
     pub(super) fn moved_repository(&self, base_path: &str) -> Option<String> {
         let path = below(self.text(header::LOCATION.as_str())?, base_path)?;
         let id = path.strip_prefix("/repositories/")?.split(['/', '?']).next()?;
@@ -176,7 +176,7 @@ fn below(address: &str, base_path: &str) -> Option<String> {
     Some(url.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
 }
 
-/// How long the primary limit is used up, where an answer says that it is.
+/// How long the primary limit is used up, if an answer says that it is.
 pub(super) fn exhausted(reply: &Reply, now: Timestamp) -> Option<Duration> {
     if reply.number("x-ratelimit-remaining")? > 0 {
         return None;
@@ -186,7 +186,7 @@ pub(super) fn exhausted(reply: &Reply, now: Timestamp) -> Option<Duration> {
     Some(Duration::from_secs(left).min(LIMIT_MAX))
 }
 
-/// The body as what was asked for.
+/// The body as the requested type.
 pub(super) fn decode<T: DeserializeOwned>(body: &[u8], what: &str) -> Result<T, ForgeError> {
     serde_json::from_slice(body).map_err(|error| {
         let cause = match body {

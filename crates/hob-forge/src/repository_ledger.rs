@@ -1,12 +1,12 @@
 //! The repository's own ledger: one ref beside those of the issues, moved by the same compare-and-set.
 //!
 //! # Flow
-//! [`RepositoryLedger::change`] computes the next record from the last one that is known, writes it as a commit whose
-//! parent is that one, and moves the ref; when somebody else was faster, it reads the ref and begins anew.
+//! [`RepositoryLedger::change`] computes the next record from the last known one, writes it as a child of that commit,
+//! and moves the ref. If another worker was faster, it reads the ref and begins again.
 //!
 //! # Guarantees
-//! Each record follows from the one before it: of any number of workers that write at once, one wins a round, and the
-//! others decide again with its record before them.
+//! Each record follows from the one before it: of any number of workers that write at the same time, one wins each
+//! round, and the others decide again on the basis of its record.
 
 use std::{
     sync::{MutexGuard, PoisonError},
@@ -31,8 +31,8 @@ const ROUNDS_MAX: u32 = 40;
 /// How long the record counts as shared after another worker wrote it.
 const SHARED_FOR: Duration = Duration::from_secs(3_600);
 
-/// What a change makes of the record before: the next one, a sentence for people, and an answer for the caller; or why it
-/// changes nothing.
+/// The result of a change to the previous record: the next one, a sentence for people, and an answer for the caller; or
+/// the reason to change nothing.
 pub type RepositoryChange<T, E = Full> = Result<(RepositoryRecord, String, T), E>;
 
 /// The repository's own ledger.
@@ -42,10 +42,10 @@ pub struct RepositoryLedger<'a> {
 }
 
 impl RepositoryLedger<'_> {
-    /// The record at a tip that was listed with the ledgers of the issues; none: there is none yet.
+    /// The record at a tip that was listed with the issues' ledgers. `None` if there is none yet.
     ///
     /// # Errors
-    /// [`ForgeError::RepositoryRecord`] when it cannot be read.
+    /// [`ForgeError::RepositoryRecord`] if it cannot be read.
     pub async fn entry(self, tip: Option<&Sha>) -> Result<Option<RepositoryEntry>, ForgeError> {
         let known = self.known_entry();
         if known.as_ref().is_some_and(|known| tip != Some(&known.commit)) {
@@ -65,23 +65,23 @@ impl RepositoryLedger<'_> {
         self.state().others_wrote.is_some_and(|at| self.forge.now() < at + SHARED_FOR)
     }
 
-    /// The record as it was read or written last, which others may have followed meanwhile.
+    /// The record as it was last read or written; others may have changed it meanwhile.
     pub fn known(self) -> Option<RepositoryRecord> {
         self.known_entry().map(|entry| entry.record)
     }
 
-    /// The record as it stands.
+    /// The current record.
     ///
     /// # Errors
-    /// [`ForgeError::RepositoryRecord`] when it cannot be read.
+    /// [`ForgeError::RepositoryRecord`] if it cannot be read.
     pub async fn latest(self) -> Result<Option<RepositoryRecord>, ForgeError> {
         Ok(self.read_tip().await?.map(|entry| entry.record))
     }
 
-    /// Changes the record. `change` may be called several times, each time with the record that is to be followed.
+    /// Changes the record. `change` may be called several times, each time with the current record.
     ///
     /// # Errors
-    /// [`ForgeError`] of a call, or [`ForgeError::Crowded`] when others were faster too often. The inner error says that
+    /// [`ForgeError`] of a call, or [`ForgeError::Crowded`] if others were faster too often. The inner error says that
     /// the record has no room.
     pub async fn change<T>(
         self,
@@ -91,16 +91,16 @@ impl RepositoryLedger<'_> {
         self.change_unless(tree, change).await
     }
 
-    /// The same, where a reason of the change's own may keep it from changing anything.
+    /// The same for a change that can refuse with an error of its own.
     ///
     /// # Errors
-    /// As [`Self::change`]'s. The inner error is that reason.
+    /// As for [`Self::change`]. The inner error is that reason.
     pub async fn change_unless<T, E>(
         self,
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
     ) -> Result<Result<T, E>, ForgeError> {
-        // A round that is lost costs two writes and two reads: where others write too, a look comes first.
+        // A lost round costs two writes and two reads, so the ref is read first if others write, too.
         let (mut fresh, mut tried) = (self.is_shared(), 0);
         for round in 0..ROUNDS_MAX {
             let began = Instant::now();
@@ -108,7 +108,7 @@ impl RepositoryLedger<'_> {
             let record = before.as_ref().map(|entry| &entry.record);
             let (record, sentence, answer) = match change(record, fresh_nonce(), self.forge.now()) {
                 Ok(next) => next,
-                // What is known may be old: only the tip says no.
+                // The known record may be old; only the tip is a valid reason to refuse.
                 Err(_) if !fresh => {
                     fresh = true;
                     continue;
@@ -133,7 +133,7 @@ impl RepositoryLedger<'_> {
         Err(ForgeError::Crowded)
     }
 
-    /// Writes `record` over `before`; false: somebody was faster.
+    /// Writes `record` after `before`; `false` if another worker was faster.
     async fn follow(
         self,
         before: Option<&RepositoryEntry>,
@@ -149,9 +149,9 @@ impl RepositoryLedger<'_> {
             .await
         {
             Ok(Move::Made) => {}
-            // Or it was deleted by hand: the next round makes it anew.
+            // Or it was deleted by hand: the next round creates it again.
             Ok(Move::Lost) => return Ok(false),
-            // The ref has not moved, and may still: the next round reads it first.
+            // The ref has not moved, but still may: the next round reads it first.
             Err(error) if error.outcome_is_unknown() => return Ok(false),
             Err(error) => return Err(error),
         }

@@ -43,7 +43,7 @@ impl Forge {
         Pulls { forge: self }
     }
 
-    /// What is said on one of them.
+    /// The reviews and comments of a pull request.
     pub fn reviews(&self, pull: PullNumber) -> Reviews<'_> {
         Reviews { forge: self, pull }
     }
@@ -53,7 +53,7 @@ impl Forge {
         HeadChecks { forge: self, sha }
     }
 
-    /// One of its jobs that failed.
+    /// A failed job.
     pub fn failed_job(&self, job: u64) -> FailedJob<'_> {
         FailedJob { forge: self, job }
     }
@@ -83,17 +83,17 @@ impl Forge {
         RepositoryLedger { forge: self }
     }
 
-    /// Where the work on an issue is while its commits are signed.
+    /// The staged work on an issue, while its commits are signed.
     pub fn staging(&self, issue: IssueNumber) -> Staging<'_> {
         Staging { forge: self, issue, what: What::Unsigned }
     }
 
-    /// Where work on an issue is that passed its checks and could not go to its branch.
+    /// Work on an issue that passed its checks but could not go to its branch.
     pub fn kept(&self, issue: IssueNumber) -> Staging<'_> {
         Staging { forge: self, issue, what: What::Kept }
     }
 
-    /// The names of the refs of [`Forge::kept`], up to the issue's number.
+    /// The prefix of the refs of [`Forge::kept`], up to the issue's number.
     pub fn kept_prefix(&self) -> String {
         What::Kept.prefix(self)
     }

@@ -1,4 +1,4 @@
-//! What people say on a pull request: reviews, and comments on lines of its diff; and Hob's answers to them.
+//! What people say on a pull request, in reviews and in comments on lines of its diff, and Hob's answers.
 
 use hob_domain::{Actor, PullNumber, Reviewers, Timestamp};
 use http::Method;
@@ -11,14 +11,14 @@ use crate::{
     issues::UserWire,
 };
 
-/// What a review says of the change as a whole.
+/// A review's verdict on the whole change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewVerdict {
-    /// It is good.
+    /// It approves the change.
     Approved,
-    /// It has to change.
+    /// It requests changes.
     ChangesRequested,
-    /// Neither, or no more.
+    /// Neither, or no longer either.
     Other,
 }
 
@@ -27,9 +27,9 @@ pub enum ReviewVerdict {
 pub struct Review {
     /// Its id.
     pub id: u64,
-    /// Who wrote it; none where the account is gone.
+    /// Its author. `None` if the account is gone.
     pub author: Option<Actor>,
-    /// What it says.
+    /// Its verdict.
     pub verdict: ReviewVerdict,
     /// Its Markdown.
     pub body: String,
@@ -42,17 +42,17 @@ pub struct Review {
 pub struct LineRemark {
     /// Its id.
     pub id: u64,
-    /// The first comment of its thread; none: it is the first.
+    /// The first comment of its thread. `None` if it is the first.
     pub thread: Option<u64>,
-    /// Who wrote it; none where the account is gone.
+    /// Its author. `None` if the account is gone.
     pub author: Option<Actor>,
     /// Its Markdown.
     pub body: String,
     /// The file.
     pub path: String,
-    /// The line in the head; none where it is not there any more.
+    /// The line in the head. `None` if the head no longer has it.
     pub line: Option<u64>,
-    /// The lines of the diff that it stands on.
+    /// The lines of the diff around it.
     pub hunk: String,
     /// When it was written.
     pub created_at: Timestamp,
@@ -72,7 +72,7 @@ struct ReviewWire {
     body: Option<String>,
     #[serde(default)]
     state: String,
-    /// Absent while the review is pending, which only its author sees.
+    /// Absent while the review is pending; then only its author sees it.
     submitted_at: Option<Timestamp>,
 }
 
@@ -105,7 +105,7 @@ impl From<RemarkWire> for LineRemark {
     }
 }
 
-/// What is said on one pull request.
+/// The reviews and comments of one pull request.
 #[derive(Debug, Clone, Copy)]
 pub struct Reviews<'a> {
     pub(super) forge: &'a Forge,
@@ -113,7 +113,7 @@ pub struct Reviews<'a> {
 }
 
 impl Reviews<'_> {
-    /// The reviews that were submitted, the oldest first.
+    /// The submitted reviews, oldest first.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -138,7 +138,7 @@ impl Reviews<'_> {
         Ok(found.into_iter().filter_map(submitted).collect())
     }
 
-    /// The comments on lines, the oldest first.
+    /// The comments on lines, oldest first.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
@@ -152,7 +152,7 @@ impl Reviews<'_> {
     /// Replies in the thread that the comment `first` began.
     ///
     /// # Errors
-    /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
+    /// [`ForgeError`] of the write; if its outcome is unknown, look before you write again.
     pub async fn reply(self, lease: &HeldLease, first: u64, body: &str) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/pulls/{}/comments/{first}/replies", self.pull));
         let purpose = PullRequestsWrite.to("reply in a thread");
@@ -160,7 +160,7 @@ impl Reviews<'_> {
         Ok(())
     }
 
-    /// Asks these people for a review, also those who have given one.
+    /// Requests reviews from these people, including those who have already given one.
     ///
     /// # Errors
     /// [`ForgeError`] of the write.

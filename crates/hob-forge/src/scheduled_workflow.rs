@@ -1,16 +1,16 @@
-//! A workflow of GitHub Actions that a schedule starts: whether it may run, and when it did.
+//! A scheduled workflow of GitHub Actions: whether it may run, and when it did.
 
 use hob_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Forge, ForgeError, TokenPermission::ActionsRead};
 
-/// A workflow that a schedule starts.
+/// A scheduled workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduledWorkflow {
     /// Its state: `active`, or `disabled_inactivity` and others in which no trigger starts it.
     pub state: String,
-    /// When its file was changed last.
+    /// When its file last changed.
     pub updated_at: Timestamp,
     /// When the last two runs of the schedule began, newest first.
     pub runs: Vec<Timestamp>,
@@ -41,10 +41,10 @@ pub struct WorkflowFile<'a> {
 }
 
 impl WorkflowFile<'_> {
-    /// The workflow as a schedule starts it; none: there is no such file, or the token may not see it.
+    /// The scheduled workflow. `None` if there is no such file, or if the token may not see it.
     ///
     /// # Errors
-    /// [`ForgeError`] of another failure.
+    /// [`ForgeError`] of any other failure.
     pub async fn scheduled(self) -> Result<Option<ScheduledWorkflow>, ForgeError> {
         let path = self.forge.path(&format!("/actions/workflows/{}", self.name));
         let found: WorkflowWire = match self.forge.get(&path, ActionsRead.to("read a workflow")).await {

@@ -1,7 +1,8 @@
-//! Work that is on the forge and on no branch; and commits that the forge makes, and signs because an App asks for them.
+//! Work on the forge that is not on a branch, and commits that the forge creates and signs for an App.
 //!
-//! GitHub signs a commit that an App makes through the REST API without naming an author or a committer. Its trees come from a
-//! push, so that modes, links and merges stay as they are; `createCommitOnBranch` of GraphQL knows neither modes nor merges.
+//! GitHub signs a commit that an App creates through the REST API without naming an author or a committer. Its trees
+//! come from a push, so that modes, links and merges are kept; GraphQL's `createCommitOnBranch` supports neither modes
+//! nor merges.
 //! <https://docs.github.com/authentication/managing-commit-signature-verification/about-commit-signature-verification#signature-verification-for-bots>
 
 use hob_domain::{IssueNumber, Sha};
@@ -11,21 +12,21 @@ use serde_json::{Value, json};
 
 use crate::{Forge, ForgeError, HeldLease, TokenPermission::ContentsWrite};
 
-/// A commit that the forge is to make.
+/// A commit for the forge to create.
 #[derive(Debug, Clone)]
 pub struct NewCommit {
     /// Its message.
     pub message: String,
-    /// Its tree, which the forge has.
+    /// Its tree, which must be on the forge.
     pub tree: Sha,
-    /// Its parents, which the forge has.
+    /// Its parents, which must be on the forge.
     pub parents: Vec<Sha>,
 }
 
-/// A commit that the forge made and signed.
+/// A commit that the forge created and signed.
 #[derive(Debug, Clone)]
 pub struct SignedCommit {
-    /// It.
+    /// Its hash.
     pub sha: Sha,
     /// What was signed: the commit without its signature.
     pub payload: String,
@@ -47,7 +48,7 @@ struct VerificationWire {
     payload: Option<String>,
 }
 
-/// A ref of Hob's own that has an issue's work and is no branch.
+/// One of Hob's own refs with an issue's work, which is not a branch.
 #[derive(Debug, Clone, Copy)]
 pub struct Staging<'a> {
     pub(super) forge: &'a Forge,
@@ -60,12 +61,13 @@ pub struct Staging<'a> {
 pub(super) enum What {
     /// Its commits are being signed.
     Unsigned,
-    /// It passed its checks and could not go to its branch.
+    /// It passed its checks but could not go to its branch.
     Kept,
 }
 
 impl What {
-    /// The names of such refs, up to the issue's number: below the ledger's prefix, which tokens and rules know.
+    /// The prefix of such refs, up to the issue's number: below the ledger's prefix, which tokens and rules already
+    /// cover.
     pub(super) fn prefix(self, forge: &Forge) -> String {
         let what = match self {
             Self::Unsigned => "unsigned",
@@ -81,14 +83,14 @@ impl Staging<'_> {
         format!("{}{}", self.what.prefix(self.forge), self.issue)
     }
 
-    /// Has the forge make a commit and sign it.
+    /// Lets the forge create and sign a commit.
     ///
     /// # Errors
-    /// [`ForgeError::Refused`] where the forge did not sign it.
+    /// [`ForgeError::Refused`] if the forge did not sign it.
     pub async fn make_signed(self, lease: &HeldLease, new: &NewCommit) -> Result<SignedCommit, ForgeError> {
         let (path, what) = (self.forge.path("/git/commits"), "make a signed commit");
         let body = json!({ "message": new.message, "tree": new.tree, "parents": new.parents });
-        // A second one is another object that nothing points to.
+        // A retry only creates another object without a ref.
         let made: CommitWire =
             self.forge.write_held(lease, (Method::POST, &path), &body, ContentsWrite.to(what)).await?;
         let VerificationWire { verified, reason, signature, payload } = made.verification;
@@ -101,7 +103,7 @@ impl Staging<'_> {
         }
     }
 
-    /// Removes the ref. One that is gone already is not missed.
+    /// Removes the ref, if it exists.
     ///
     /// # Errors
     /// [`ForgeError`] of the write.

@@ -1,4 +1,4 @@
-//! The issues that an issue is split into: opened under its lease, and related to it and to each other.
+//! The issues that an issue is split into: opened under its lease, and linked to it and to each other.
 
 use hob_domain::{IssueNumber, Login, SUB_ISSUE_MARK};
 use http::Method;
@@ -15,7 +15,7 @@ use crate::{
 /// An issue that Hob opened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OpenedIssue {
-    /// By which others relate to it.
+    /// The id that links use.
     id: u64,
     /// Its number.
     pub number: IssueNumber,
@@ -40,26 +40,26 @@ impl SubIssues<'_> {
     /// Opens an issue. Its body begins with [`SUB_ISSUE_MARK`]: no other issue is opened.
     ///
     /// # Errors
-    /// [`ForgeError`] of the write; where its outcome is unknown, look before you write again.
+    /// [`ForgeError`] of the write; if its outcome is unknown, look before you write again.
     pub async fn open(self, lease: &HeldLease, title: &str, body: &str) -> Result<OpenedIssue, ForgeError> {
         let body = json!({ "title": title, "body": body });
         let purpose = IssuesWrite.to("open an issue");
         self.forge.create_held(lease, (Method::POST, &self.forge.path("/issues")), &body, purpose).await
     }
 
-    /// The newest issues of this kind that the account opened, whatever issue they are for.
+    /// The newest issues of this kind that the account opened, for any parent.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn opened_by(self, own: &Login) -> Result<Vec<OpenedIssue>, ForgeError> {
         let path = format!("/issues?state=all&creator={}&per_page=100", encoded(own.as_str()));
-        // Of more than are read, these are the newest: the forge's list begins with them.
+        // If there are more than are read, these are the newest, which come first in the forge's list.
         let purpose = IssuesRead.to("look for issues that were opened");
         let found = oldest::<OpenedIssue>(self.forge.connection(), &self.forge.path(&path), purpose).await?;
         Ok(found.entries.into_iter().filter(|issue| issue.has_mark(SUB_ISSUE_MARK)).collect())
     }
 
-    /// Makes `child` a sub-issue of the lease's issue, unless it is one.
+    /// Makes `child` a sub-issue of the lease's issue, unless it already is.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -68,7 +68,7 @@ impl SubIssues<'_> {
         self.relate(lease, &path, (child, "sub_issue_id"), "add a sub-issue").await
     }
 
-    /// Says that `issue` waits for `other`, unless it is said.
+    /// Records that `issue` waits for `other`, unless that is already recorded.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.
@@ -77,7 +77,8 @@ impl SubIssues<'_> {
         self.relate(lease, &path, (other, "issue_id"), "say what an issue waits for").await
     }
 
-    /// Adds the issue to the list at `path`. What is there already is refused, and so is what there is no room for: the list tells.
+    /// Adds the issue to the list at `path`. The forge refuses duplicates and entries beyond its limit; the list shows
+    /// which it was.
     async fn relate(
         self,
         lease: &HeldLease,

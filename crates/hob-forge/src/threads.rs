@@ -1,4 +1,4 @@
-//! Resolving threads of a review. Only GraphQL knows threads: the REST API has their comments.
+//! Resolves threads of a review. Only GraphQL has threads; the REST API has their comments.
 
 use hob_domain::PullNumber;
 use http::Method;
@@ -37,10 +37,10 @@ struct CommentWire {
 }
 
 impl Reviews<'_> {
-    /// Resolves the threads that these comments begin, those of them that are open among the newest hundred.
+    /// Resolves the open threads, among the newest hundred, that begin with these comments.
     ///
     /// # Errors
-    /// [`ForgeError`] of the query or the write; [`ForgeError::Refused`] where some could not be resolved.
+    /// [`ForgeError`] of the query or the write; [`ForgeError::Refused`] if some could not be resolved.
     pub async fn resolve(self, lease: &HeldLease, first: &[u64]) -> Result<(), ForgeError> {
         let open = self.open_threads(self.pull, first).await?;
         if open.is_empty() {

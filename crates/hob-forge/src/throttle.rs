@@ -1,4 +1,4 @@
-//! Politeness: writes one after another, spaced and counted, and no call at all while a limit is used up.
+//! Politeness: writes one after another, spaced and counted, and no calls at all while a limit is used up.
 //!
 //! Source: GitHub, "Best practices for using the REST API": serial requests, at least one second between writes, obey
 //! `retry-after` and `x-ratelimit-reset`; "Rate limits for the REST API": about 80 content-creating requests a minute
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{purpose::Share, wait::wait_for_turn, window::Window};
 
-/// Resources whose gates are kept; a forge has about a dozen.
+/// The most resources whose gates are kept; a forge has about a dozen.
 const GATES: usize = 50;
 
 /// Held while a write is under way.
@@ -33,10 +33,10 @@ struct Gates {
     resources: HashMap<String, Instant>,
 }
 
-/// The one gate before all calls.
+/// The only gate for all calls.
 #[derive(Debug)]
 pub(super) struct Throttle {
-    /// Whoever has the turn counts it in the windows.
+    /// The holder of the turn counts its write in the windows.
     turns: tokio::sync::Mutex<Vec<Window>>,
     pace: Option<DefaultDirectRateLimiter>,
     skip_spacing: CancellationToken,
@@ -44,7 +44,7 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// A gate as the settings want it. An interval of zero spaces and counts nothing.
+    /// A gate with these settings. An interval of zero spaces and counts nothing.
     pub(super) fn new(settings: &ForgeSettings) -> Self {
         let interval = Duration::from_millis(settings.write_interval_ms);
         let quota = Quota::with_period(interval).map(|quota| quota.allow_burst(NonZeroU32::MIN));
@@ -59,10 +59,10 @@ impl Throttle {
         }
     }
 
-    /// Waits for the turn to write, for `patience` at most.
+    /// Waits for a turn to write, at most for `patience`.
     ///
     /// # Errors
-    /// How long it would take, where that is longer; nothing is counted then.
+    /// The time that it would take, if that is longer; nothing is counted then.
     pub(super) async fn write_turn(&self, patience: Duration, share: Share) -> Result<WriteTurn<'_>, Duration> {
         let ends = Instant::now() + patience;
         let mut turn = loop {
@@ -75,7 +75,7 @@ impl Throttle {
             if wait > ends.saturating_duration_since(now) {
                 return Err(wait);
             }
-            // Without the turn: what keeps a lease does not wait behind this.
+            // Release the turn, so that writes that keep a lease do not wait behind this one.
             drop(turn);
             wait_for_turn(wait).await;
         };
@@ -90,34 +90,34 @@ impl Throttle {
         Ok(turn)
     }
 
-    /// How long until the longest window has room for so many more writes.
+    /// How long until the longest window has room for this many more writes.
     pub(super) async fn wait_for(&self, writes: usize) -> Duration {
         let (turns, now) = (self.turns.lock().await, Instant::now());
         let longest = turns.iter().max_by_key(|window| window.span());
         longest.map_or(Duration::ZERO, |window| window.wait_for(writes, now))
     }
 
-    /// Spaces writes no longer. They are still counted.
+    /// Stops spacing writes. They are still counted.
     pub(super) fn skip_spacing(&self) {
         self.skip_spacing.cancel();
     }
 
-    /// Lets no call to this resource pass for this long.
+    /// Stops all calls to this resource for this long.
     pub(super) fn close(&self, resource: &str, wait: Duration) {
         self.gates().close(resource, wait, Instant::now());
     }
 
-    /// Lets no call at all pass for this long.
+    /// Stops all calls for this long.
     pub(super) fn close_all(&self, wait: Duration) {
         self.gates().close_all(wait, Instant::now());
     }
 
-    /// How long no call to this resource passes yet.
+    /// How long calls to this resource must still wait.
     pub(super) fn closed_for(&self, resource: &str) -> Option<Duration> {
         self.gates().closed_for(resource, Instant::now())
     }
 
-    /// How long no call at all passes yet.
+    /// How long all calls must still wait.
     pub(super) fn closed_to_all(&self) -> Option<Duration> {
         self.gates().closed_for("", Instant::now())
     }
@@ -128,7 +128,7 @@ impl Throttle {
 }
 
 impl Gates {
-    /// A gate never opens sooner than it was said before.
+    /// A gate never opens earlier than was said before.
     fn close(&mut self, resource: &str, wait: Duration, now: Instant) {
         self.resources.retain(|_, until| *until > now);
         if self.resources.len() < GATES {
@@ -180,7 +180,7 @@ mod tests {
         let held = throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap();
         assert_eq!(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap_err(), Duration::ZERO);
         drop(held);
-        // Without a pause between writes nothing is counted.
+        // Without a pause between writes, nothing is counted.
         for _ in 0..1_000 {
             drop(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap());
         }

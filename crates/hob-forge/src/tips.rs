@@ -1,10 +1,10 @@
-//! Where the ledgers stand.
+//! The tips of the ledgers.
 
 use std::collections::BTreeMap;
 
 use hob_domain::{IssueNumber, RepositoryRecord, Sha};
 
-/// Where an issue's ledger stands.
+/// The tip of an issue's ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tip {
     /// The issue.
@@ -13,18 +13,18 @@ pub struct Tip {
     pub commit: Sha,
 }
 
-/// Where all ledgers stand.
+/// The tips of all ledgers.
 #[derive(Debug, Clone, Default)]
 pub struct Tips {
-    /// Those of the issues.
+    /// The tips of the issues' ledgers.
     pub issues: Vec<Tip>,
-    /// The repository's own.
+    /// The tip of the repository's own ledger.
     pub repository: Option<Sha>,
-    /// Refs below the name of an issue's ledger: git lets the two not be together.
+    /// Refs below the name of an issue's ledger; git does not allow both.
     pub obstacles: BTreeMap<IssueNumber, String>,
 }
 
-/// The tip of the repository's own ledger, as it was read or written last.
+/// The tip of the repository's own ledger, as last read or written.
 #[derive(Debug, Clone)]
 pub struct RepositoryEntry {
     /// The ref's commit.
@@ -33,7 +33,7 @@ pub struct RepositoryEntry {
     pub record: RepositoryRecord,
 }
 
-/// The number that a ledger's name ends with, as Hob writes it: digits alone.
+/// The number at the end of a ledger's name, as Hob writes it: only digits.
 pub(super) fn issue_number(name: &str) -> Option<IssueNumber> {
     let number = name.parse().ok().map(IssueNumber)?;
     (number.to_string() == name).then_some(number)

@@ -1,13 +1,13 @@
-//! Waits, and who is told of them: a program that says nothing for a minute looks as if it hung.
+//! Waits, and the log lines about them: a program that is silent for a minute looks hung.
 
 use std::time::Duration;
 
 use crate::ForgeError;
 
-/// A wait that people notice, and want explained.
+/// The shortest wait that people notice and want explained.
 const NOTICEABLE: Duration = Duration::from_secs(5);
 
-/// Waits before another try, and tells of a wait that people would notice.
+/// Waits before another try, and logs a wait that people would notice.
 pub(super) async fn wait(error: &ForgeError, pause: Duration) {
     if pause < NOTICEABLE {
         tracing::debug!(%error, wait_ms = pause.as_millis(), "another try follows: {error}");
@@ -17,7 +17,7 @@ pub(super) async fn wait(error: &ForgeError, pause: Duration) {
     tokio::time::sleep(pause).await;
 }
 
-/// Waits for the turn to write, and tells of a wait that people would notice.
+/// Waits for a turn to write, and logs a wait that people would notice.
 pub(super) async fn wait_for_turn(pause: Duration) {
     if pause >= NOTICEABLE {
         tracing::warn!(

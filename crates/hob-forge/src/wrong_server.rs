@@ -1,12 +1,12 @@
-//! Signs that the address leads to something else than the API, in words that say so.
+//! Signs that an address is not the API's, and the words for it.
 
-/// Why an answer is no JSON.
+/// Why an answer is not JSON.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotJson {
     /// A page for people.
     #[error("it is a web page: check GITHUB_API_URL, which ends in `/api/v3` where the forge is not github.com")]
     Page,
-    /// Nothing.
+    /// An empty body.
     #[error("it is empty")]
     Empty,
     /// Anything else.
@@ -19,8 +19,8 @@ pub(super) fn is_page(body: &[u8]) -> bool {
     body.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// What an error of the network means, where its own words are those of a library: rustls and hyper know only that bytes
-/// came that they did not expect.
+/// The meaning of a network error whose own words are a library's: rustls and hyper only know that unexpected bytes
+/// came.
 pub(super) fn in_plain_words(cause: &str) -> &str {
     if cause.contains("InvalidContentType") {
         "there is no TLS on that port: write `http://` for `https://`, or another port"

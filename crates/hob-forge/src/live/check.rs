@@ -5,23 +5,23 @@ use tokio_util::sync::CancellationToken;
 use super::{clean::clean, graphql, issues, pulls, reads, refs, report::LiveReport, run::Run, seen::Seen};
 use crate::{Forge, ForgeError};
 
-/// Where the live check runs, and who watches.
+/// The target of the live check, and its observer.
 #[derive(Clone, Copy)]
 pub struct Live<'a> {
     /// A client whose connection was made for [`Access::LiveCheck`](crate::Access::LiveCheck).
     pub forge: &'a Forge,
-    /// Where the API is.
+    /// The API's address.
     pub api_url: &'a str,
-    /// Ends the check early; what was made is closed and deleted all the same.
+    /// Ends the check early; what was created is still closed and deleted.
     pub cancel: &'a CancellationToken,
-    /// Told what begins.
+    /// Called with each step that begins.
     pub told: &'a (dyn Fn(&str) + Send + Sync),
 }
 
-/// Makes, edits and reads what it has to, closes and deletes it again, and tells what it saw.
+/// Creates, edits and reads its objects, closes and deletes them, and reports what it saw.
 ///
 /// # Errors
-/// [`ForgeError`] of the first read, before anything was made; [`ForgeError::NotPermitted`] on another connection.
+/// [`ForgeError`] of the first read, before anything was created; [`ForgeError::NotPermitted`] on another connection.
 pub async fn live_check(live: Live<'_>) -> Result<LiveReport, ForgeError> {
     let what = "run the live check";
     let Some(list) = live.forge.connection().transport.live_list() else {
@@ -53,7 +53,7 @@ pub async fn live_check(live: Live<'_>) -> Result<LiveReport, ForgeError> {
     Ok(LiveReport { lines, token: token.name(), server: kind_of_server(&host, server.as_deref()), left, interrupted })
 }
 
-/// All steps, until one that others need fails, or it is asked to stop.
+/// All steps, until one that others need fails, or until the run is asked to stop.
 async fn steps(run: &mut Run<'_>, token: reads::Token, told: &(dyn Fn(&str) + Send + Sync)) {
     told("reading the repository");
     let Some(seen) = run.get("").await.ok().filter(Seen::is_success) else { return };
@@ -84,7 +84,7 @@ async fn steps(run: &mut Run<'_>, token: reads::Token, told: &(dyn Fn(&str) + Se
     }
 }
 
-/// What the server is, by the API's host and by what its answers say.
+/// The kind of server, by the API's host and its answers.
 fn kind_of_server(host: &str, server: Option<&str>) -> String {
     match server {
         _ if host == "api.github.com" => "github.com".to_owned(),

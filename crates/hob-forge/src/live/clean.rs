@@ -1,4 +1,4 @@
-//! Closes and deletes what a run made, also after a failure and when it was asked to stop.
+//! Closes and deletes what a run created, also after a failure or a request to stop.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub(super) async fn clean(run: &mut Run<'_>) -> Vec<String> {
     left
 }
 
-/// Closes or deletes one thing; `None` if it is done, or was not there.
+/// Closes or deletes one object. `None` if it is done, or if the object did not exist.
 async fn end(run: &mut Run<'_>, (method, path): (Method, &str), body: &Value, what: &str) -> Option<String> {
     let is_gone = |seen: &Seen| seen.status == 404 || seen.refuses(422, "Reference does not exist");
     let mut why = String::new();
@@ -56,7 +56,7 @@ async fn end(run: &mut Run<'_>, (method, path): (Method, &str), body: &Value, wh
     Some(format!("{what}: {why}"))
 }
 
-/// Finds what was opened by a write whose answer did not come.
+/// Finds objects that were opened by a write whose answer did not come.
 async fn find_unknown(run: &mut Run<'_>) -> Result<(), String> {
     let seen = run.get("/issues?state=open&per_page=100&sort=created&direction=desc").await?;
     let all = seen.body.as_array().ok_or_else(|| seen.says())?;

@@ -1,4 +1,4 @@
-//! What GraphQL alone tells: edits, the roll-up of checks, and how it answers what its schema lacks.
+//! What only GraphQL shows: edits, the roll-up of checks, and its answer to a field that its schema lacks.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::{
 
 /// Tries of a query.
 const TRIES: u32 = 3;
-/// The pause before the next.
+/// The pause before the next try.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Asks; the whole answer, errors included.
+/// Sends a query; returns the whole answer, including errors.
 async fn ask(run: &mut Run<'_>, query: &str, variables: Value) -> Result<Value, String> {
     let body = json!({ "query": query, "variables": variables });
     let (mut tried, mut why) = (0, String::new());
@@ -43,7 +43,7 @@ async fn ask(run: &mut Run<'_>, query: &str, variables: Value) -> Result<Value, 
     Err(format!("GraphQL did not answer: {why}"))
 }
 
-/// `graphql.answers`: whether each query was answered when it was first asked.
+/// `graphql.answers`: whether each query was answered at the first try.
 pub(super) fn judge_answers(run: &mut Run<'_>) {
     let outcome = match (run.queries, run.unanswered.first()) {
         (0, _) => return,
@@ -56,7 +56,7 @@ pub(super) fn judge_answers(run: &mut Run<'_>) {
     run.note("graphql.answers", outcome);
 }
 
-/// `graphql.field`: what is said of a field that the schema lacks.
+/// `graphql.field`: the answer about a field that the schema lacks.
 pub(super) async fn unknown_field(run: &mut Run<'_>) {
     let outcome = match ask(run, ASK_UNKNOWN, json!({})).await {
         Ok(answer) => {
@@ -79,7 +79,7 @@ pub(super) async fn last_edited(run: &mut Run<'_>, comment: &str) -> Result<Opti
     Ok(node["lastEditedAt"].as_str().map(str::to_owned))
 }
 
-/// `graphql.editors` and `graphql.texts`: what is said of an issue whose body was edited to `text` by `login`.
+/// `graphql.editors` and `graphql.texts`: the answer about an issue whose body was edited to `text` by `login`.
 pub(super) async fn edits(run: &mut Run<'_>, issue: &str, (text, login): (&str, &str)) {
     let answer = match ask(run, ASK_EDITS, json!({ "id": issue })).await {
         Ok(answer) => answer,
@@ -93,7 +93,7 @@ pub(super) async fn edits(run: &mut Run<'_>, issue: &str, (text, login): (&str, 
         run.note("graphql.editors", Outcome::Differs("`userContentEdits` of an edited issue is null".to_owned()));
         return;
     };
-    // A program's login is without the ending that the REST API gives it.
+    // A program's login lacks the ending that the REST API gives it.
     let is_ours =
         |node: &Value| node["editor"]["login"].as_str().is_some_and(|editor| editor == login.trim_end_matches("[bot]"));
     let count = nodes.len();
@@ -112,7 +112,7 @@ pub(super) async fn edits(run: &mut Run<'_>, issue: &str, (text, login): (&str, 
     run.note("graphql.texts", outcome);
 }
 
-/// `check.same`: whether the roll-up of a commit tells as much as the REST API, which showed `runs`; `None` if that was
+/// `check.same`: whether the roll-up of a commit shows as much as the REST API, which showed `runs`. `None` if that was
 /// forbidden.
 pub(super) async fn rollup(run: &mut Run<'_>, commit: &str, runs: Option<u64>) {
     let repo = run.forge().repo();

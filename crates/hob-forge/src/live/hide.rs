@@ -1,6 +1,6 @@
-//! Takes names, addresses and numbers that tell whose repository it was out of what the forge said.
+//! Removes names, addresses and numbers that could identify the repository from the forge's answers.
 
-/// The names that no line of the report has, each with what stands in its place.
+/// The names that must not appear in the report, each with its replacement.
 #[derive(Debug, Default)]
 pub(super) struct Names(Vec<(String, &'static str)>);
 
@@ -10,7 +10,7 @@ impl Names {
         if !name.is_empty() {
             self.0.push((name.to_ascii_lowercase(), shown));
         }
-        // The longest first, so that no part of a name is left over.
+        // The longest first, so that no part of a name remains.
         self.0.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     }
 
@@ -27,7 +27,7 @@ impl Names {
 /// The text with each whole `name`, in any case, replaced.
 fn replaced(text: &str, name: &str, with: &str) -> String {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    // Of the same length in bytes, so that places are the same in both.
+    // Lower case has the same length in bytes, so that offsets are valid in both.
     let lower = text.to_ascii_lowercase();
     let (mut shown, mut at) = (String::new(), 0);
     for (found, _) in lower.match_indices(name) {
@@ -42,7 +42,7 @@ fn replaced(text: &str, name: &str, with: &str) -> String {
     shown
 }
 
-/// A word, or what stands in its place.
+/// A word, or its replacement.
 fn word(text: &str) -> String {
     if text.contains("://") {
         return "ADDRESS".to_owned();

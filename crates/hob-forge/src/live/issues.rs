@@ -13,17 +13,17 @@ use super::{
     seen::{Seen, is_unknown},
 };
 
-/// After this time a comment was seen with an `updated_at` that no edit explains: a second and some more.
+/// After this time, comments were seen with an `updated_at` that no edit explains: a little over a second.
 const TOUCHED_AFTER: Duration = Duration::from_millis(2_500);
 
-/// What is said to people of what was made.
+/// The explanation for people in everything that is created.
 pub(super) fn text(name: &str, more: &str) -> String {
     format!("{name} was made by `hob doctor --live`, which closes it again. It asks for nothing. {more}")
         .trim()
         .to_owned()
 }
 
-/// Opens the issue and tries all of it; its number and the login that opened it.
+/// Opens the issue and tests it; returns its number and the login that opened it.
 pub(super) async fn issue(run: &mut Run<'_>) -> Option<(u64, String)> {
     let name = run.name.clone();
     let body = json!({ "title": format!("{name}: a test"), "body": text(&name, "") });

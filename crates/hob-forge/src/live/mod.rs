@@ -1,13 +1,14 @@
-//! The live check: what GitHub answers, compared with what Hob takes for granted of it (`docs/github.md`).
+//! The live check: compares GitHub's answers with Hob's assumptions (`docs/github.md`).
 //!
 //! # Flow
-//! It makes a branch, a ref below the ledger's prefix, a label, an issue, a comment and a pull request, edits them, and reads
-//! them back; then it closes or deletes them all, whatever failed before.
+//! It creates a branch, a ref below the ledger's prefix, a label, an issue, a comment and a pull request, edits them,
+//! and reads them back; then it closes or deletes them all, even after a failure.
 //!
 //! # Guarantees
-//! - It writes to nothing but what it made itself: the connection has a list of calls of its own, which lets a name pass only
-//!   if it begins with [`TEST_PREFIX`](crate::TEST_PREFIX) and the run's own nonce, and a number only if the forge gave it to this run.
-//! - The report holds neither a name nor a token, nor an address.
+//! - It only writes to objects that it created: the connection has its own list of calls, which allows a name only if
+//!   it begins with [`TEST_PREFIX`](crate::TEST_PREFIX) and the run's own nonce, and a number only if the forge gave it
+//!   to this run.
+//! - The report contains no names, tokens or addresses.
 
 mod check;
 mod clean;

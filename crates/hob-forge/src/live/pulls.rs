@@ -1,4 +1,4 @@
-//! A branch and its pull request, and what is refused of both.
+//! A branch and its pull request, and the refusals of both.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -14,8 +14,8 @@ use super::{
 };
 use crate::repository::encoded;
 
-/// Makes the branch at the base branch's tip, asks for a pull request without commits, moves the branch to `commit`, and
-/// opens the pull request; its number.
+/// Creates the branch at the base branch's tip, requests a pull request without commits, moves the branch to `commit`,
+/// and opens the pull request; returns its number.
 pub(super) async fn pull(run: &mut Run<'_>, base: &Base, commit: &str) -> Option<u64> {
     let name = run.name.clone();
     let of_branch = format!("heads/{name}");
@@ -27,7 +27,7 @@ pub(super) async fn pull(run: &mut Run<'_>, base: &Base, commit: &str) -> Option
         run.note("pull.open", Outcome::NotTried(format!("the branch could not be made: {why}")));
         return None;
     }
-    // A branch that cannot be seen yet is refused otherwise.
+    // A branch that is not visible yet is refused with other words.
     let shown = run.until(&format!("/git/ref/{of_branch}"), Instant::now(), Seen::is_success).await;
     shown.map_err(|why| run.note("pull.empty", Outcome::NotTried(why))).ok();
     let mut body = json!({ "head": name, "base": base.branch, "title": format!("{name}: a test"), "body": text(&name, ""), "draft": true });
@@ -46,7 +46,7 @@ pub(super) async fn pull(run: &mut Run<'_>, base: &Base, commit: &str) -> Option
     open(run, body).await
 }
 
-/// Asks for a pull request until the answer says nothing of a head that is too new; for one that is no draft where the
+/// Requests a pull request until the answer is no longer about a head that is too new; without a draft if the
 /// repository has none (SWE-agent/SWE-agent#179).
 async fn ask_for(run: &mut Run<'_>, body: &mut Value, is_too_new: impl Fn(&Seen) -> bool) -> Result<Waited, String> {
     let mut asked = run.write_until((Method::POST, "/pulls"), body, &is_too_new).await;

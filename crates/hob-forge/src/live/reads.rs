@@ -1,24 +1,24 @@
-//! What can be read of the repository before anything is made.
+//! What can be read of the repository before anything is created.
 
 use secrecy::ExposeSecret;
 
 use super::{graphql, report::Outcome, run::Run, seen::Seen};
 use crate::{Authentication, purpose::Purpose, repository::encoded, transport::Call};
 
-/// Whose token it is.
+/// The kinds of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
-    /// An installation's of the App that Hob signs in as.
+    /// An installation token of the App that Hob signs in as.
     App,
-    /// A job's, or an installation's that somebody else made.
+    /// A job's token, or an installation token from outside.
     Job,
-    /// A fine-grained one of a person.
+    /// A person's fine-grained token.
     FineGrained,
-    /// A classic one of a person.
+    /// A person's classic token.
     Classic,
-    /// A person's.
+    /// Another token of a person.
     User,
-    /// Of an account of type Bot.
+    /// A token of an account of type Bot.
     Bot,
 }
 
@@ -35,7 +35,7 @@ impl Token {
         }
     }
 
-    /// Whether `permissions` of a repository are about it.
+    /// Whether a repository's `permissions` are about it.
     fn is_of_a_person(self) -> bool {
         match self {
             Self::FineGrained | Self::Classic | Self::User => true,
@@ -43,7 +43,7 @@ impl Token {
         }
     }
 
-    /// Whether the REST API says that an App made what it made.
+    /// Whether the REST API reports an App as the author of what it created.
     pub(super) fn is_an_apps(self) -> bool {
         match self {
             Self::App | Self::Job => true,
@@ -52,7 +52,7 @@ impl Token {
     }
 }
 
-/// What the base branch is at.
+/// The base branch's tip.
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) branch: String,
@@ -60,7 +60,7 @@ pub(super) struct Base {
     pub(super) tree: String,
 }
 
-/// `user.own`: whose token it is.
+/// `user.own`: the token's owner.
 pub(super) async fn token(run: &mut Run<'_>) -> Token {
     let asked = run.read(Call::get("/user", Purpose::without_permission("ask whose token this is"))).await;
     let is_app = matches!(run.forge().connection().authentication, Authentication::App(_));
@@ -69,7 +69,7 @@ pub(super) async fn token(run: &mut Run<'_>) -> Token {
         (status, kind) = (seen.status, seen.text("/type").to_owned());
         match (seen.status, is_app) {
             (200, false) | (403, true) => Outcome::Ok(None),
-            // Of a token that is given, it says that it is no person's.
+            // For the given token, this means that it is not a person's.
             (403, false) => Outcome::ok(seen.says()),
             _ => Outcome::Differs(seen.says()),
         }
@@ -82,7 +82,7 @@ pub(super) async fn token(run: &mut Run<'_>) -> Token {
     }
 }
 
-/// The kind of a person's token, by how it begins.
+/// The kind of a person's token, by its prefix.
 /// <https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats>
 fn of_a_person(authentication: &Authentication) -> Token {
     let begins_with = |prefix| match authentication {
@@ -96,7 +96,7 @@ fn of_a_person(authentication: &Authentication) -> Token {
     }
 }
 
-/// `repo.details`, `repo.permissions` and `repo.etag`; the default branch.
+/// `repo.details`, `repo.permissions` and `repo.etag`; returns the default branch.
 pub(super) async fn repository(run: &mut Run<'_>, seen: &Seen, token: Token) -> Option<String> {
     let has_all = seen.body["archived"].is_boolean() && seen.body["has_issues"].is_boolean();
     let branch = seen.body["default_branch"].as_str().map(str::to_owned);
@@ -132,7 +132,7 @@ pub(super) async fn base(run: &mut Run<'_>, branch: &str) -> Option<Base> {
     Some(Base { branch: branch.to_owned(), commit, tree })
 }
 
-/// `check.list`, `check.forbidden`, `check.same` and `status.list`, of the tip of the base branch.
+/// `check.list`, `check.forbidden`, `check.same` and `status.list` for the tip of the base branch.
 pub(super) async fn checks(run: &mut Run<'_>, base: &Base, token: Token) {
     let runs = run.get(&format!("/commits/{}/check-runs?per_page=100", base.commit)).await;
     let forbidden = match &runs {

@@ -1,4 +1,4 @@
-//! Commits and refs: what a create or a move that must not be is answered, and how soon what was made can be read.
+//! Commits and refs: the answers to invalid creations and moves, and how soon new objects can be read.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::{
     seen::Seen,
 };
 
-/// An object that no repository has.
+/// An object that does not exist in any repository.
 const NOWHERE: &str = "0123456789012345678901234567890123456789";
 
 /// Whether an answer may only mean that a commit or ref is too young to be seen.
@@ -38,13 +38,14 @@ pub(super) async fn commit(run: &mut Run<'_>, base: &Base, token: Token) -> Opti
     Some(made.text("/sha").to_owned())
 }
 
-/// Makes a commit. No workflow starts for it: <https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs>.
+/// Creates a commit. No workflow starts for it:
+/// <https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs>.
 async fn above(run: &mut Run<'_>, tree: &str, parent: &str) -> Result<Seen, String> {
     let message = format!("{}: A test of Hob [skip ci]", run.name);
     run.write(Method::POST, "/git/commits", json!({ "message": message, "tree": tree, "parents": [parent] })).await
 }
 
-/// Everything of a ref below the ledger's prefix, at `commit`.
+/// All checks of a ref below the ledger's prefix, at `commit`.
 pub(super) async fn ledger(run: &mut Run<'_>, base: &Base, commit: &str) {
     let name = format!("{}{}", run.forge().ref_space(), run.name);
     let body = json!({ "ref": format!("refs/{name}"), "sha": commit });
@@ -81,7 +82,7 @@ async fn moves(run: &mut Run<'_>, base: &Base, (name, from): (&str, &str)) {
     run.judge("ref.no_object", nowhere, |seen| seen.is_refusal(422, "Object does not exist"));
 }
 
-/// `ref.delete`: it goes, and is then refused.
+/// `ref.delete`: the ref is deleted, and a second deletion is refused.
 async fn gone(run: &mut Run<'_>, name: &str) {
     let path = format!("/git/refs/{name}");
     let deleted = match run.write(Method::DELETE, &path, Value::Null).await {

@@ -1,10 +1,10 @@
-//! What the live check found: a line for each assumption, by its id in `docs/github.md`.
+//! The results of the live check: a line for each assumption, by its id in `docs/github.md`.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The ids that the live check looks at, in the order of the report.
+/// The ids that the live check tests, in the order of the report.
 pub const LIVE_IDS: [&str; 44] = [
     "repo.details",
     "repo.permissions",
@@ -52,14 +52,14 @@ pub const LIVE_IDS: [&str; 44] = [
     "issue.by_app",
 ];
 
-/// What was found of an assumption.
+/// The result for an assumption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is as assumed; what was seen, where that tells more.
+    /// As assumed, with what was seen if that says more.
     Ok(Option<String>),
-    /// It is not: what was seen.
+    /// Not as assumed: what was seen.
     Differs(String),
-    /// Why it was not looked at.
+    /// Not tested, and why.
     NotTried(String),
 }
 
@@ -74,7 +74,7 @@ impl Outcome {
         matches!(self, Self::Differs(_))
     }
 
-    /// The word that the report has for it.
+    /// Its word in the report.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Ok(_) => "ok",
@@ -107,22 +107,22 @@ pub struct LiveLine {
     pub id: &'static str,
     /// `ok`, `differs` or `not tried`.
     pub outcome: &'static str,
-    /// What was seen, or why nothing was; `None` if there is no more to say.
+    /// What was seen, or why nothing was. `None` if there is nothing more to say.
     pub says: Option<String>,
 }
 
-/// What the live check found, without names, tokens and addresses.
+/// The results of the live check, without names, tokens and addresses.
 #[derive(Debug, Clone, Serialize)]
 pub struct LiveReport {
     /// A line for each of [`LIVE_IDS`].
     pub lines: Vec<LiveLine>,
     /// The kind of the token.
     pub token: &'static str,
-    /// The kind of the server, and its version where it has one.
+    /// The kind of the server, and its version if it has one.
     pub server: String,
     /// What could not be closed or deleted, and why.
     pub left: Vec<String>,
-    /// Whether it was asked to stop before its end.
+    /// Whether it was asked to stop early.
     pub interrupted: bool,
 }
 
@@ -133,18 +133,18 @@ impl LiveReport {
     }
 }
 
-/// What was found so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub(super) struct Found(BTreeMap<&'static str, Outcome>);
 
 impl Found {
-    /// Notes what was found of an assumption. What was found of it first stays.
+    /// Records the result for an assumption. The first result is kept.
     pub(super) fn note(&mut self, id: &'static str, outcome: Outcome) {
         debug_assert!(LIVE_IDS.contains(&id), "{id} has no line");
         self.0.entry(id).or_insert(outcome);
     }
 
-    /// A line for each id; `hide` takes the names out.
+    /// A line for each id; `hide` removes the names.
     pub(super) fn lines(mut self, otherwise: &str, hide: impl Fn(&str) -> String) -> Vec<LiveLine> {
         let line = |id| {
             let outcome = self.0.remove(id).unwrap_or_else(|| Outcome::NotTried(otherwise.to_owned()));

@@ -1,4 +1,4 @@
-//! A run of the live check: how it asks, what it has made so far, and what it found.
+//! A run of the live check: its requests, the objects that it has created so far, and its results.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ use super::{
 };
 use crate::{Forge, purpose::Purpose, transport::Call};
 
-/// How long something fresh is waited for.
+/// How long to wait for a fresh object.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The pause between two looks.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Tries of a read that the server failed.
+/// Tries of a read that fails in the server.
 const TRIES: u32 = 3;
-/// The pause before the next.
+/// The pause before the next try.
 const PAUSE_OF_FAILURE: Duration = Duration::from_secs(1);
 
-/// What a run has made and has to close or delete.
+/// The objects that a run has created and has to close or delete.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     /// Refs, without `refs/`.
     pub(super) refs: Vec<String>,
-    /// Whether there is the label.
+    /// Whether the label exists.
     pub(super) label: bool,
     /// Issues, by number.
     pub(super) issues: Vec<u64>,
@@ -38,12 +38,12 @@ pub(super) struct Made {
     pub(super) unknown: bool,
 }
 
-/// Where a run is.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It tries things, until it is asked to stop.
+    /// It tests, until it is asked to stop.
     Trying,
-    /// It closes and deletes what it made.
+    /// It closes and deletes what it created.
     Cleaning,
 }
 
@@ -53,15 +53,15 @@ pub(super) struct Run<'a> {
     forge: &'a Forge,
     cancel: &'a CancellationToken,
     pub(super) phase: Phase,
-    /// What all names begin with.
+    /// The beginning of all names.
     pub(super) name: String,
     pub(super) made: Made,
     pub(super) found: Found,
     pub(super) names: Names,
-    /// Queries that were not answered, and all of them.
+    /// Queries without an answer; `queries` counts all of them.
     pub(super) unanswered: Vec<String>,
     pub(super) queries: usize,
-    /// The headers that tell what the server is.
+    /// The headers that identify the server.
     pub(super) server: Option<String>,
 }
 
@@ -99,18 +99,18 @@ impl<'a> Run<'a> {
     /// Reads below the repository.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// The reason if there is no answer.
     pub(super) async fn get(&mut self, path: &str) -> Result<Seen, String> {
         self.get_if(path, None).await
     }
 
-    /// The same, if it has changed since the answer that had this tag.
+    /// The same, if it has changed since the answer with this tag.
     pub(super) async fn get_if(&mut self, path: &str, etag: Option<&str>) -> Result<Seen, String> {
         let path = self.forge.path(path);
         self.read(Call { etag, ..Call::get(&path, Purpose::without_permission("read what was made")) }).await
     }
 
-    /// A read, again where the server failed.
+    /// A read, with retries if the server fails.
     pub(super) async fn read(&mut self, call: Call<'_>) -> Result<Seen, String> {
         let mut tried = 1;
         loop {
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
     /// Writes below the repository, once.
     ///
     /// # Errors
-    /// Why there is no answer: it may have had its effect.
+    /// The reason if there is no answer; the write may have had its effect.
     pub(super) async fn write(&mut self, method: Method, path: &str, body: Value) -> Result<Seen, String> {
         let (path, purpose) = (self.forge.path(path), Purpose::without_permission("write what is tried"));
         let _turn = self.forge.write_turn(purpose).await.map_err(|error| error.to_string())?;
@@ -134,7 +134,7 @@ impl<'a> Run<'a> {
         self.once(Call { method: &method, body, ..Call::get(&path, purpose) }).await
     }
 
-    /// One call. It is not broken off: what it made has to be known.
+    /// One call. It is not cancelled, because its result has to be known.
     pub(super) async fn once(&mut self, call: Call<'_>) -> Result<Seen, String> {
         if self.phase == Phase::Trying && self.is_stopped() {
             return Err("interrupted".to_owned());
@@ -146,13 +146,13 @@ impl<'a> Run<'a> {
             self.server = version.or_else(|| reply.text("server").map(str::to_owned));
         }
         if reply.limit(connection.now(), 0).is_some() {
-            // It closes the gate for the calls that follow.
+            // Closes the gate for the following calls.
             return Err(connection.transport.failure(&reply, call.path, call.purpose).to_string());
         }
         Ok(Seen::of(&reply))
     }
 
-    /// Reads until the answer is as wanted, at most ten seconds. `since` is when it was made.
+    /// Reads until the answer is as wanted, at most ten seconds. `since` is when the object was created.
     pub(super) async fn until(
         &mut self,
         path: &str,
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes until the answer says nothing of a thing that is too young to be seen, at most ten seconds.
+    /// Writes until the answer is no longer about an object that is too young to be seen, at most ten seconds.
     pub(super) async fn write_until(
         &mut self,
         (method, path): (Method, &str),
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Waits, unless it is asked to stop.
+    /// Waits, unless the run is asked to stop.
     pub(super) async fn pause(&self, pause: Duration) {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -198,12 +198,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes what was found of an assumption.
+    /// Records the result for an assumption.
     pub(super) fn note(&mut self, id: &'static str, outcome: Outcome) {
         self.found.note(id, outcome);
     }
 
-    /// Notes what an answer says of an assumption; the answer, where it is a success.
+    /// Records what an answer shows about an assumption; returns the answer if it is a success.
     pub(super) fn judge(
         &mut self,
         id: &'static str,
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes whether what was waited for was there at once; whether it came.
+    /// Records whether the awaited object was visible at once; returns the answer if it became visible.
     pub(super) fn judge_wait(&mut self, id: &'static str, waited: Result<Waited, String>) -> Option<Seen> {
         match waited {
             Ok(waited) => {

@@ -1,4 +1,4 @@
-//! One answer as the live check sees it, and what an answer that takes a while was like.
+//! One answer as the live check sees it, and the result of repeated requests.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::report::Outcome;
 use crate::reply::Reply;
 
-/// Characters of what the forge said that a line shows.
+/// Characters of the forge's words that a line shows.
 const SHOWN: usize = 200;
 
 /// An answer.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     pub(super) status: u16,
-    /// What it says where it refuses.
+    /// The message of a refusal.
     message: String,
     pub(super) body: Value,
     pub(super) etag: Option<String>,
@@ -42,7 +42,7 @@ impl Seen {
         self.status == status && self.message.contains(words)
     }
 
-    /// Status, and the words of a refusal.
+    /// The status, and the words of a refusal.
     pub(super) fn says(&self) -> String {
         match self.is_success() || self.status == 304 {
             true => self.status.to_string(),
@@ -71,21 +71,21 @@ impl Seen {
     }
 }
 
-/// Whether a write that was answered so may have had its effect, without the answer saying what it made.
+/// Whether a write with this answer may have had its effect without the answer saying what it created.
 pub(super) fn is_unknown(asked: &Result<Seen, String>) -> bool {
     !asked.as_ref().is_ok_and(|seen| seen.status < 500)
 }
 
-/// What came of asking until the answer was as wanted.
+/// The result of requests until the answer was as wanted.
 #[derive(Debug)]
 pub(super) struct Waited {
-    /// How often it was asked.
+    /// The number of requests.
     pub(super) asked: u32,
-    /// How long after the write that it is about.
+    /// The time since the write that it is about.
     pub(super) after: Duration,
     /// The last answer.
     pub(super) seen: Seen,
-    /// Whether it was as wanted.
+    /// Whether the last answer was as wanted.
     pub(super) came: bool,
 }
 
