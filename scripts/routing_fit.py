@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Fits the constants of `crates/hob-domain/src/routing/confidence.rs` on the tuning part of the routing corpus.
+"""Fits the constants of `crates/hob-domain/src/routing/confidence.rs` on the tuning parts of the labelled issues.
 
     cargo build --release && python3 scripts/routing_fit.py target/release/hob
 
-A repository has other profiles than this one, and seldom all of them. So the issues are routed many times, each time among
-some of the profiles, drawn at random with a fixed seed, half of the times as short as other programs write them: name,
-description and a body, without `hob:`, and a third of the times with no more of an issue than its title and first line. An issue whose profile was not drawn has none. Weights are at least 0, so that more in
-common never means less sure. It prints the constants to paste, and how well they fit.
+A repository has other profiles than these, and seldom all of them. So the issues are routed many times: in most rounds among
+all profiles, else among some of them, drawn at random with a fixed seed; in half of the rounds with profiles as short as other
+programs write them (name, description and a body, without `hob:`); and in a third of the rounds with no more of a written issue than its
+title and first line. An issue whose profile was not drawn has none. Weights are at least 0, so that more in common never means less
+sure. It prints the constants to paste, and how well they fit.
 """
 
 import json
@@ -21,8 +22,7 @@ import tempfile
 
 from routing_split import write
 
-PROFILES = pathlib.Path(__file__).parent.parent / "config/routing/profiles"
-ROUNDS = 24
+ROUNDS = 16
 NAMES = ["BIAS", "BY_STRENGTH", "BY_SHARE", "BY_LEAD"]
 
 
@@ -42,27 +42,37 @@ def short(text):
     return re.sub(r"^hob:\n(?: .*\n)*", "", text, flags=re.M)
 
 
-def rounds(hob, tuning, folder):
+def rounds(hob, sets, folder):
     """The cases of all rounds: the likeness of the likeliest profile, and whether it is right."""
     draw = random.Random(13)
-    issues = [json.loads(line) for line in tuning.read_text().splitlines()]
-    files = sorted(PROFILES.glob("*.md"))
-    for number in range(ROUNDS):
-        # In a third of the rounds all of them, as in a repository whose profiles cover its work.
-        drawn = files if number % 6 < 2 else draw.sample(files, draw.randint(len(files) // 2, len(files) - 1))
-        drawn_names = {file.stem for file in drawn}
-        profiles = folder / f"profiles-{number}"
-        profiles.mkdir()
-        for file in drawn:
-            text = file.read_text()
-            (profiles / file.name).write_text(short(text) if number % 2 else text)
-        changed = folder / f"issues-{number}.jsonl"
-        with changed.open("w") as out:
-            for issue in issues:
-                profile = issue["profile"] if issue["profile"] in drawn_names else None
-                body = issue["body"].partition("\n")[0][:100] if number % 3 == 2 else issue["body"]
-                out.write(json.dumps(issue | {"profile": profile, "body": body}) + "\n")
-        yield from result(command(hob, changed, profiles))["cases"]
+    for (name, which), (file, folder_of_profiles) in sets.items():
+        if which != "tuning":
+            continue
+        issues = [json.loads(line) for line in file.read_text().splitlines()]
+        files = sorted(folder_of_profiles.glob("*.md"))
+        for number in range(ROUNDS):
+            # In most rounds all of them, as in a repository whose profiles cover its work.
+            drawn = files if number % 4 < 3 else draw.sample(files, draw.randint(len(files) // 2, len(files) - 1))
+            drawn_names = {profile_name(file) for file in drawn}
+            profiles = folder / f"profiles-{name}-{number}"
+            profiles.mkdir()
+            for file in drawn:
+                text = file.read_text()
+                (profiles / file.name).write_text(short(text) if number % 2 else text)
+            changed = folder / f"issues-{name}-{number}.jsonl"
+            with changed.open("w") as out:
+                for issue in issues:
+                    profile = issue["profile"] if issue["profile"] in drawn_names else None
+                    # What was written for the corpus says more than people do.
+                    is_cut = number % 3 == 2 and "source" not in issue
+                    body = issue["body"].partition("\n")[0][:100] if is_cut else issue["body"]
+                    out.write(json.dumps(issue | {"profile": profile, "body": body}) + "\n")
+            yield from result(command(hob, changed, profiles))["cases"]
+
+
+def profile_name(file):
+    """The name of the profile in a file."""
+    return file.name.removesuffix(".md").removesuffix(".agent")
 
 
 def logistic(total):
@@ -108,7 +118,7 @@ def main():
     hob = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        cases = list(rounds(hob, write(folder)["tuning"], folder))
+        cases = list(rounds(hob, write(folder / "parts"), folder))
     # Some of the cases: descent over them all would take minutes.
     weights = fit(random.Random(13).sample(cases, min(len(cases), 2000)))
     for name, weight in zip(NAMES, weights):

@@ -9,10 +9,12 @@ import pathlib
 import sys
 import tempfile
 
-from routing_fit import PROFILES, command, result, short
-from routing_split import write
+from routing_fit import command, result, short
+from routing_split import ROUTING, write
 
-ROUTING = PROFILES.parent
+PROFILES = ROUTING / "profiles"
+# The thresholds of the settings, by default.
+CONFIDENCE, COMPLEXITY = 0.70, 3
 
 
 def percent(part):
@@ -38,31 +40,39 @@ def main():
         bare.mkdir()
         for file in PROFILES.glob("*.md"):
             (bare / file.name).write_text(short(file.read_text()))
+        written, real = parts["written", "test"][0], parts["real", "test"][0]
         sets = {
-            "test part": (parts["test"], PROFILES),
-            "test part, profiles without `hob:`": (parts["test"], bare),
-            "tuning part": (parts["tuning"], PROFILES),
-            "other profiles, first set": (ROUTING / "plain/issues.jsonl", ROUTING / "plain/profiles"),
-            "other profiles, second set": (ROUTING / "fresh/issues.jsonl", ROUTING / "fresh/profiles"),
+            "real, test part": (real, PROFILES),
+            "real, test part, profiles without `hob:`": (real, bare),
+            "real, first set of other profiles, test part": parts["real-plain", "test"],
+            "real, second set of other profiles, test part": parts["real-fresh", "test"],
+            "real, tuning part": parts["real", "tuning"],
+            "written, test part": (written, PROFILES),
+            "written, test part, profiles without `hob:`": (written, bare),
+            "written, tuning part": parts["written", "tuning"],
+            "written, first set of other profiles": (ROUTING / "plain/issues.jsonl", ROUTING / "plain/profiles"),
+            "written, second set of other profiles": (ROUTING / "fresh/issues.jsonl", ROUTING / "fresh/profiles"),
         }
         found = {name: result(command(hob, *files)) for name, files in sets.items()}
         switches = result(command(hob, ROUTING / "switches.jsonl", PROFILES))["switches"]
     print(
-        "| issues | number | accuracy | calibration error | engaged | loaded | of them right | p95 |"
-        "\n|---|---|---|---|---|---|---|---|"
+        "| issues | number | accuracy | calibration error | engaged | with the right one | others engaged | right of all engaged | p95 |"
+        "\n|---|---|---|---|---|---|---|---|---|"
     )
     for name, figures in found.items():
-        gate = figures["gate"]
+        gate, cases = figures["gate"], figures["cases"]
+        others = [case for case in cases if case["expected"] is None]
+        loaded = sum(case["confidence"] > CONFIDENCE and case["complexity"] > COMPLEXITY for case in others)
         print(
             f"| {name} | {figures['issues']} | {percent(figures['accuracy'])} | {figures['calibration_error']:.3f} "
-            f"| {percent(gate['engagement'])} | {gate['loaded']} | {percent(gate['precision'])} "
-            f"| {figures['p95_ms']:.2f} ms |"
+            f"| {percent(gate['engagement'])} | {percent(gate['right'] / (len(cases) - len(others)))} "
+            f"| {loaded} of {len(others)} | {percent(gate['precision'])} | {figures['p95_ms']:.2f} ms |"
         )
     print(
         f"\nOf {switches['messages']} messages the right profile goes on after {switches['right']}; {switches['missed']} "
         f"did not switch and should have, {switches['wrong']} switched and should not have."
     )
-    confusion(found["test part"]["confusion"])
+    confusion(found["real, test part"]["confusion"])
 
 
 if __name__ == "__main__":

@@ -1,101 +1,34 @@
 //! How much work an issue may be, from 1 to 10: by what it asks for and how many things that is about, not by how many words it
 //! takes to say so. What is terse is not simple.
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use super::{
     issue_text::Read,
     words::{stem, words},
 };
 
-/// What somebody asks for who wants work done, and what is told of a fault.
-const WORK: [&str; 60] = [
-    "add",
-    "allow",
-    "automate",
-    "avoid",
-    "block",
-    "break",
-    "build",
-    "cache",
-    "change",
-    "configure",
-    "convert",
-    "crash",
-    "create",
-    "delete",
-    "deploy",
-    "deprecate",
-    "detect",
-    "disable",
-    "document",
-    "drop",
-    "enable",
-    "encrypt",
-    "error",
-    "expose",
-    "fail",
-    "fix",
-    "generate",
-    "handle",
-    "hang",
-    "implement",
-    "improve",
-    "introduce",
-    "leak",
-    "limit",
-    "make",
-    "merge",
-    "move",
-    "outage",
-    "prevent",
-    "protect",
-    "publish",
-    "reduce",
-    "remove",
-    "replace",
-    "restore",
-    "restrict",
-    "rotate",
-    "schedule",
-    "set",
-    "setup",
-    "show",
-    "slow",
-    "speed",
-    "split",
-    "support",
-    "test",
-    "update",
-    "upgrade",
-    "validate",
-    "write",
-];
+/// What people write who want work done, or tell of a fault.
+static WORK: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stems(
+        "add allow automate avoid block break broken bug build cache change configure convert crash create delete \
+    deploy deprecate detect disable document drop enable encrypt error expose fail fix flaky freeze generate \
+    handle hang ignore implement improve incorrect instead introduce leak limit lose make merge miss move need \
+    outage please prevent problem protect publish reduce regression reject remove replace request restore \
+    restrict rotate schedule set setup shorten should show slow speed split stop suggest support test unable \
+    update upgrade validate want write wrong",
+    )
+});
 /// Work that is rarely small.
-const LARGE: [&str; 22] = [
-    "review",
-    "audit",
-    "investigate",
-    "analyze",
-    "analyse",
-    "diagnose",
-    "migrate",
-    "redesign",
-    "refactor",
-    "rewrite",
-    "rearchitect",
-    "harden",
-    "design",
-    "optimize",
-    "overhaul",
-    "integrate",
-    "parallelize",
-    "intermittent",
-    "everywhere",
-    "across",
-    "architecture",
-    "compare",
-];
-/// What is usually done in a minute.
-const TRIVIAL: [&str; 8] = ["typo", "typos", "misspelled", "misspelt", "spelling", "rename", "bump", "whitespace"];
+static LARGE: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    stems(
+        "review audit investigate analyze analyse diagnose migrate redesign refactor rewrite rearchitect harden \
+    design optimize overhaul integrate parallelize intermittent everywhere across architecture compare",
+    )
+});
+/// What usually takes a minute.
+static TRIVIAL: LazyLock<HashSet<String>> =
+    LazyLock::new(|| stems("typo typos misspelled misspelt spelling rename bump whitespace"));
 /// Words of the beginning that are looked at.
 const ASKED_WORDS: usize = 60;
 /// What any work in a field of its own is: more than the base agent needs no help for.
@@ -106,11 +39,12 @@ pub(super) fn complexity(read: &Read<'_>, topical: usize) -> u8 {
     let shape = &read.shape;
     let asked = read.parts.iter().take(3).flat_map(|(text, _)| words(text)).map(|word| stem(&word));
     let (mut work, mut large, mut trivial) = (false, false, false);
-    for word in asked.take(ASKED_WORDS) {
-        let is_one = |list: &[&str]| list.iter().any(|other| stem(other) == word);
-        work |= is_one(&WORK);
-        large |= is_one(&LARGE);
-        trivial |= is_one(&TRIVIAL);
+    // What a body names may be anything: that the work is a trifle, a title says.
+    let in_title = read.parts.first().map_or(0, |(title, _)| words(title).count());
+    for (at, word) in asked.take(ASKED_WORDS).enumerate() {
+        work |= WORK.contains(&word);
+        large |= LARGE.contains(&word);
+        trivial |= at < in_title && TRIVIAL.contains(&word);
     }
     let things = steps(shape.list_items, &[3, 8])
         + steps(shape.code_blocks, &[1, 3])
@@ -123,6 +57,10 @@ pub(super) fn complexity(read: &Read<'_>, topical: usize) -> u8 {
     let points = asks + things + if large { 2 } else { 0 };
     let points = if trivial { points.min(2 * SOME_WORK) / 2 - usize::from(points >= 2 * SOME_WORK) } else { points };
     u8::try_from(points.clamp(1, 10)).unwrap_or(10)
+}
+
+fn stems(words: &str) -> HashSet<String> {
+    words.split(' ').map(stem).collect()
 }
 
 /// How many of the steps a number has reached.

@@ -13,7 +13,7 @@ const PATHS_MAX: usize = 32;
 const PATH_MAX: usize = 200;
 
 /// Where a text stands says how much it counts.
-const IN_TITLE: f32 = 2.5;
+const IN_TITLE: f32 = 3.5;
 const IN_LABEL: f32 = 2.0;
 const IN_PROSE: f32 = 1.0;
 const IN_CODE: f32 = 0.5;

@@ -12,16 +12,16 @@ use super::{
 /// What a word counts where it stands.
 const IN_NAME: f32 = 3.0;
 const IN_MATCH: f32 = 2.5;
-const IN_DESCRIPTION: f32 = 1.2;
+const IN_DESCRIPTION: f32 = 1.0;
 const IN_INSTRUCTIONS: f32 = 0.3;
 /// What a word of a topic counts whose profile does not say it itself.
 pub(super) const IN_TOPIC: f32 = 2.0;
 /// What is left of a word that says little.
-pub(super) const LITTLE: f32 = 0.15;
+pub(super) const LITTLE: f32 = 0.2;
 /// What is left of a word that is about several topics.
 const VAGUE: f32 = 0.6;
 /// The part of the strongest topic that another one needs to count.
-const TOPIC_MIN: f32 = 0.2;
+const TOPIC_MIN: f32 = 0.25;
 /// How much of a topic a profile has to say for all of its words to count.
 const TOPIC_FULL: f32 = 1.2;
 /// Bytes of each text that are read.

@@ -12,7 +12,7 @@ use crate::{
         profile_words::{IN_TOPIC, said_by},
         router::{Place, Router},
         topics::{IN_PAIR, TOPICS, first_word, pair},
-        words::{stem, words},
+        words::{Weight, stem, weight, words},
     },
 };
 
@@ -26,11 +26,14 @@ const PATTERNS_COUNT: usize = 3;
 const REPEATS: f32 = 1.5;
 /// How much more the first word of a title counts, and what in it says which kind of work is asked for.
 const FIRST_WORD: f32 = 2.0;
-const OF_KIND: f32 = 1.8;
+const OF_KIND: f32 = 2.5;
+/// The part of a kind of work that counts against everybody if no profile stands for it.
+const UNCLAIMED_KIND: f32 = 0.4;
 /// Different words of an issue that are looked at.
 const TERMS_MAX: usize = 2_000;
-/// Reasons that are told.
+/// Reasons that are told, and those that they are chosen from.
 const REASONS: usize = 3;
+const REASONS_KEPT: usize = 10;
 
 /// A profile, held against an issue.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,8 +78,8 @@ impl Case {
     fn add(&mut self, weight: f32, reason: Reason) {
         self.score += weight;
         let at = self.best.partition_point(|(other, _)| *other >= weight);
-        if at < REASONS {
-            self.best.truncate(REASONS - 1);
+        if at < REASONS_KEPT {
+            self.best.truncate(REASONS_KEPT - 1);
             self.best.insert(at.min(self.best.len()), (weight, reason));
         }
     }
@@ -167,13 +170,7 @@ impl Router {
             let other =
                 if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
             let likeness = Likeness::of(case.score, other.unwrap_or_default(), known);
-            let mut reasons: Vec<String> = Vec::new();
-            for told in case.best.iter().map(|(_, reason)| self.told(*reason, issue, &read, &terms)) {
-                // A title's first word is a term by itself, and shown as the word is.
-                if !reasons.contains(&told) {
-                    reasons.push(told);
-                }
-            }
+            let reasons = self.reasons(case, issue, &read, &terms);
             let profile = self.names[place].clone();
             ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });
         }
@@ -231,7 +228,12 @@ impl Router {
             if whose.is_empty() && topical == 0.0 {
                 continue;
             }
-            let kind = if term.in_title && TOPICS.is_kind(&term.stem) { OF_KIND } else { 1.0 };
+            let kind = match TOPICS.is_kind(&term.stem) {
+                // A kind of work that no profile stands for leaves the issue to the one that stands for its subject.
+                true if whose.is_empty() => UNCLAIMED_KIND,
+                true if term.in_title => OF_KIND,
+                true | false => 1.0,
+            };
             let said = said_by(&term.stem) * repeated * kind;
             let most = whose.iter().map(|(_, weight)| *weight).fold(topical * IN_TOPIC, f32::max);
             known += most * said;
@@ -281,6 +283,29 @@ impl Router {
         }
     }
 
+    /// What a person would name: no word that says nothing by itself, and no word of a phrase that is named.
+    fn reasons(&self, case: &Case, issue: RoutedText<'_>, read: &Read<'_>, terms: &[Term]) -> Vec<String> {
+        let mut named: Vec<&str> = Vec::new();
+        let mut reasons: Vec<String> = Vec::new();
+        for (_, reason) in &case.best {
+            if let Reason::Term(at) = reason {
+                let shown = terms[*at].shown.as_str();
+                // A title's first word is a term by itself, and shown as the word is.
+                let is_named =
+                    named.iter().any(|other| shown.split(' ').all(|word| other.split(' ').any(|part| part == word)));
+                if is_named || !is_telling(shown) {
+                    continue;
+                }
+                named.push(shown);
+            }
+            reasons.push(self.told(*reason, issue, read, terms));
+            if reasons.len() == REASONS {
+                break;
+            }
+        }
+        reasons
+    }
+
     fn told(&self, reason: Reason, issue: RoutedText<'_>, read: &Read<'_>, terms: &[Term]) -> String {
         let one_line = |text: &str| -> String {
             head(text, 60).chars().map(|at| if at.is_control() || at == '`' { ' ' } else { at }).collect()
@@ -293,6 +318,11 @@ impl Router {
             Reason::Term(at) => format!("the word `{}`", terms[at].shown),
         }
     }
+}
+
+/// Whether one of these words says something by itself.
+fn is_telling(shown: &str) -> bool {
+    words(shown).any(|word| weight(&stem(&word)) == Weight::Full)
 }
 
 /// The best score with its place, and the second best.

@@ -149,6 +149,14 @@ fn a_text_is_read_up_to_its_cap() {
     }
 }
 
+#[test]
+fn reasons_are_words_that_a_person_would_give() {
+    let hob = "hob:\n  match:\n    words: ['in the browser', 'out of the', 'foreign key']\n";
+    let router = Router::new(&[candidate("dora", "Databases", hob), candidate("fred", "React developer", "")]);
+    let routing = route(&router, "A foreign key is out of the order in the dump", "The key is foreign in the schema.");
+    assert_eq!(routing.ranked[0].reasons, ["the word `foreign key`", "the word `schema`"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

@@ -14,7 +14,7 @@ const TABLE: &str = include_str!("topics.txt");
 const FIRST: char = '^';
 
 /// What is left of a word that is half of a known pair: what two words say together, each says less.
-pub(super) const IN_PAIR: f32 = 0.3;
+pub(super) const IN_PAIR: f32 = 0.4;
 
 /// How a word belongs to a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -75,13 +75,7 @@ pub(super) async fn prepare<'a>(
     if leftover == Leftover::Remove && purpose == RunPurpose::Work && kept.as_ref() == lease.record().unpublished() {
         leftover = kept.clone().map_or(leftover, Leftover::StartAt);
     }
-    let patience = patience_of(worker);
-    let checkout = loop {
-        match worker.workspace.prepare((&remote, issue.number), &branch, &base_sha, leftover.clone()).await {
-            Ok(checkout) => break checkout,
-            Err(error) => wait_while_busy(error, patience).await?,
-        }
-    };
+    let checkout = checked_out(worker, (&remote, issue.number), &branch, &base_sha, leftover).await?;
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
     let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
@@ -188,6 +182,23 @@ async fn fetched(worker: &Worker, remote: &Remote, base: &BranchName) -> Result<
 /// How long to wait for a mirror that another process of Hob uses: as long as a transfer may take.
 pub(super) fn patience_of(worker: &Worker) -> Instant {
     Instant::now() + worker.settings.workspace.transfer_time
+}
+
+/// The branch in the issue's folder, after the mirror is free.
+async fn checked_out(
+    worker: &Worker,
+    of: (&Remote, IssueNumber),
+    branch: &BranchName,
+    base: &Sha,
+    leftover: Leftover,
+) -> Result<Checkout, WorkspaceError> {
+    let patience = patience_of(worker);
+    loop {
+        match worker.workspace.prepare(of, branch, base, leftover.clone()).await {
+            Ok(checkout) => return Ok(checkout),
+            Err(error) => wait_while_busy(error, patience).await?,
+        }
+    }
 }
 
 /// Pauses before a mirror that is in use is tried again; any other error, or one after `patience`, is returned.
