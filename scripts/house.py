@@ -16,6 +16,8 @@ figure is past its ceiling, and names the files:
   that is safe there. What is done by a path is done wherever a child's link leads; `hob_process::Folder` goes by
   descriptors.
 - manifests: crates that leave out `rust-version` or `lints`. Cargo does not ask for either.
+- dialect: words and turns in comments, messages and pages that a native reader has to decode: a subject without a name, "stands" for "is",
+  "X is no Y". The ceiling only goes down.
 
 Needs Python 3.11 and nothing else. It reads tokens, not types: a call on another value than `self` is not seen, nor is
 what a macro writes.
@@ -26,6 +28,7 @@ import collections
 import contextlib
 import dataclasses
 import io
+import itertools
 import json
 import pathlib
 import re
@@ -33,7 +36,7 @@ import sys
 import tempfile
 import tomllib
 
-CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0}
+CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 999}
 # The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
 IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
 # Files that may use `std::fs` all the same, each with the reason why that is safe.
@@ -91,6 +94,7 @@ BY_NAME = re.compile(
     r"|\b(?:File\s*::\s*(?:open|create|options)|OpenOptions\s*::\s*new|DirBuilder\s*::\s*new)\b|\.\s*read_dir\s*\("
 )
 TEST = re.compile(r"#\[(?:tokio::)?test\b")
+DIALECT = re.compile(r"\b(?:whoever|whatever|stands)\b|(?<!\bthere )\b(?:is|are) no\b", re.IGNORECASE)
 TEST_ITEM = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]")
 
 
@@ -382,6 +386,14 @@ def manifests(root):
     return missing
 
 
+def dialect(root):
+    """How often each file uses the words that are being replaced, the most first."""
+    sources = [path for folder in ("src", "crates/*/src") for top in root.glob(folder) for path in top.rglob("*.rs")]
+    pages = [*root.glob("*.md"), *root.glob("docs/*.md")]
+    counts = {str(path.relative_to(root)): len(DIALECT.findall(path.read_text(encoding="utf-8"))) for path in sources + pages}
+    return dict(sorted(((path, count) for path, count in counts.items() if count), key=lambda entry: (-entry[1], entry[0])))
+
+
 def measure(root):
     """Everything that is reported of the sources below `root`."""
     folders = [folder for folder in [root / "src", *sorted(root.glob("crates/*/src"))] if folder.is_dir()]
@@ -405,6 +417,7 @@ def measure(root):
         "import-cycles": sorted(imports, key=lambda cycle: -len(cycle["modules"])),
         "by-path": by_path(crates),
         "manifests": manifests(root),
+        "dialect": dialect(root),
         "figures": {
             "files": len(files),
             "impl Worker, files": max((len(f) for name, f in types.items() if name.endswith(": Worker")), default=0),
@@ -432,6 +445,10 @@ def past(found, ceilings):
         reached[name] = len(found[name])
         if reached[name] > ceilings[name]:
             told[name] = found[name]
+    reached["dialect"] = sum(found["dialect"].values())
+    if reached["dialect"] > ceilings["dialect"]:
+        most = [f"{path} {count}" for path, count in itertools.islice(found["dialect"].items(), 10)]
+        told["dialect"] = [f"a change adds {DIALECT.pattern}; most are in {', '.join(most)}"]
     return {name: sentences for name, sentences in told.items() if sentences}, reached
 
 
@@ -494,6 +511,7 @@ PLANTED = {
         "crates/hob-worker/Cargo.toml": '[package]\nname = "hob-worker"\nrust-version.workspace = true\n[lints]\nworkspace = true\n',
         "crates/hob-worker/src/lib.rs": "//! W.\nuse std::fs;\nfn x() { rustix::fs::open(); fs::read_dir(x); }\n",
     },
+    "dialect": {"docs/a.md": "The record stands for whoever is no person.\n"},
     "manifests": {"crates/x/Cargo.toml": '[package]\nname = "x"\nrust-version.workspace = true\n'},
 }
 
@@ -508,7 +526,7 @@ def self_test():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
             found = measure(pathlib.Path(folder))
-            strict = CEILINGS
+            strict = CEILINGS | {"dialect": 0}
             told, _ = past(found, strict)
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 code = report(found, strict)
