@@ -1,10 +1,10 @@
-//! Budgets: what an attempt, an issue over its whole life, and a repository in a day may take.
+//! Budgets: the limits of an attempt, of an issue over its whole life, and of a repository in a day.
 
 use std::{fmt, time::Duration};
 
 use crate::{CommandLog, SetBudget, Spend, count, spend::dollars};
 
-/// Limits of one kind of thing. None: not limited.
+/// Limits of one kind. `None` means not limited.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Millionths of a US dollar.
@@ -17,41 +17,41 @@ pub struct Budget {
     pub attempts: Option<u32>,
 }
 
-/// The budgets that the settings give.
+/// The budgets in the settings.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Budgets {
     /// Of one attempt.
     pub attempt: Budget,
     /// Of one issue, over its whole life.
     pub issue: Budget,
-    /// How many millionths of a US dollar a comment may set as an issue's budget; none: any amount.
+    /// The most millionths of a US dollar that a comment may set as an issue's budget. `None` for any amount.
     pub issue_usd_max: Option<u64>,
     /// Of the repository, in one day.
     pub day: Budget,
 }
 
-/// Where a limit of an issue's whole life comes from, and how it is raised.
+/// The source of a limit over an issue's whole life, and how to raise it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetAdvice {
     /// The setting or the command.
     pub from: &'static str,
-    /// What raises it, as the end of a sentence that says who should.
+    /// How to raise it, as the end of a sentence that says who should.
     pub raise: String,
 }
 
 impl Budgets {
-    /// The budget of an issue's whole life, with what a comment set.
+    /// The budget of an issue's whole life, including what a comment set.
     pub fn of_issue(&self, commands: &CommandLog) -> Budget {
         commands.budget.as_ref().map_or(self.issue, |set| self.with(set))
     }
 
-    /// The budget of an issue's whole life where a comment sets this one, as far as the settings allow it now.
+    /// The budget of an issue's whole life with the budget of a comment, as far as the settings now allow it.
     pub fn with(&self, set: &SetBudget) -> Budget {
         let most = self.issue_usd_max.unwrap_or(u64::MAX);
         Budget { usd_micros: Some(set.usd_micros.min(most)), ..self.issue }
     }
 
-    /// What to say of a limit of the issue's whole life that is reached.
+    /// The advice for a limit of the issue's whole life that is reached.
     pub fn advice(&self, exhausted: &Exhausted, commands: &CommandLog) -> BudgetAdvice {
         const COMMAND: &str = "/hob budget";
         let setting = exhausted.setting_of_issue();
@@ -70,7 +70,7 @@ impl Budgets {
     }
 }
 
-/// What a run may still take. None: not limited.
+/// What a run may still use. `None` means not limited.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     /// Millionths of a US dollar.
@@ -107,7 +107,7 @@ impl Exhausted {
 }
 
 impl Exhausted {
-    /// The setting that this limit of an attempt comes from: the attempt's own, or else the day's, of which less was left.
+    /// The setting of this attempt's limit: the attempt's own, or the day's if less of that was left.
     pub fn setting_of_attempt(&self, own: &Budget) -> &'static str {
         match *self {
             Self::Money(limit) if own.usd_micros == Some(limit) => "limits.usd_per_attempt",
@@ -133,7 +133,7 @@ impl fmt::Display for Exhausted {
 }
 
 impl Budget {
-    /// What is left after `spend`; attempts are not counted here.
+    /// What is left after `spend`, not counting attempts.
     ///
     /// # Errors
     /// [`Exhausted`] names the limit that is reached.
@@ -153,7 +153,7 @@ impl Budget {
     /// Whether one more attempt may begin after `attempts`.
     ///
     /// # Errors
-    /// [`Exhausted::Attempts`] when it may not.
+    /// [`Exhausted::Attempts`] if it may not.
     pub fn next_attempt(&self, attempts: u32) -> Result<(), Exhausted> {
         match self.attempts {
             Some(limit) if attempts >= limit => Err(Exhausted::Attempts(limit)),
@@ -161,7 +161,7 @@ impl Budget {
         }
     }
 
-    /// The share of the budget that `spend` has used, where it has limits: 1 is all of it.
+    /// The share of the budget that `spend` has used, if there are limits; 1 is all of it.
     pub fn used(&self, spend: Spend) -> f64 {
         let share = |limit: Option<u64>, used: u64| limit.map_or(0.0, |limit| used as f64 / limit.max(1) as f64);
         share(self.usd_micros, spend.usd_micros)
@@ -181,7 +181,7 @@ impl Allowance {
         }
     }
 
-    /// All of it, as a bill: what a run may take at most. What is not limited counts as nothing.
+    /// All of it, as a cost: the most that a run may use. Unlimited amounts count as 0.
     pub fn at_most(&self) -> Spend {
         Spend {
             usd_micros: self.usd_micros.unwrap_or(0),

@@ -1,11 +1,12 @@
-//! Who owns code, as a repository's `CODEOWNERS` says. Only the owners that can be mentioned count: accounts and teams.
+//! Owners of code, according to a repository's `CODEOWNERS`. Only owners that can be mentioned count: accounts and
+//! teams.
 //! <https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners>
 
 use globset::{GlobBuilder, GlobMatcher};
 
-/// Lines that are read: whoever writes the file must not be able to keep a worker busy.
+/// The most lines that are read, so that the file's author cannot keep a worker busy.
 const LINES_MAX: usize = 5_000;
-/// Owners that are told: the first who may answer is enough.
+/// The most owners that are returned; the first who may answer is enough.
 const OWNERS_MAX: usize = 10;
 
 struct Rule<'t> {
@@ -14,8 +15,8 @@ struct Rule<'t> {
     owners: Vec<&'t str>,
 }
 
-/// The owners of these files, who owns the most first; of a file those of the last line that matches it. Without files, and
-/// where none of them has an owner, the owners of everything. None is named twice.
+/// The owners of these files, ordered by how many they own; for each file, the last line that matches it counts.
+/// Without files, or if none of them has an owner, the owners of everything. No owner is repeated.
 pub fn code_owners(text: &str, paths: &[String]) -> Vec<String> {
     let rules: Vec<Rule<'_>> = text.lines().take(LINES_MAX).filter_map(rule).collect();
     let mut found: Vec<(usize, &str)> = Vec::new();
@@ -36,7 +37,7 @@ pub fn code_owners(text: &str, paths: &[String]) -> Vec<String> {
     found.into_iter().take(OWNERS_MAX).map(|(_, owner)| owner.to_owned()).collect()
 }
 
-/// A line; none: it names no pattern that can be read.
+/// A line's rule. `None` if it has no readable pattern.
 fn rule(line: &str) -> Option<Rule<'_>> {
     let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
     let pattern = words.next()?;
@@ -45,13 +46,13 @@ fn rule(line: &str) -> Option<Rule<'_>> {
     Some(Rule { matcher: matchers(pattern)?, is_of_all, owners })
 }
 
-/// A pattern means what it means in a `.gitignore`: what has a slash before its end begins at the root, and a folder has all
-/// that is in it.
+/// A pattern means the same as in a `.gitignore`: one with a slash before its end begins at the root, and a folder
+/// includes everything below it.
 fn matchers(pattern: &str) -> Option<Vec<GlobMatcher>> {
     let plain = pattern.trim_start_matches('/').trim_end_matches('/');
     let is_rooted = pattern.trim_end_matches('/').contains('/');
     let rooted = if is_rooted { plain.to_owned() } else { format!("**/{plain}") };
-    // `docs/*` has the files of that folder and not those of the folders in it.
+    // `docs/*` matches the files of that folder but not those of its subfolders.
     let itself = (!pattern.ends_with('/')).then(|| rooted.clone());
     let inside = (!pattern.ends_with("/*")).then(|| format!("{rooted}/**"));
     let glob = |glob: String| GlobBuilder::new(&glob).literal_separator(true).build().ok();
@@ -59,7 +60,7 @@ fn matchers(pattern: &str) -> Option<Vec<GlobMatcher>> {
     (!globs.is_empty()).then_some(globs)
 }
 
-/// Whether it is the name of an account or a team, which may stand behind an `@`.
+/// Whether it is the name of an account or a team, which can follow an `@`.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
@@ -100,7 +101,7 @@ mod tests {
             ("docs/a.md", vec!["docs"]),
             ("docs/deep/a.md", vec!["all"]),
             ("x/apps/y", vec!["octo"]),
-            // A line without an owner: nobody owns it, so those of everything are asked.
+            // A line without an owner: the owners of everything are asked.
             ("apps/github/x", vec!["all"]),
             ("deeply/logs/x", vec!["logs", "more"]),
         ] {

@@ -1,4 +1,4 @@
-//! What people asked in commands, as the ledger has it: what is handled, which receipts are owed, and what the commands set.
+//! People's commands as the ledger keeps them: which are handled, which receipts are due, and what the commands set.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use crate::{CommentId, Login, PullNumber, Timestamp};
 /// Comments that are remembered one by one as handled.
 const HANDLED_MAX: usize = 100;
 
-/// What the comment of a command gets, once.
+/// The receipt of a command's comment, given once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The comment.
     pub comment: CommentId,
-    /// The pull request in whose conversation it stands; none: on the issue.
+    /// The pull request that the comment is on. `None` if it is on the issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullNumber>,
     /// Whether its command is followed.
     pub verdict: CommandVerdict,
-    /// What is said to it.
+    /// The reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
 }
@@ -26,9 +26,9 @@ pub struct Receipt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandVerdict {
-    /// It is.
+    /// It is followed.
     Followed,
-    /// It cannot be.
+    /// It cannot be followed.
     Impossible,
 }
 
@@ -52,21 +52,21 @@ pub struct SetBudget {
     pub by: Login,
 }
 
-/// The commands of an issue, as the ledger has them.
+/// The commands of an issue, as the ledger keeps them.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CommandLog {
-    /// Comments whose command took effect, or cannot.
+    /// Comments whose command took effect or cannot take effect.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handled: Vec<CommentId>,
-    /// This comment and all before it are handled, too.
+    /// This comment and all earlier ones are handled, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handled_to: Option<CommentId>,
-    /// Receipts that nobody gave yet.
+    /// Receipts that are still due.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<Receipt>,
-    /// How many comments the issue had when somebody looked for commands last, and Hob's own since then. Another number: one
-    /// came while the ledger moved on.
+    /// How many comments the issue had when commands were last looked for, plus Hob's own since then. If the number
+    /// differs, one came while the ledger moved on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comments: Option<u64>,
     /// The agent of the next attempts.
@@ -86,19 +86,20 @@ impl CommandLog {
         *self == Self::default()
     }
 
-    /// Whether the command of a comment took effect, or cannot.
+    /// Whether a comment's command took effect or cannot take effect.
     pub fn has_handled(&self, comment: CommentId) -> bool {
         Some(comment) <= self.handled_to || self.handled.contains(&comment)
     }
 
-    /// Takes in a command that takes effect with the same commit.
+    /// Adds a command that takes effect with the same commit.
     pub(super) fn take(&mut self, receipt: Receipt) {
         self.handle(receipt.comment);
         self.receipts.retain(|owed| owed.comment != receipt.comment);
         self.receipts.push(receipt);
     }
 
-    /// Notes a comment as handled. The forge numbers comments in the order of time, so the oldest go into one number.
+    /// Marks a comment as handled. The forge numbers comments in order of time, so the oldest are merged into one
+    /// number.
     pub(super) fn handle(&mut self, comment: CommentId) {
         if self.has_handled(comment) {
             return;
@@ -110,8 +111,8 @@ impl CommandLog {
         }
     }
 
-    /// This log, as its holder knows it, with what the ledger has of commands beside it: a write of the holder's that was cut
-    /// off may have moved the ledger, and its receipts are owed.
+    /// The holder's log, combined with the commands in the ledger: a write of the holder that was cut off may have
+    /// moved the ledger, and its receipts are due.
     #[must_use]
     pub fn with_written(self, written: &Self) -> Self {
         if written.handled.iter().all(|comment| self.has_handled(*comment)) {
@@ -160,7 +161,7 @@ mod tests {
         let mut written = mine.clone();
         written.take(receipt(2));
         written.budget = Some(SetBudget { usd_micros: 7, by: "ann".into() });
-        // The first receipt was given meanwhile.
+        // The first receipt has been given meanwhile.
         mine.receipts.clear();
         let merged = mine.clone().with_written(&written);
         assert_eq!((merged.handled.len(), merged.receipts.clone()), (2, vec![receipt(2)]));

@@ -2,38 +2,38 @@
 
 use crate::{ChangeText, CommitIdentity, IssueNumber};
 
-/// Bytes of a template.
+/// The longest template, in bytes.
 const TEMPLATE_MAX: usize = 2_000;
-/// What a template may have in braces.
+/// The placeholders of a template.
 const PLACEHOLDERS: [&str; 4] = ["title", "body", "issue", "type"];
 /// Types of conventional commits. <https://www.conventionalcommits.org/en/v1.0.0/>
 const TYPES: [&str; 11] =
     ["feat", "fix", "docs", "style", "refactor", "perf", "test", "build", "ci", "chore", "revert"];
 
-/// How a repository wants its commit messages.
+/// A repository's rules for commit messages.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageRules<'a> {
     /// The template.
     pub template: &'a str,
-    /// The issue's labels, which tell the type of the change.
+    /// The issue's labels, which determine the type of the change.
     pub labels: &'a [String],
 }
 
-/// A template that makes no commit message.
+/// A template that cannot make commit messages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTemplate {
     /// It is longer than a template may be.
     #[error("write at most {TEMPLATE_MAX} bytes")]
     TooLong,
-    /// The subject would not say what the change is.
+    /// The subject would not describe the change.
     #[error("write `{{title}}` in the first line")]
     NoTitle,
-    /// Something in braces that stands for nothing.
+    /// An unknown placeholder.
     #[error("`{{{0}}}` stands for nothing: there are {{title}}, {{body}}, {{issue}} and {{type}}")]
     Unknown(String),
 }
 
-/// Whether this template makes a commit message.
+/// Checks that this template makes commit messages.
 ///
 /// # Errors
 /// [`InvalidTemplate`].
@@ -54,13 +54,13 @@ pub fn check_template(template: &str) -> Result<(), InvalidTemplate> {
     Ok(())
 }
 
-/// A commit's message. The last line names the issue, whatever the template says.
+/// A commit's message. Its last line names the issue, with any template.
 pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber, rules: MessageRules<'_>) -> String {
     let (title, body) = change.in_commit(issue_title);
     let (kind, plain) = kind(&title, rules.labels);
-    // A title that has the type already does not get it twice.
+    // A title that already has the type does not get it again.
     let title = if rules.template.contains("{type}") { plain } else { &title };
-    // One look at the template, so that what stands for a placeholder is no template itself.
+    // One pass over the template, so that a placeholder's text is not read as a template.
     let mut text = String::new();
     let mut rest = rules.template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -86,7 +86,7 @@ pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber
     format!("{message}\nIssue: {issue}\n")
 }
 
-/// What the message of a commit says of its change, without the lines that are for machines.
+/// A commit message's text about its change, without the lines for machines.
 pub fn change_in(message: &str) -> ChangeText {
     let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
     let is_for_people = |line: &&str| !line.starts_with("Issue: ") && !line.starts_with("Signed-off-by: ");
@@ -96,7 +96,7 @@ pub fn change_in(message: &str) -> ChangeText {
     ChangeText { title: Some(subject.to_owned()), ..ChangeText::untitled(summary) }
 }
 
-/// The type of a change, and its title without it: what the title says, else the issue's labels.
+/// The type of a change, and its title without the type, from the title or else from the issue's labels.
 fn kind<'t>(title: &'t str, labels: &[String]) -> (&'t str, &'t str) {
     if let Some((kind, rest)) = title.split_once(": ")
         && TYPES.contains(&kind)
@@ -116,7 +116,7 @@ fn kind<'t>(title: &'t str, labels: &[String]) -> (&'t str, &'t str) {
     (kind, title)
 }
 
-/// The message with a `Signed-off-by` line of its committer, where it has none yet.
+/// The message with a `Signed-off-by` line of its committer, unless it has one.
 /// <https://developercertificate.org/>
 pub fn signed_off(message: &str, by: &CommitIdentity) -> String {
     let line = format!("Signed-off-by: {by}");

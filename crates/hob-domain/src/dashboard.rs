@@ -1,8 +1,8 @@
-//! The dashboard's boxes: which act of an issue a person can ask for by ticking one, and what a ticked one means.
+//! The dashboard's boxes: which acts a person can request for an issue by ticking one, and what a ticked box means.
 //!
 //! # Guarantees
-//! Each box names what it was drawn for: a retry the question, a cancel the trigger, an approval the action. Once that is
-//! answered, ended or replaced, the box means nothing more, however often it is read: an act is carried out once.
+//! Each box names what it was drawn for: a retry the question, a cancel the trigger, an approval the action. Once that
+//! is answered, ended or replaced, the box has no effect, so an act is carried out once even if the box is read again.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use sha2::{Digest, Sha256};
 
 use crate::{BlockKind, IssueNumber, Login, Record, Spend, State, Timestamp, day_share::DayWire};
 
-/// What the body of the dashboard begins with.
+/// The beginning of the dashboard's body.
 pub const DASHBOARD_MARK: &str = "<!-- hob:dashboard -->";
-/// The title of the one issue that Hob opens by itself.
+/// The title of the only issue that Hob opens by itself.
 pub const DASHBOARD_TITLE: &str = "Hob's dashboard";
 
 /// Time between two edits of the dashboard.
 pub const DRAW_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What stands behind a box.
+/// The mark behind a box.
 const BOX: &str = "<!-- hob:do ";
-/// Ticked boxes that are read: the rest waits for the next time.
+/// Ticked boxes that are read at a time; the rest waits for the next time.
 const TICKS_MAX: usize = 50;
 
-/// The dashboard as it was drawn last: it stands in the repository's own ledger.
+/// The dashboard as it was last drawn; kept in the repository's own ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drawn {
     /// When a worker took the turn to draw it, by the forge's clock.
     pub at: Timestamp,
     /// SHA-256 of the body.
     pub digest: String,
-    /// The account that drew it; none: the forge does not tell which it is.
+    /// The account that drew it. `None` if the forge does not say which one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Login>,
-    /// The issue that it is, once that is known.
+    /// The dashboard's issue, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<IssueNumber>,
     /// The last tick that did not count.
@@ -47,11 +47,11 @@ pub struct Drawn {
 pub struct RefusedTick {
     /// When that was seen.
     pub at: Timestamp,
-    /// Why, in words.
+    /// The reason.
     pub why: String,
 }
 
-/// What a day cost.
+/// The cost of a day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "DayWire", into = "DayWire")]
 pub struct DaySpend {
@@ -73,12 +73,12 @@ impl From<DayWire> for DaySpend {
     }
 }
 
-/// What a ticked box asks for.
+/// The request that a ticked box makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// Try again, as `/hob retry` does.
     Retry,
-    /// Allow the action that waits for it, as `/hob approve` does.
+    /// Approve the action that waits, as `/hob approve` does.
     Approve,
     /// End the work, as `/hob cancel` does.
     Cancel,
@@ -98,16 +98,16 @@ impl Act {
 /// One box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActBox {
-    /// What it asks for.
+    /// The act.
     pub act: Act,
-    /// Of which issue.
+    /// Its issue.
     pub issue: IssueNumber,
     /// What it was drawn for.
     pub of: String,
 }
 
 impl ActBox {
-    /// The box, not ticked, with what it is read by; `beside` follows the word.
+    /// The box, not ticked, with its mark; `beside` follows the word.
     pub fn line(&self, beside: &str) -> String {
         let Self { act, issue, of } = self;
         format!("- [ ] {}{beside} {BOX}{} {issue} {of} -->", act.word(), act.word())
@@ -126,7 +126,7 @@ impl ActBox {
     }
 }
 
-/// The boxes that an issue has as it stands.
+/// The boxes of an issue in its current state.
 pub fn boxes(record: &Record) -> Vec<ActBox> {
     let of = |act, of: String| ActBox { act, issue: record.issue, of };
     let mut boxes = Vec::new();
@@ -136,7 +136,7 @@ pub fn boxes(record: &Record) -> Vec<ActBox> {
         boxes.push(of(Act::Approve, action.mark().0.chars().take(16).collect()));
     }
     match (blocked, record.retry_after) {
-        // A retry answers none of these: a person has to read, to decide or to raise a limit.
+        // A retry does not answer these: a person has to read, to decide or to raise a limit.
         (Some(blocked), _) => match blocked.kind {
             BlockKind::BudgetSpent
             | BlockKind::EditedMeanwhile
@@ -169,7 +169,7 @@ pub fn boxes(record: &Record) -> Vec<ActBox> {
     boxes
 }
 
-/// Whether the whole of an action can be shown in a line: nobody approves what they are not shown.
+/// Whether an action can be shown completely in a line, because people cannot approve what they are not shown.
 pub(super) fn shown_in_a_line(action: &str) -> bool {
     action.chars().count() <= 200 && !action.contains('`') && action.chars().all(|c| c == ' ' || c.is_ascii_graphic())
 }
@@ -184,12 +184,12 @@ pub fn ticked(body: &str) -> Vec<ActBox> {
     body.lines().filter_map(of_line).take(TICKS_MAX).collect()
 }
 
-/// A body as it is compared: forms send other line ends than programs do.
+/// A body in normal form for comparison: forms send other line ends than programs do.
 pub fn normalized(body: &str) -> String {
     body.replace("\r\n", "\n").trim_end().to_owned()
 }
 
-/// SHA-256 of a body as it is compared.
+/// SHA-256 of a body in normal form.
 pub fn body_digest(body: &str) -> String {
     Sha256::digest(normalized(body)).iter().map(|byte| format!("{byte:02x}")).collect()
 }

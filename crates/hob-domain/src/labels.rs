@@ -1,10 +1,11 @@
-//! States as labels: names, what a set of labels says, and the single changes that lead from one state to another.
+//! States as labels: their names, what a set of labels means, and the single changes that lead from one state to
+//! another.
 
 use serde::{Deserialize, Serialize};
 
 use crate::State;
 
-/// The names of Hob's labels. Compared without regard to ASCII case, as the forge does; a look-alike letter is another name.
+/// The names of Hob's labels. ASCII case is ignored, as on the forge; a look-alike letter makes another name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelNames {
@@ -20,26 +21,26 @@ pub struct LabelNames {
     pub blocked: String,
     /// Labels with this prefix choose an agent by name, for example `agent:fixer`.
     pub agent_prefix: String,
-    /// The label that asks for a plan before the work; empty: none does.
+    /// The label that asks for a plan before the work; empty if there is none.
     pub plan: String,
-    /// The label that asks for an investigation instead of the work; empty: none does.
+    /// The label that asks for an investigation instead of the work; empty if there is none.
     pub investigate: String,
     /// Labels with this prefix name the branch that the work goes to, for example `base:release-2`.
     pub base_prefix: String,
-    /// Labels that put an issue before others, the most urgent first.
+    /// Labels that give an issue priority, the most urgent first.
     pub priority: Vec<String>,
 }
 
 /// One change of one label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabelChange {
-    /// Puts it on.
+    /// Adds it.
     Add(String),
-    /// Takes it off.
+    /// Removes it.
     Remove(String),
 }
 
-/// A label as it is made when the repository lacks it.
+/// A label to create if the repository lacks it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelSpec {
     /// Its name.
@@ -50,7 +51,7 @@ pub struct LabelSpec {
     pub description: &'static str,
 }
 
-/// Whether `labels` has `name`, without regard to ASCII case.
+/// Whether `labels` contains `name`, ignoring ASCII case.
 pub fn has_label(labels: &[String], name: &str) -> bool {
     labels.iter().any(|label| label.eq_ignore_ascii_case(name))
 }
@@ -67,14 +68,14 @@ impl LabelNames {
         }
     }
 
-    /// The states whose labels are on; more than one needs repair.
+    /// The states whose labels are set; more than one needs repair.
     pub fn states_on(&self, labels: &[String]) -> Vec<State> {
         let on = |state: &State| self.of(*state).is_some_and(|name| has_label(labels, name));
         State::ALL.into_iter().filter(on).collect()
     }
 
-    /// The single changes that make `labels` say `state`: additions first, so that an issue is never without its
-    /// state in between. Other people's labels stay.
+    /// The single changes that make `labels` match `state`: additions first, so that an issue always shows a state.
+    /// Other people's labels stay.
     pub fn changes(&self, labels: &[String], state: State) -> Vec<LabelChange> {
         let wanted = self.of(state);
         let add = wanted.filter(|name| !has_label(labels, name)).map(|name| LabelChange::Add(name.to_owned()));
@@ -82,7 +83,7 @@ impl LabelNames {
         add.into_iter().chain(stale.map(|name| LabelChange::Remove(name.to_owned()))).collect()
     }
 
-    /// Counts the label of `state` as on: it was being put on, and nobody knows whether it was.
+    /// Counts the label of `state` as set: a write was under way, and its outcome is unknown.
     pub fn presume(&self, labels: &mut Vec<String>, state: State) {
         labels.extend(self.of(state).filter(|name| !has_label(labels, name)).map(str::to_owned));
     }
@@ -95,12 +96,12 @@ impl LabelNames {
         labels.iter().find_map(|label| Some((label.as_str(), label.strip_prefix(self.agent_prefix.as_str())?.trim())))
     }
 
-    /// The label that asks for a plan before the work, where it is on.
+    /// The label that asks for a plan before the work, if it is set.
     pub fn asks_for_plan(&self, labels: &[String]) -> Option<&str> {
         Some(self.plan.as_str()).filter(|name| !name.is_empty() && has_label(labels, name))
     }
 
-    /// The label that asks for an investigation instead of the work, where it is on.
+    /// The label that asks for an investigation instead of the work, if it is set.
     pub fn asks_for_investigation(&self, labels: &[String]) -> Option<&str> {
         Some(self.investigate.as_str()).filter(|name| !name.is_empty() && has_label(labels, name))
     }
@@ -112,12 +113,12 @@ impl LabelNames {
         labels.iter().filter(|_| is_on).find_map(|label| Some((label.as_str(), branch(label)?)))
     }
 
-    /// Where an issue with these labels stands in the order: 0 is the most urgent.
+    /// The position of an issue with these labels in the order: 0 is the most urgent.
     pub fn priority_rank(&self, labels: &[String]) -> usize {
         self.priority.iter().position(|name| has_label(labels, name)).unwrap_or(self.priority.len())
     }
 
-    /// The labels Hob needs, with colour and description.
+    /// The labels that Hob needs, with colour and description.
     pub fn specs(&self) -> Vec<LabelSpec> {
         let spec = |name: &str, color, description| LabelSpec { name: name.to_owned(), color, description };
         vec![

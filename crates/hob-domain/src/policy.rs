@@ -6,11 +6,11 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, PathGlobs, SecretFound};
 
-/// Always protected unless [`HobFiles::Allowed`]: who may write these runs code with the repository's rights, or, by
-/// `.gitmodules`, in the git of whoever clones it.
+/// Always protected unless [`HobFiles::Allowed`]: an account that may write these can run code with the repository's
+/// rights, or, through `.gitmodules`, in the git of everyone who clones it.
 const HOB_FILES: [&str; 3] = [".github/workflows/**", ".github/hob.toml", ".gitmodules"];
 
-/// Names that hold secrets by custom, wherever they are.
+/// Names that contain secrets by convention, in any folder.
 const ENV_FILES: [&str; 2] = ["**/.env", "**/.env.*"];
 
 /// Examples of the files above, made to be committed.
@@ -25,7 +25,7 @@ pub enum HobFiles {
     Allowed,
 }
 
-/// The rules a diff is held against.
+/// The rules for a diff.
 #[derive(Debug, Clone)]
 pub struct DiffPolicy {
     protected: GlobSet,
@@ -44,10 +44,10 @@ pub struct InvalidGlob {
 }
 
 impl DiffPolicy {
-    /// Compiles the rules; `protected` holds the repository's own globs, without regard to case.
+    /// Compiles the rules; `protected` are the repository's own globs; case is ignored.
     ///
     /// # Errors
-    /// [`InvalidGlob`] names the glob that cannot be read.
+    /// [`InvalidGlob`] for a glob that cannot be read.
     pub fn new(
         protected: &[String],
         hob_files: HobFiles,
@@ -68,7 +68,7 @@ impl DiffPolicy {
         })
     }
 
-    /// Every rule the diff breaks; none: it may be pushed.
+    /// Every rule that the diff breaks; empty if it may be pushed.
     pub fn violations(&self, diff: &Diff) -> Vec<Violation> {
         let mut found = Vec::new();
         if diff.files.len() > self.max_files {
@@ -109,7 +109,7 @@ impl DiffPolicy {
 }
 
 impl PathGlobs {
-    /// The files that none of the paths has, on either side of a rename.
+    /// The files outside these paths, on either side of a rename.
     pub fn outside(&self, files: &[FileChange]) -> Vec<Violation> {
         let paths = files.iter().flat_map(FileChange::both_paths);
         paths
@@ -120,7 +120,7 @@ impl PathGlobs {
 }
 
 impl FileChange {
-    /// Its path, and before it the one that it had.
+    /// Its path, preceded by its former path.
     fn both_paths(&self) -> impl Iterator<Item = &str> {
         let before = match &self.kind {
             ChangeKind::Renamed { from } => Some(from.as_str()),
@@ -137,9 +137,9 @@ fn compile<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, Inva
         move |source| InvalidGlob { glob, source }
     };
     for glob in globs {
-        // A folder stands for all below it, as in `.gitignore`.
+        // A folder means everything below it, as in `.gitignore`.
         let whole = glob.strip_suffix('/').map_or_else(|| glob.to_owned(), |folder| format!("{folder}/**"));
-        // Some file systems know no case, so `.GITHUB/Workflows` must not slip through.
+        // Some file systems ignore case, so `.GITHUB/Workflows` must not slip through.
         let mut glob_rule = GlobBuilder::new(whole.trim_start_matches('/'));
         let compiled = glob_rule.case_insensitive(true).literal_separator(true).build();
         set.add(compiled.map_err(invalid(glob))?);
@@ -147,7 +147,7 @@ fn compile<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, Inva
     set.build().map_err(invalid("all together"))
 }
 
-/// A rule that a diff breaks. Its text never holds a secret's value.
+/// A rule that a diff breaks. Its text never contains a secret's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Violation {
     /// A protected path is changed, on either side of a rename.
@@ -160,7 +160,7 @@ pub enum Violation {
         /// The path.
         path: String,
     },
-    /// A commit of another repository is put into the tree.
+    /// The tree contains a commit of another repository.
     Gitlink {
         /// The path.
         path: String,
@@ -188,12 +188,12 @@ pub enum Violation {
         /// The limit.
         limit: usize,
     },
-    /// A file that holds secrets by custom.
+    /// A file that contains secrets by convention.
     SecretFile {
         /// The path.
         path: String,
     },
-    /// A file, its name or an earlier commit holds a secret.
+    /// A file, its name or an earlier commit contains a secret.
     Secret(SecretFound),
 }
 

@@ -1,4 +1,4 @@
-//! The one status comment of an issue, and Hob's replies to other comments.
+//! An issue's only status comment, and Hob's replies to other comments.
 
 use crate::{
     BlockKind, Blocked, Budgets, Checklist, ChosenBy, CommentId, Record, RoundKind, Spend, State,
@@ -11,13 +11,13 @@ use crate::{
     ways::ways,
 };
 
-/// Marks the status comment, so that it is found again.
+/// Identifies the status comment.
 pub const STATUS_MARK: &str = "<!-- hob:status -->";
 
-/// What every comment of Hob's begins with: it answers nothing, whoever wrote it.
+/// The beginning of every comment of Hob's; a comment with it is never an answer, regardless of its author.
 pub const OWN_MARK: &str = "<!-- hob:";
 
-/// What a reply of Hob's to this comment begins with.
+/// The beginning of Hob's reply to this comment.
 pub fn reply_mark(to: CommentId) -> String {
     format!("{OWN_MARK}reply {to} -->")
 }
@@ -27,24 +27,25 @@ pub fn reply_body(to: CommentId, says: &str) -> String {
     format!("{}\n{}\n", reply_mark(to), inert(says))
 }
 
-/// What the status comment says beside the record.
+/// The contents of the status comment in addition to the record.
 #[derive(Debug, Clone)]
 pub struct StatusRules<'a> {
     /// The trigger label.
     pub trigger: &'a str,
     /// The label of a blocked issue.
     pub blocked: &'a str,
-    /// The budgets that the settings give.
+    /// The budgets in the settings.
     pub budgets: Budgets,
-    /// The share of it at which people are warned.
+    /// The share of the budget at which people are warned.
     pub soft: f64,
     /// The repository's page on the forge.
     pub repo_url: &'a str,
-    /// How far the agent is that works now, where it tells.
+    /// The progress of the agent that works now, if it reports any.
     pub checklist: Option<&'a Checklist>,
 }
 
-/// The status comment: where the issue stands, why, and what to do next; and, folded, what is asked for now and then.
+/// The status comment: the issue's state, the reason, and what to do next; and, folded, what is needed only now and
+/// then.
 pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut text = format!("{STATUS_MARK}\n");
     if let Some(refusal) = record.refused.as_ref().filter(|_| record.state == State::Ready) {
@@ -105,7 +106,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     clip(&text, BODY_MAX)
 }
 
-/// The checks on the pull request for which nothing begins.
+/// The checks on the pull request that start no round.
 fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
     let (told, is_draft) = (&record.review.told, record.house.waits_for_green());
     let mut says = Vec::new();
@@ -152,14 +153,14 @@ fn asked(record: &Record, blocked: &Blocked) -> String {
     }
     line(&mut text, &format!("\n{}", inert(&format!("**Question**: {question}"))));
     if let Some(action) = record.waiting_action() {
-        // Each of its lines stands behind a bar, so none ends the block.
+        // Each of its lines follows a bar, so none ends the block.
         let tool = code_span(&action.tool);
         line(&mut text, &format!("\nExactly this, by the tool {tool}:\n\n```text\n{}```", action.shown()));
     }
     text
 }
 
-/// Where the work is, and how it stands.
+/// The work's location and progress.
 fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut facts = Vec::new();
     if let Some(branch) = record.branch.as_ref().filter(|_| record.pushed) {
@@ -199,7 +200,7 @@ fn profile(record: &Record) -> Option<String> {
     })
 }
 
-/// What came back from the pull request and is handled.
+/// The handled events of the pull request.
 fn handled(record: &Record) -> Option<String> {
     let log = &record.review;
     let rounds: u32 = RoundKind::ALL.into_iter().map(|kind| log.count(kind)).sum();
@@ -261,7 +262,7 @@ fn headline(record: &Record) -> String {
         State::InProgress => "**In progress**: an agent works on it.".to_owned(),
         State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
         State::Blocked if record.waiting_plan().is_some() => "**Blocked**: a plan needs approval.".to_owned(),
-        // Without a new word the comment would look as if the answer had not been read.
+        // Otherwise the comment would look as if the answer had not been read.
         State::Blocked => match &record.answer {
             Some(answer) => {
                 format!("**Blocked** again, after {} requeued it: a person is needed.", person(&answer.actor))
@@ -482,7 +483,7 @@ mod tests {
         ");
     }
 
-    /// The status comment of an issue in each state, and in each condition that changes what it says.
+    /// The status comment of an issue in each state, and in each condition that changes the comment.
     #[test]
     fn the_status_comment_says_where_the_issue_stands() {
         let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();

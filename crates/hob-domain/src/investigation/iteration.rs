@@ -1,4 +1,4 @@
-//! One step of an investigation, as whoever watches is shown it.
+//! One step of an investigation, as progress shows it.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::{
     investigation::{CaseProgress, Confidence},
 };
 
-/// Who allowed an action.
+/// How an action was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Allowed {
-    /// Nobody had to: its impact is low enough.
+    /// No approval was needed: its impact is low enough.
     ByItself,
-    /// A person, now or before, or whoever started Hob with `--auto-approve`.
+    /// A person approved it, now or before, or Hob was started with `--auto-approve`.
     Approved,
     /// It waits for a person; the run ends.
     Waits,
@@ -33,31 +33,31 @@ impl std::fmt::Display for Allowed {
 }
 
 impl Iteration {
-    /// Which iteration it belongs to, as `2 of 250`.
+    /// The iteration's number, as `2 of 250`.
     pub fn place(&self) -> String {
         let of = self.max.map(|max| format!(" of {max}")).unwrap_or_default();
         format!("{}{of}", self.number)
     }
 }
 
-/// One action of an investigation, with what came of it.
+/// One action of an investigation and its effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Iteration {
-    /// The iteration it belongs to, from 1, of those that count for this run.
+    /// The number of its iteration in this run, from 1.
     pub number: u32,
-    /// How many there may be; none: any number.
+    /// The most iterations. `None` if not limited.
     pub max: Option<u32>,
     /// What the agent thought.
     pub thought: String,
-    /// How sure it was; none: the action only looks.
+    /// How sure it was. `None` if the action only looks.
     pub confidence: Option<Confidence>,
     /// The action in a line.
     pub action: String,
-    /// What it may do.
+    /// Its impact.
     pub impact: Impact,
-    /// Who allowed it.
+    /// How it was approved.
     pub approval: Allowed,
-    /// What came of it, or why it did not run.
+    /// Its effect, or why it did not run.
     pub effect: String,
     /// How far the case is.
     pub progress: CaseProgress,

@@ -1,21 +1,21 @@
-//! How far a case is, and how sure its result.
+//! The progress of a case, and the confidence in its result.
 
 use serde::{Deserialize, Serialize};
 
 use crate::investigation::{CaseStatus, Confidence, Investigation, Standing};
 
-/// How far a case is.
+/// The progress of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseProgress {
-    /// From 0 to 100; 100 is a conclusion and nothing else.
+    /// From 0 to 100; 100 means that there is a conclusion.
     pub percent: u8,
-    /// Where it stands, in a few words.
+    /// Its status, in a few words.
     pub message: String,
 }
 
 impl Investigation {
-    /// How far it is: the mean of the states that are passed, the questions that are answered and the search for a cause.
-    /// It can fall, as when the agent goes back a state.
+    /// Its progress: the mean of the passed states, the answered questions and the search for a cause. It can decrease,
+    /// for example if the agent goes back a state.
     pub fn progress(&self) -> CaseProgress {
         let state = (self.state_index().unwrap_or_default(), self.states.len().saturating_sub(1));
         let validated = self.hypotheses.iter().any(|one| one.standing == Standing::Validated);
@@ -26,7 +26,7 @@ impl Investigation {
         let mean = parts.iter().sum::<usize>() / parts.len().max(1);
         let percent = match self.status() {
             CaseStatus::Concluded => 100,
-            // The conclusion itself is the rest.
+            // The rest is for the conclusion itself.
             CaseStatus::Open | CaseStatus::Waiting => u8::try_from(mean * 95 / 100).unwrap_or(95),
         };
         CaseProgress { percent, message: self.standing_in_words() }
@@ -45,8 +45,8 @@ impl Investigation {
         }
     }
 
-    /// How sure the result is: as sure as its weakest part of the conclusion, the answers to the required questions, and
-    /// the best of the hypotheses that were validated. None: there is no conclusion.
+    /// The confidence in the result: that of the weakest among the conclusion, the answers to the required questions,
+    /// and the best validated hypothesis. `None` without a conclusion.
     pub fn confidence(&self) -> Option<Confidence> {
         let conclusion = self.conclusion.as_ref()?;
         let required = self.questions.iter().filter(|question| question.required);

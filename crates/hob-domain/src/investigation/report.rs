@@ -1,5 +1,5 @@
 //! The comment at the end of an investigation: conclusion and confidence, answers with evidence, what was ruled out and
-//! why, and what would settle the rest. It can be written at any time, also where there is no conclusion.
+//! why, and what would settle the rest. It can be written at any time, even without a conclusion.
 //!
 //! All words in it are a model's or a stranger's: they go through `inert`, and each part of the comment has its own cap, so
 //! that a long answer cannot push the others out.
@@ -13,12 +13,12 @@ use crate::{
     markup::{code_span, folded, line},
 };
 
-/// What the comment begins with, so that it is found again.
+/// Identifies the comment.
 pub const REPORT_MARK: &str = "<!-- hob:investigation -->";
 
-/// What stands before the name of the profile that goes on.
+/// The mark before the name of the profile that continues.
 const NEXT_MARK: &str = "<!-- hob:next ";
-/// Bytes of the whole: what a comment of the forge takes, with room for what is put around it.
+/// Bytes of the whole: the limit of a comment on the forge, with room for the text around it.
 const REPORT_MAX: usize = 60_000;
 /// Bytes of the conclusion.
 const CONCLUSION_MAX: usize = 8 * 1024;
@@ -29,7 +29,7 @@ const LINE_MAX: usize = 300;
 /// Rows of the table of evidence.
 const ROWS_MAX: usize = 40;
 
-/// Writes the comment, as things stand at `now`.
+/// Writes the comment as of `now`.
 pub fn report(record: &Investigation, now: Timestamp) -> String {
     debug_assert!(REPORT_MARK.starts_with(OWN_MARK), "Hob has to know its own comment");
     let mut text = format!("{REPORT_MARK}\n");
@@ -47,7 +47,7 @@ pub fn report(record: &Investigation, now: Timestamp) -> String {
     text
 }
 
-/// Who goes on, for people and, in a mark of its own, for Hob.
+/// Who continues, for people and, in a separate mark, for Hob.
 fn next_work(record: &Investigation) -> String {
     let Some(NextWork { to, left }) = record.conclusion.as_ref().and_then(|end| end.next.as_ref()) else {
         return String::new();
@@ -56,7 +56,7 @@ fn next_work(record: &Investigation) -> String {
     format!("\n### What comes next\n\nFor {}: {left}\n{NEXT_MARK}{to} -->\n", code_span(to.as_str()))
 }
 
-/// What the profile that goes on has to change, by the report.
+/// What the continuing profile has to change, according to the report.
 pub fn next_left(report: &str) -> String {
     let lines: Vec<&str> = report.lines().collect();
     let mark = lines.iter().rposition(|line| line.starts_with(NEXT_MARK));
@@ -64,14 +64,14 @@ pub fn next_left(report: &str) -> String {
     said.map_or_else(|| "What the report says comes next.".to_owned(), |(_, left)| left.to_owned())
 }
 
-/// The profile that goes on after an investigation, by its report.
+/// The profile that continues after an investigation, according to its report.
 pub fn next_profile(report: &str) -> Option<ProfileName> {
     let line = report.lines().rev().find_map(|line| line.strip_prefix(NEXT_MARK))?;
     line.strip_suffix(" -->")?.parse().ok()
 }
 
-/// Cuts what is inert already at the end of a line; a part that is cut has no block of code open, since each line stands
-/// alone but the conclusion, which is far shorter than the room.
+/// Cuts text that is already inert at the end of a line. A part that is cut has no open block of code, because each
+/// line is separate except in the conclusion, which is far shorter than the room.
 fn inert_cut(text: &str, room: usize) -> String {
     let kept = &text[..text.floor_char_boundary(room.saturating_sub(100))];
     let kept = kept.rfind('\n').map_or(kept, |end| &kept[..end]);
@@ -139,7 +139,7 @@ fn hypotheses(record: &Investigation) -> String {
     text
 }
 
-/// What would settle the rest: the agent's own words, what was asked for and did not come, and what the gate lacks.
+/// What would settle the rest: the agent's own words, requests without an answer, and what the gate lacks.
 fn to_settle(record: &Investigation) -> String {
     let mut points = Vec::new();
     if let Some(end) = &record.conclusion {
@@ -159,7 +159,7 @@ fn to_settle(record: &Investigation) -> String {
     format!("\n### What would settle the rest\n\n{}\n", list.join("\n"))
 }
 
-/// The evidence that something rests on; what the agent only looked at is in the transcript.
+/// The evidence that something rests on; other reads of the agent are in the transcript.
 fn evidence(record: &Investigation) -> String {
     let rows = record.relied_on();
     if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! What a profile or an issue form gives an investigation before it begins.
+//! What a profile or an issue form contributes to an investigation before it begins.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,19 +10,19 @@ use crate::{
 /// What an investigation starts with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseTemplate {
-    /// The profile it is from; none: the base agent.
+    /// The profile that it comes from. `None` for the base agent.
     pub profile: Option<String>,
-    /// The folder of the operator's profiles, where one was named.
+    /// The folder of the operator's profiles, if one was given.
     pub profiles: Option<String>,
     /// Who the agent is, and how it writes.
     pub personality: Personality,
-    /// What is to be answered.
+    /// The questions to answer.
     pub questions: Vec<QuestionTemplate>,
-    /// What may be the cause, to begin with.
+    /// Possible causes to begin with.
     pub hypotheses: Vec<String>,
-    /// The states, in order; empty: the default ones.
+    /// The states, in order; empty for the default ones.
     pub states: Vec<CaseState>,
-    /// The most impact that an action may have without a person's word.
+    /// The highest impact that an action may have without a person's approval.
     pub approve: Impact,
 }
 
@@ -34,8 +34,8 @@ impl Default for CaseTemplate {
 }
 
 impl CaseTemplate {
-    /// What a profile gives. `allowed` is the most impact that it may allow itself; one that says nothing of it asks for each
-    /// change of the state.
+    /// The template of a profile. `allowed` is the highest impact that it may allow itself; a profile without `approve`
+    /// asks for each change of the state.
     pub fn of_profile(profile: &Profile, allowed: Impact) -> Self {
         let condition = |gate: &Gate| match gate {
             Gate::Evidence => Condition::Evidence,
@@ -44,7 +44,7 @@ impl CaseTemplate {
         };
         let asked = profile.case.questions.iter();
         let states = profile.case.states.iter().map(|state| {
-            // Of the last state, no gate stands for the default one.
+            // For the last state, no gate means the default gate.
             let gate = (!state.needs.is_empty()).then(|| state.needs.iter().map(condition).collect());
             CaseState::new(state.name.as_str(), gate)
         });
@@ -64,7 +64,7 @@ impl CaseTemplate {
         }
     }
 
-    /// The same with the questions of `other` behind its own, as far as they are not asked already.
+    /// The same, followed by those questions of `other` that are not asked already.
     #[must_use]
     pub fn with_questions(mut self, other: &[QuestionTemplate]) -> Self {
         for question in other {
@@ -81,24 +81,24 @@ impl CaseTemplate {
 pub struct QuestionTemplate {
     /// The question.
     pub text: String,
-    /// Whether there is no conclusion without an answer.
+    /// Whether a conclusion needs its answer.
     #[serde(default)]
     pub required: bool,
 }
 
-/// Who investigates: what it knows, and how it writes.
+/// Who investigates: knowledge and style.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Personality {
-    /// What it is good at.
+    /// Its field.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub specialisation: String,
     /// Words that matter in its field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
-    /// Texts of errors that it knows.
+    /// Error messages that it knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_patterns: Vec<String>,
-    /// How it writes.
+    /// Its style of writing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub style: String,
 }

@@ -9,10 +9,10 @@ pub(super) struct Parts<'a> {
     pub(super) body: &'a str,
 }
 
-/// The line of the file that the first of the front matter is.
+/// The line of the file at which the front matter begins.
 pub(super) const FIRST_LINE: usize = 2;
 
-/// Takes a file apart; none: it has no front matter, or one without an end. Line ends are `\n`.
+/// Splits a file. `None` if it has no front matter, or if that has no end. Line ends are `\n`.
 pub(super) fn parts(text: &str) -> Option<Parts<'_>> {
     let (first, rest) = text.split_once('\n')?;
     if first.trim_end() != "---" {
@@ -28,8 +28,8 @@ pub(super) fn parts(text: &str) -> Option<Parts<'_>> {
     None
 }
 
-/// The same front matter with the texts of `name` and `description` in quotes, where they stand on one line and have none:
-/// programs that write profiles put texts there that are no YAML, `Examples: <example>`, and read them back.
+/// The same front matter with the one-line texts of `name` and `description` in quotes: programs that write profiles
+/// put texts there that are not YAML, such as `Examples: <example>`, and read them back.
 pub(super) fn quoted(yaml: &str) -> String {
     let lines: Vec<&str> = yaml.lines().collect();
     let mut quoted = String::with_capacity(yaml.len() + 16);

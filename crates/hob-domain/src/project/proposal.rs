@@ -1,4 +1,4 @@
-//! The proposal for a repository: the checks and steps of all that it is made of, and the file that says them.
+//! The proposal for a repository: the checks and steps of all its parts, and the file with them.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -12,33 +12,33 @@ use crate::project::{
     runner::runner,
 };
 
-/// A language's way to say what it adds; none: the files have nothing of it.
+/// What a language adds. `None` if the files do not use it.
 type Language = fn(&ProjectFiles) -> Option<Part>;
 
 /// The languages, in the order of their steps.
 const LANGUAGES: [Language; 6] = [javascript, python, cargo, go, java, dotnet];
 
-/// What `.github/hob.toml` may say of a repository.
+/// The proposed contents of `.github/hob.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proposal {
     /// Shell commands that verify the work.
     pub checks: Vec<String>,
     /// Shell commands that fetch what the checks need.
     pub setup: Vec<String>,
-    /// Files whose content decides whether these run anew.
+    /// Files whose content decides whether these run again.
     pub setup_key: Vec<String>,
-    /// Where they fetch from.
+    /// The hosts that they fetch from.
     pub hosts: SetUpHosts,
-    /// Hosts that the checks themselves fetch from; none: they fetch nothing.
+    /// The hosts that the checks themselves fetch from. `None` if they fetch nothing.
     pub check_hosts: Option<SetUpHosts>,
 }
 
 /// Hosts that the repository's files name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetUpHosts {
-    /// Names of hosts. None where there are too many for a proposal.
+    /// The hosts' names; empty if there are too many for a proposal.
     pub names: Vec<String>,
-    /// Whether they may not be all: no file says where some of the packages come from.
+    /// Whether some may be missing because no file names the source of some packages.
     pub is_open: bool,
 }
 
@@ -55,7 +55,7 @@ impl SetUpHosts {
         Self { names: names.into_iter().collect(), is_open }
     }
 
-    /// The lines that list them under `key`, each behind `lead`: what is known, and where to fill in what may be missing.
+    /// The lines that list them under `key`, each after `lead`: the known hosts, and where to fill in missing ones.
     pub fn listed(&self, key: &str, lead: &str) -> String {
         let Self { names, is_open } = self;
         let open = match (is_open, names.as_slice()) {
@@ -71,20 +71,20 @@ impl SetUpHosts {
     }
 }
 
-/// What fits a repository with these files.
+/// The proposal for a repository with these files.
 pub fn proposal(files: &ProjectFiles) -> Proposal {
     let found = LANGUAGES.map(|language| language(files).map(|part| part.with_hosts(files, files)));
     let mut parts: Vec<Part> = Vec::new();
     for folder in files.folders() {
         let inner = files.below(folder);
-        // A package of a language that stands at the top, too, is a member of that: its checks run there.
+        // A package is a member of a package of the same language at the top, whose checks cover it.
         let others = LANGUAGES.into_iter().zip(&found).filter(|(_, top)| top.is_none());
         let others = others.filter_map(|(language, _)| language(&inner)).filter(|part| !part.checks.is_empty());
         parts.extend(others.map(|part| part.with_hosts(&inner, files).in_folder(folder)));
     }
     let mut parts: Vec<Part> = found.into_iter().flatten().chain(parts).collect();
     if let Some(checks) = runner(files) {
-        // The repository's own command knows best what belongs together.
+        // The repository's own command knows best how the parts belong together.
         parts.iter_mut().for_each(|part| part.checks.clear());
         parts.insert(0, Part { checks, ..Part::default() });
     }
@@ -107,8 +107,8 @@ fn together(parts: Vec<Part>) -> Proposal {
     all
 }
 
-/// The lines `setup` and `setup_key` of `.github/hob.toml` for a repository with these `names` in its top folder; none where
-/// nothing there is known.
+/// The lines `setup` and `setup_key` of `.github/hob.toml` for a repository with these `names` in its top folder.
+/// `None` if none of them is known.
 pub fn proposed_set_up<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let found = proposal(&ProjectFiles::new(names.into_iter().map(str::to_owned), []));
     let (steps, key) = (found.setup, found.setup_key);
@@ -116,7 +116,7 @@ pub fn proposed_set_up<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<S
 }
 
 impl Proposal {
-    /// `.github/hob.toml` with this proposal, and a word on each of its keys.
+    /// `.github/hob.toml` with this proposal, and a comment on each of its keys.
     pub fn to_toml(&self) -> String {
         let mut text =
             "# What Hob may do in this repository, and how its work is verified. Hob reads this file from the default \

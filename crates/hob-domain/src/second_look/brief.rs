@@ -1,5 +1,5 @@
-//! The reviewer's brief: the issue, the change and what the checks said, each fenced as what it is, somebody else's text. What
-//! the author of the change said about it is not in it.
+//! The reviewer's brief: the issue, the change and the checks' results, each fenced as foreign text. It does not
+//! contain the author's words about the change.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use crate::{
     visible,
 };
 
-/// Bytes of the change that a reviewer is shown; it can read the files.
+/// Bytes of the change in the brief; the reviewer can read the files.
 const PATCH_MAX: usize = 96 * 1024;
 /// Bytes of all comments together.
 const COMMENTS_MAX: usize = 64 * 1024;
-/// Bytes of what the checks said.
+/// Bytes of the checks' results.
 const EVIDENCE_MAX: usize = 24 * 1024;
 
 /// What findings have to look like.
@@ -31,21 +31,21 @@ pub struct LookParts<'a> {
     pub repo: &'a RepoName,
     /// The issue.
     pub issue: IssueNumber,
-    /// Its title as it stands on the forge.
+    /// Its title on the forge.
     pub title: &'a str,
-    /// Its body as it stands on the forge.
+    /// Its body on the forge.
     pub body: &'a str,
-    /// Comments of trusted people, the oldest first.
+    /// Comments of trusted people, oldest first.
     pub comments: &'a [(Login, String)],
     /// The reviewer's profile: its name and its instructions.
     pub profile: (&'a ProfileName, &'a str),
     /// The change as a unified diff.
     pub patch: &'a str,
-    /// What the checks said on base and head.
+    /// The checks' results on base and head.
     pub evidence: &'a str,
     /// Bytes of the body and of each comment that are kept.
     pub text_bytes: usize,
-    /// Drawn for this brief: the fence's secret.
+    /// The fence's secret, drawn for this brief.
     pub fence: &'a Nonce,
 }
 
@@ -65,7 +65,7 @@ pub fn look_brief(parts: &LookParts<'_>) -> String {
             break;
         }
     }
-    // Unlike a person's text, code is not taken as rendered: what nobody sees in it is shown.
+    // Unlike a person's text, code is not rendered first: its invisible characters are shown.
     push_fenced(&mut text, fence, "change", &clip_middle(&terminal(parts.patch), PATCH_MAX));
     push_fenced(&mut text, fence, "checks", &clip_middle(&visible(parts.evidence).0, EVIDENCE_MAX));
     text.push_str(FORM);

@@ -1,13 +1,13 @@
-//! Changes whose defect is known, and how good a reviewer is on them.
+//! Changes with known defects, and a reviewer's score on them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ChangeKind, Diff, FileChange, FileMode, Finding, FindingSeverity, Findings};
 
-/// How many lines a finding may be away from the defect that it means.
+/// The most lines between a finding and the defect that it describes.
 const NEAR: u32 = 3;
 
-/// A change whose defect is known.
+/// A change with a known defect, or without one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewCase {
@@ -15,11 +15,11 @@ pub struct ReviewCase {
     pub id: String,
     /// The language of its code.
     pub language: String,
-    /// What the change is for.
+    /// The purpose of the change.
     pub issue: String,
     /// The change as a unified diff, with its whole files as context.
     pub patch: String,
-    /// What is wrong with it; none: nothing.
+    /// Its defect. `None` if it has none.
     pub defect: Option<SeededDefect>,
 }
 
@@ -31,42 +31,42 @@ pub struct SeededDefect {
     pub file: String,
     /// The line after the change.
     pub line: u32,
-    /// What kind of defect it is.
+    /// The kind of defect.
     pub kind: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: FindingSeverity,
 }
 
-/// What a reviewer said of a case.
+/// The verdict on a reviewer's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judgement {
     /// It found the defect.
     Found,
-    /// It did not.
+    /// It missed the defect.
     Missed,
-    /// It found something of weight where nothing is wrong.
+    /// It reported something serious although there is no defect.
     FalseAlarm,
-    /// It left alone what is right.
+    /// It reported nothing serious, and there is no defect.
     Clean,
-    /// Its answer could not be used.
+    /// Its answer was unusable.
     NoAnswer,
 }
 
-/// How good a reviewer is.
+/// A reviewer's score.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ReviewScore {
-    /// Changes that were looked at.
+    /// Reviewed changes.
     pub changes: usize,
     /// Defects that were found.
     pub found: usize,
-    /// Defects that were not.
+    /// Defects that were missed.
     pub missed: usize,
-    /// Changes without a defect in which one was found.
+    /// Changes without a defect in which the reviewer reported one.
     pub false_alarms: usize,
-    /// Changes without a defect that were left alone.
+    /// Changes without a defect and without a serious finding.
     pub clean: usize,
-    /// Answers that could not be used.
+    /// Unusable answers.
     pub no_answers: usize,
 }
 
@@ -87,7 +87,7 @@ impl ReviewCase {
         files
     }
 
-    /// The change, as far as findings are held to it.
+    /// The change in the form that findings are compared with.
     pub fn diff(&self) -> Diff {
         let file = |(path, text): (String, String)| FileChange {
             path,
@@ -100,7 +100,7 @@ impl ReviewCase {
         Diff { files: self.files().into_iter().map(file).collect(), patch: self.patch.clone(), ..Diff::default() }
     }
 
-    /// What an answer is worth; none: there is no answer that can be used.
+    /// The verdict on an answer. `None` stands in for an unusable answer.
     pub fn judge(&self, found: Option<&Findings>) -> Judgement {
         let Some(found) = found else { return Judgement::NoAnswer };
         let Some(defect) = &self.defect else {
@@ -110,7 +110,7 @@ impl ReviewCase {
         let means = |finding: &Finding| {
             finding.file == defect.file && finding.line.is_none_or(|line| line.abs_diff(defect.line) <= NEAR)
         };
-        // A remark on style in the right place is not the defect.
+        // A remark about style in the right place is not the defect.
         let weighs =
             |finding: &Finding| finding.severity > FindingSeverity::Low || defect.severity == FindingSeverity::Low;
         match found.list.iter().any(|finding| means(finding) && weighs(finding)) {
@@ -151,7 +151,7 @@ mod tests {
     struct Reply {
         id: String,
         reply: String,
-        /// Whether it names the defect; none: there is none.
+        /// Whether it names the defect. `None` if there is no defect.
         finds: Option<bool>,
     }
 

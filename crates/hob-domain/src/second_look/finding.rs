@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is.
+/// A finding's severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingSeverity {
@@ -12,12 +12,12 @@ pub enum FindingSeverity {
     Low,
     /// It fails in a case that will come.
     Medium,
-    /// A wrong result, lost data, a hole: it must not be merged.
+    /// A wrong result, lost data, a security hole: it must not be merged.
     High,
 }
 
 impl FindingSeverity {
-    /// The severity that a word names, in the words that reviewers use.
+    /// The severity with this name, in the words that reviewers use.
     pub(super) fn named(word: &str) -> Option<Self> {
         Some(match word.to_ascii_lowercase().as_str() {
             "high" | "critical" | "severe" | "blocker" => Self::High,
@@ -41,11 +41,11 @@ impl fmt::Display for FindingSeverity {
 /// One thing that a reviewer found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// Its severity.
     pub severity: FindingSeverity,
     /// The changed file, as the diff names it.
     pub file: String,
-    /// The line after the change, from 1; none: the reviewer named none.
+    /// The line after the change, from 1. `None` if the reviewer named none.
     #[serde(default)]
     pub line: Option<u32>,
     /// What goes wrong, on one line.
@@ -53,7 +53,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Where it is: `path:line`.
+    /// Its place: `path:line`.
     pub fn place(&self) -> String {
         match self.line {
             Some(line) => format!("{}:{line}", self.file),

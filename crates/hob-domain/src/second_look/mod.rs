@@ -1,9 +1,8 @@
-//! The second pair of eyes: what a reviewer is told of work that passed its checks, how its findings are read, what of them
-//! goes back to the author, and what people read of them in the pull request.
+//! The review of work that passed its checks, before its pull request opens: the reviewer's brief, how its findings are
+//! read, which of them go back to the author, and what the pull request shows of them.
 //!
 //! # Guarantees
-//! The reviewer reads nothing that the author said. Whatever it answers, the pull request opens: no answer here is a reason to
-//! stop.
+//! The reviewer does not read the author's words. The pull request opens regardless of the reviewer's answer.
 
 mod brief;
 mod cases;

@@ -1,30 +1,30 @@
-//! Reads findings from a reviewer's closing words: lines of a list, or JSON. It is tolerant of how they are marked up, and strict
-//! about what they are of: a file of the change.
+//! Reads findings from a reviewer's closing words: lines of a list, or JSON. It accepts any markup, but only findings
+//! about files of the change.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Diff, Finding, FindingSeverity, clip, plan_words::shortened, visible};
 
-/// Findings that are kept of one look.
+/// The most findings of one review that are kept.
 pub const FINDINGS_MAX: usize = 30;
 /// Bytes of a reviewer's words that are read.
 const WORDS_MAX: usize = 256 * 1024;
 /// Characters of a reason.
 const REASON_MAX: usize = 500;
 
-/// What a reviewer found.
+/// The result of a review.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// The worst first, at most [`FINDINGS_MAX`].
     pub list: Vec<Finding>,
-    /// How many were left out: they name a file that the change does not touch.
+    /// How many were dropped because they name a file that the change does not touch.
     pub outside: usize,
-    /// How many were left out: there were too many.
+    /// How many were dropped because there were too many.
     pub too_many: usize,
 }
 
-/// Closing words that neither name a finding nor say that there is none.
+/// Closing words that neither name a finding nor say that there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("its answer names no finding, and does not say that there is none")]
 pub struct UnreadableFindings;
@@ -39,10 +39,10 @@ struct Named<'a> {
 }
 
 impl Findings {
-    /// Reads what a reviewer's closing words say of the change `diff`.
+    /// Reads a reviewer's closing words about the change `diff`.
     ///
     /// # Errors
-    /// [`UnreadableFindings`] when the words say nothing of findings.
+    /// [`UnreadableFindings`] if the words contain no statement about findings.
     pub fn read(words: &str, diff: &Diff) -> Result<Self, UnreadableFindings> {
         let (words, _) = visible(&clip(words, WORDS_MAX));
         let mut found = Self::default();
@@ -56,7 +56,7 @@ impl Findings {
         Ok(found)
     }
 
-    /// Those that must not be merged.
+    /// Those with severity high, which must not be merged.
     pub fn high(&self) -> impl Iterator<Item = &Finding> {
         self.list.iter().filter(|finding| finding.severity == FindingSeverity::High)
     }
@@ -67,7 +67,7 @@ impl Findings {
         let Ok(value) = serde_json::from_str::<Value>(&bare.join("\n")) else { return false };
         let list = value.get("findings").unwrap_or(&value);
         let Some(list) = list.as_array() else { return self.add_value(&value, diff) };
-        // A list that says something else is no answer; an empty one is.
+        // A list of something else is not an answer; an empty list is.
         list.is_empty() | list.iter().fold(false, |is_read, value| self.add_value(value, diff) | is_read)
     }
 
@@ -83,7 +83,7 @@ impl Findings {
                 goes_on = self.add((severity, line, &reason), named.place, diff);
                 is_read = true;
             } else if goes_on && line.starts_with([' ', '\t']) && !line.trim().is_empty() {
-                // Findings are told apart by their marks: what is set in under one belongs to it.
+                // Findings are separated by their marks; indented lines belong to the one above.
                 if let Some(last) = self.list.last_mut() {
                     last.reason = shortened(&format!("{} {}", last.reason, line.trim()), REASON_MAX);
                 }
@@ -106,7 +106,7 @@ impl Findings {
         true
     }
 
-    /// Adds a finding if it is of the change and new; whether it did.
+    /// Adds a finding if it is about the change and new; returns whether it did.
     fn add(
         &mut self,
         (severity, line, reason): (FindingSeverity, Option<u32>, &str),
@@ -130,7 +130,7 @@ impl Findings {
     }
 }
 
-/// Whether the words say that nothing was found.
+/// Whether the words say that there are no findings.
 fn says_none(words: &str) -> bool {
     let words = words.to_lowercase();
     words.lines().map(|line| line.trim().trim_matches(['*', '_', '`', '#', '-', '.', ' '])).any(|line| {
@@ -158,7 +158,7 @@ fn named<'a>(line: &'a str, diff: &Diff) -> Option<Named<'a>> {
     Some(Named { severity, place, line, reason })
 }
 
-/// What stands between the parts of a finding.
+/// Whether a character separates the parts of a finding.
 fn is_joint(c: char) -> bool {
     c.is_whitespace() || matches!(c, ':' | '-' | '–' | '—' | '*' | '_' | '(' | ')' | '[' | ']' | ',' | '|')
 }
@@ -232,7 +232,7 @@ fn split_line(place: &str) -> (&str, Option<u32>) {
     (place, None)
 }
 
-/// Whether this can be meant as a path: not every word before a colon is.
+/// Whether this can be a path; not every word before a colon is one.
 fn is_path(text: &str) -> bool {
     !text.contains(char::is_whitespace) && text.contains(['/', '.']) && !text.ends_with('.')
 }
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(read(json), ["low src/a.rs: one two\u{202e}"]);
     }
 
-    /// Pieces that findings are made of, and what breaks them.
+    /// Pieces of findings, and characters that could break them.
     const PIECES: [&str; 28] = [
         "high",
         "low",

@@ -1,4 +1,4 @@
-//! What a pull request says of the second pair of eyes.
+//! What a pull request shows of its review.
 
 use crate::{
     Findings, clip, count, inert_line,
@@ -10,26 +10,26 @@ pub const LOOK_ROUNDS: u32 = 2;
 /// Bytes of the cause that people see.
 const CAUSE_MAX: usize = 400;
 
-/// Where work stands with its second pair of eyes.
+/// The state of a review of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondLook {
     /// The reviewer's name.
     pub reviewer: String,
-    /// What the last look that came to an end found.
+    /// The findings of the last completed review.
     pub findings: Findings,
     /// How often findings went back to the author.
     pub rounds: u32,
-    /// Why nobody looked at the work as it is now; none: the findings are of it.
+    /// Why the current work was not reviewed. `None` if the findings are about it.
     pub missing: Option<String>,
 }
 
 impl SecondLook {
-    /// None so far.
+    /// A review without findings so far.
     pub fn by(reviewer: impl Into<String>) -> Self {
         Self { reviewer: reviewer.into(), findings: Findings::default(), rounds: 0, missing: None }
     }
 
-    /// Whether the findings are for the author to look at.
+    /// Whether the findings go back to the author.
     pub fn goes_back(&self) -> bool {
         self.missing.is_none() && self.rounds < LOOK_ROUNDS && self.findings.high().next().is_some()
     }
@@ -59,7 +59,7 @@ impl SecondLook {
         }
     }
 
-    /// The findings, folded; a line where there are none.
+    /// The findings, folded, or a line that says there are none.
     pub(crate) fn section(&self) -> String {
         let (reviewer, found) = (&self.reviewer, &self.findings);
         if found.list.is_empty() && self.missing.is_some() && self.rounds == 0 {

@@ -1,19 +1,19 @@
-//! What a look may take: a small share of the issue's budget, and never more than is left of it.
+//! The allowance of a review: a small share of the issue's budget, and never more than is left of it.
 
 use std::time::Duration;
 
 use crate::{Allowance, Budget, Exhausted, Spend};
 
-/// The share of the issue's budget, in percent, that the looks of one attempt may take together.
+/// The share of the issue's budget, in percent, that all reviews of one attempt may use together.
 const SHARE_PERCENT: u64 = 15;
-/// The time that one look may take.
+/// The time limit of one review.
 const LOOK_TIME: Duration = Duration::from_secs(600);
 
-/// What a look may take after the attempt's looks before took `taken`. `issue` is the issue's budget, `left` what all runs may
-/// still take.
+/// What a review may use after the attempt's earlier reviews used `taken`. `issue` is the issue's budget, `left` what
+/// all runs may still use.
 ///
 /// # Errors
-/// [`Exhausted`] names the share that is used up.
+/// [`Exhausted`] if the share is used up.
 pub fn look_allowance(issue: &Budget, taken: Spend, left: Allowance) -> Result<Allowance, Exhausted> {
     let share = |limit: Option<u64>| limit.map(|limit| (u128::from(limit) * u128::from(SHARE_PERCENT) / 100) as u64);
     let budget = Budget { usd_micros: share(issue.usd_micros), tokens: share(issue.tokens), ..Budget::default() };
