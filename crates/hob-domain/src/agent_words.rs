@@ -1,16 +1,17 @@
-//! An agent that is named in plain words: "load the security agent", on a line of its own.
+//! An agent that is named in plain words: "load the security agent", on a separate line.
 //!
-//! It is taken for a choice only if the line says nothing else, and whoever asks knows an agent or a profile of that name. All
-//! other words are the router's to read.
+//! This counts as a choice only if the line says nothing else and the caller knows an agent or a profile of that name.
+//! The router reads all other words.
 
 use crate::command::author_lines;
 
-/// The agent or profile that a comment names, as it is written there: the last one counts.
+/// The agent or profile that a comment names, as written; the last one counts.
 pub fn named_in_words(comment: &str) -> Option<&str> {
     author_lines(comment, |line| named(line).is_some()).into_iter().filter_map(|(line, _)| named(line)).next_back()
 }
 
-/// The name in a sentence such as "Load X agent", "Use the X profile", "Switch to X", where the line is nothing but that.
+/// The name in a sentence such as "Load X agent", "Use the X profile", "Switch to X", if the line contains nothing
+/// else.
 fn named(line: &str) -> Option<&str> {
     let mut words: Vec<&str> = line.trim().trim_end_matches(['.', '!']).split_whitespace().collect();
     let says =
@@ -45,7 +46,7 @@ fn named(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Requirement M4: "Load X agent" is a choice, where the line says nothing else.
+    /// Requirement M4: "Load X agent" is a choice if the line says nothing else.
     #[test]
     fn a_sentence_that_only_names_an_agent_chooses_it() {
         for (comment, name) in [
@@ -70,7 +71,7 @@ mod tests {
             ("Use the user agent in the header", None),
             ("switch to ../x", None),
             ("Load the security agent, then the dns agent", None),
-            // The words of somebody else.
+            // Another person's words.
             ("> Load security agent", None),
             ("```\nLoad security agent\n```", None),
             ("<!-- Load security agent -->", None),

@@ -1,11 +1,12 @@
-//! Approval: an action of an agent that needs a word before it runs, and how the ledger remembers which were allowed.
+//! Approval: an agent's action that needs a person's approval before it runs, and how the ledger remembers approved
+//! actions.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{ActionMark, terminal};
 
-/// What an action may do, the least first.
+/// The impact of an action, the lowest first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
@@ -13,7 +14,7 @@ pub enum Impact {
     Low,
     /// It changes files of the folder, or runs programs there.
     Medium,
-    /// It deletes, reaches beyond the folder, or cannot be told.
+    /// It deletes, reaches beyond the folder, or is unknown.
     #[default]
     High,
 }
@@ -28,7 +29,7 @@ impl std::fmt::Display for Impact {
     }
 }
 
-/// What happens to an action that needs approval when nobody is at a terminal, what asks least first.
+/// What happens to an action that needs approval if no person is at a terminal, the least intrusive first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ask {
@@ -39,7 +40,7 @@ pub enum Ask {
     Issue,
 }
 
-/// An action that needs a word.
+/// An action that needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposed {
     /// The tool.
@@ -48,28 +49,28 @@ pub struct Proposed {
     pub line: String,
     /// Exactly what would be done: the command, or the arguments as JSON.
     pub text: String,
-    /// What it may do.
+    /// Its impact.
     pub impact: Impact,
 }
 
 impl Proposed {
-    /// Characters of an action that people can be asked to read. What is longer cannot be asked about: nobody approves
-    /// what they are not shown.
+    /// The longest action that people can be asked about, in characters. People cannot approve what they are not shown.
     pub const SHOWN_MAX: usize = 16 * 1024;
 
-    /// One mark for exactly this: the same tool with the same arguments has the same, and nothing else has.
+    /// Identifies exactly this action: the same tool with the same arguments has the same mark, and nothing else has
+    /// it.
     pub fn mark(&self) -> ActionMark {
         let digest = Sha256::new().chain_update(&self.tool).chain_update([0]).chain_update(&self.text).finalize();
         ActionMark(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The whole of it, harmless, line by line, each behind a bar: no line of it can end a block of code, begin a command
-    /// or pass for a line of ours.
+    /// The whole action, harmless, line by line, each after a bar: no line of it can end a block of code, begin a
+    /// command or look like one of ours.
     pub fn shown(&self) -> String {
         terminal(&self.text).split('\n').map(|line| format!("| {line}\n")).collect()
     }
 
-    /// Whether the short line has the whole of it.
+    /// Whether the short line shows the whole action.
     pub fn fits_its_line(&self) -> bool {
         self.line == format!("{} {}", self.tool, self.text)
     }

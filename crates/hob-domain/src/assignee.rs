@@ -1,16 +1,16 @@
-//! Whose issues are begun, by who is assigned to them.
+//! Which issues are begun, by their assignees.
 
 use crate::Login;
 
-/// Whose issues are begun: the setting `issues.assignee`.
+/// Which issues are begun: the setting `issues.assignee`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum AssigneeFilter {
-    /// Anybody's.
+    /// Issues with any assignee, or none.
     #[default]
     Anybody,
-    /// Nobody's.
+    /// Issues without an assignee.
     Nobody,
-    /// Those of this account, whoever is assigned to them besides.
+    /// Issues of this account, even with other assignees.
     Account(Login),
 }
 
@@ -19,7 +19,7 @@ impl AssigneeFilter {
     pub fn of(setting: &str) -> Self {
         match setting.trim() {
             "" => Self::Anybody,
-            // Without regard to case, as an account's name would be.
+            // Case is ignored, as for an account's name.
             nobody if nobody.eq_ignore_ascii_case("none") => Self::Nobody,
             login => Self::Account(login.into()),
         }

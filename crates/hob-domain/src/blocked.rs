@@ -1,4 +1,4 @@
-//! Why an issue is blocked: one enum, which gives the text that people read and the question they are asked.
+//! Why an issue is blocked: one enum, which gives the text for people and the question.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,29 +15,29 @@ const VIOLATIONS_SHOWN: usize = 20;
 /// Files in conflict that a blocked issue lists.
 const FILES_SHOWN: usize = 20;
 
-/// The kind of a [`BlockReason`], as the ledger has it.
+/// The kind of a [`BlockReason`], as the ledger keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockKind {
-    /// The agent asks a person.
+    /// The agent asks a question.
     Question,
     /// The agent wants to do something that needs approval.
     ApprovalNeeded,
-    /// The agent has a plan, and nothing is written before somebody approves it.
+    /// The agent has a plan, and nothing is written before a person approves it.
     PlanProposed,
     /// The checks fail on the head.
     ChecksFailed,
-    /// The checks fail on the base already.
+    /// The checks already fail on the base.
     RedBase,
     /// The branch and its base changed the same lines, and the agent did not resolve that.
     MergeConflict,
     /// The agent changed nothing.
     NoChanges,
-    /// The agent failed in a way that a retry does not change.
+    /// The agent failed in a way that a retry cannot change.
     AgentFailed,
     /// The attempt's time or money, or the attempts between two answers, are used up.
     LimitReached,
-    /// A budget of the issue's whole life is used up: no answer helps before it is raised.
+    /// A budget of the issue's whole life is used up; only a higher budget helps.
     BudgetSpent,
     /// Policy forbids publishing the change.
     PolicyViolated,
@@ -59,60 +59,60 @@ pub enum BlockKind {
     WorkerDied,
 }
 
-/// Why an issue is blocked, as the ledger has it.
+/// Why an issue is blocked, as the ledger keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
     /// The kind of reason.
     pub kind: BlockKind,
     /// What happened, one or a few sentences.
     pub text: String,
-    /// What a person is asked.
+    /// The question to a person.
     pub question: String,
-    /// What the checks or steps printed last that are the reason.
+    /// The last output of the checks or steps that are the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub last: Vec<LastLines>,
-    /// Since when, by the forge's clock: an older comment answers nothing.
+    /// Since when, by the forge's clock; older comments do not count as answers.
     pub since: Timestamp,
-    /// Whether the question has reached somebody: a comment that mentions them was written, or there is nobody to mention.
+    /// Whether a comment has mentioned someone for the question, or there was no one to mention.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
-    /// The newest comment before an approval was asked for: times have whole seconds, and within one the ids tell what came
-    /// first.
+    /// The newest comment before an approval was requested: times have whole seconds, and within a second the ids show
+    /// the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<CommentId>,
 }
 
 impl Blocked {
-    /// Whether a comment was written after an approval was asked for: one that came before approves something else.
+    /// Whether a comment was written after an approval was requested; an earlier one approves something else.
     pub fn precedes(&self, comment: CommentId, at: Timestamp) -> bool {
         at > self.since || at == self.since && self.after.is_some_and(|after| after < comment)
     }
 
-    /// Whether an approval is what it waits for.
+    /// Whether it waits for an approval.
     pub fn asks_for_approval(&self) -> bool {
         matches!(self.kind, BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
     }
 
-    /// Whether what is in the way has nothing to do with the work, which goes on as it is once that is gone.
+    /// Whether the obstacle is unrelated to the work, which then continues unchanged.
     pub(super) fn is_of_no_work(&self) -> bool {
         matches!(self.kind, BlockKind::PushRefused | BlockKind::LimitReached)
     }
 
-    /// What happened and what is asked, in one line.
+    /// What happened and the question, in one line.
     pub fn in_a_line(&self) -> String {
         format!("{} {}", sentence(self.text.lines().next().unwrap_or_default()), self.question)
     }
 }
 
-/// Why an issue is handed to a person, with all that its text names.
+/// Why an issue needs a person, with everything that its text mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockReason {
-    /// The agent asks this.
+    /// The agent asks a question.
     Question {
         /// The agent's question.
         question: String,
     },
-    /// The agent wants to do this and needs approval.
+    /// The agent wants to do something that needs approval.
     ApprovalNeeded(Proposed),
     /// The agent has a plan, which needs approval.
     PlanProposed {
@@ -128,7 +128,7 @@ pub enum BlockReason {
         /// The failed checks.
         failed: FailedChecks,
     },
-    /// Checks fail on the base already, and `checks.on_red_base` says not to work then.
+    /// Checks already fail on the base, and `checks.on_red_base` says not to work then.
     RedBase {
         /// The failed checks.
         failed: FailedChecks,
@@ -147,7 +147,7 @@ pub enum BlockReason {
     },
     /// The agent failed for good.
     AgentFailed {
-        /// How.
+        /// The failure.
         failure: String,
     },
     /// All attempts were used up before this one began.
@@ -166,7 +166,7 @@ pub enum BlockReason {
     ServiceDown {
         /// The service, and how often it failed.
         outage: Outage,
-        /// How it failed last.
+        /// Its last failure.
         failure: String,
     },
     /// A budget of this attempt is used up.
@@ -186,7 +186,7 @@ pub enum BlockReason {
         exhausted: Exhausted,
         /// What the issue spent.
         bill: Spend,
-        /// Where the limit comes from, and how it is raised.
+        /// The source of the limit, and how to raise it.
         advice: BudgetAdvice,
     },
     /// Policy forbids publishing the change.
@@ -223,7 +223,7 @@ pub enum BlockReason {
         /// The branch's tip, which an answer accepts.
         tip: Sha,
     },
-    /// A round for a failed check or a base that moved ended without a change, so that the same would fail again.
+    /// A round for a failed check or a base that moved ended without a change, so the same would fail again.
     RoundChangedNothing {
         /// What the round was for.
         wanted: String,
@@ -347,7 +347,7 @@ impl BlockReason {
         }
     }
 
-    /// What a person is asked.
+    /// The question to a person.
     fn question(&self) -> String {
         match self {
             Self::Question { question } => return question.clone(),
@@ -412,7 +412,7 @@ impl BlockReason {
     }
 }
 
-/// A service that failed for longer than patience lasts.
+/// A service that has failed for longer than the patience.
 fn down(Outage { service, since, failures }: &Outage, failure: &str) -> String {
     let (since, times) = (since.format("%Y-%m-%d %H:%M UTC"), count(*failures, "time"));
     sentence(&format!(
@@ -421,7 +421,7 @@ fn down(Outage { service, since, failures }: &Outage, failure: &str) -> String {
     ))
 }
 
-/// As many rounds in review as there may be.
+/// The pull request has used up its rounds of this kind.
 fn rounds_used_up(kind: RoundKind, limit: u32, wanted: &str) -> String {
     let setting = match kind {
         RoundKind::Review => "limits.review_rounds",
@@ -437,7 +437,7 @@ fn were(attempts: u32) -> String {
     format!("{} {}", count(attempts, "attempt"), if attempts == 1 { "is" } else { "are" })
 }
 
-/// An error's text as a sentence of its own.
+/// An error's text as a separate sentence.
 pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())

@@ -1,4 +1,4 @@
-//! What a piece of work changes: files, counts, patch. Where it is read from is `workspace`'s matter.
+//! What a piece of work changes: files, counts, patch. `workspace` reads it.
 
 use crate::{SecretKind, Sha};
 
@@ -9,11 +9,11 @@ pub struct Diff {
     pub files: Vec<FileChange>,
     /// The unified diff as text, capped; bytes that are not UTF-8 are U+FFFD, control characters are as they are.
     pub patch: String,
-    /// Whether the cap cut the patch short. All else is complete all the same.
+    /// Whether the cap cut the patch short. Everything else is still complete.
     pub patch_truncated: bool,
-    /// Links that lead out of the repository since this change.
+    /// Links that lead out of the repository because of this change.
     pub links_out: Vec<LinkOut>,
-    /// Secrets that the commits bring in, also those that a later commit takes away again.
+    /// Secrets that the commits add, including those that a later commit removes.
     pub secrets: Vec<SecretFound>,
 }
 
@@ -26,14 +26,14 @@ pub struct LinkOut {
     pub target: String,
 }
 
-/// A secret in a commit; its value is kept nowhere.
+/// A secret in a commit; its value is not kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretFound {
-    /// The path of the file that holds it, or whose name it is, as [`shown_path`] writes it; without the secret.
+    /// The path of the file that contains it or is named by it, as [`shown_path`] writes it, without the secret.
     pub path: String,
-    /// What kind.
+    /// Its kind.
     pub kind: SecretKind,
-    /// The commit, where it is not the last one.
+    /// The commit, unless it is the last one.
     pub commit: Option<Sha>,
 }
 
@@ -56,7 +56,7 @@ pub struct FileChange {
     pub path: String,
     /// What happened to it.
     pub kind: ChangeKind,
-    /// What it is after the change; before it, for a deleted file.
+    /// Its mode after the change; before it, for a deleted file.
     pub mode: FileMode,
     /// Lines added; 0 for binary content.
     pub additions: u64,
@@ -82,7 +82,7 @@ pub enum ChangeKind {
     },
 }
 
-/// What a path holds.
+/// The kinds of objects at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileMode {
     /// A plain file.

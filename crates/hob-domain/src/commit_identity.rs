@@ -1,15 +1,15 @@
-//! Who Hob's commits are by, and which commits count as its own.
+//! The identity of Hob's commits, and which commits count as its own.
 
 use serde::{Deserialize, Serialize};
 
-/// The address of Hob's commits where nobody set one and the forge does not tell which account it acts as. Every Hob used it
-/// once, so commits by it count as Hob's for good.
+/// The address of Hob's commits if none is set and the forge does not say which account Hob acts as. Every Hob used it
+/// once, so commits with it always count as Hob's.
 const COMMON_EMAIL: &str = "hob@users.noreply.github.com";
 
 /// The committer's address of commits that the forge makes itself.
 const FORGE_EMAIL: &str = "noreply@github.com";
 
-/// What the local part of an address that the forge gives an account stands before.
+/// Follows the local part of an address that the forge gives an account.
 const NOREPLY: &str = "@users.noreply.";
 
 /// The author and committer of Hob's commits.
@@ -17,12 +17,12 @@ const NOREPLY: &str = "@users.noreply.";
 pub struct CommitIdentity {
     /// A name for people.
     pub name: String,
-    /// An address, by which the forge links commits to an account.
+    /// An address, which the forge uses to link commits to an account.
     pub email: String,
 }
 
 impl std::fmt::Display for CommitIdentity {
-    /// `NAME <ADDRESS>` as a commit has it: what git's format cannot hold is left out.
+    /// `NAME <ADDRESS>` as in a commit, without characters that git's format does not allow.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let plain = |text: &str| text.replace(|c: char| c.is_control() || matches!(c, '<' | '>'), "");
         write!(f, "{} <{}>", plain(&self.name).trim(), plain(&self.email).trim())
@@ -30,17 +30,17 @@ impl std::fmt::Display for CommitIdentity {
 }
 
 impl CommitIdentity {
-    /// Hob under this name, with the address that it has where it has no other.
+    /// Hob under this name, with its default address.
     pub fn common(name: &str) -> Self {
         Self { name: name.to_owned(), email: COMMON_EMAIL.to_owned() }
     }
 
-    /// Whether a commit is one that the forge made and signed for Hob's account: then the author tells.
+    /// Whether the forge made and signed the commit for Hob's account; then its author counts.
     pub fn is_by_forge(&self, committer_email: &str, author_email: &str) -> bool {
         committer_email == FORGE_EMAIL && author_email == self.email && self.email != COMMON_EMAIL
     }
 
-    /// Whether a commit by this committer is Hob's. Another worker may act as another account: then the name tells.
+    /// Whether a commit by this committer is Hob's. Another worker may act as another account; then the name counts.
     pub fn is_own(&self, name: &str, email: &str) -> bool {
         let of_account = || {
             let id = email.split_once(NOREPLY).and_then(|(local, _)| local.split_once('+')).map(|(id, _login)| id);
@@ -50,7 +50,7 @@ impl CommitIdentity {
     }
 }
 
-/// The address that the forge at `host` keeps for an account, and links to it for good.
+/// The address that the forge at `host` permanently keeps for an account and links to it.
 /// <https://docs.github.com/account-and-profile/reference/email-addresses-reference>
 pub fn noreply_email(id: u64, login: &str, host: &str) -> String {
     format!("{id}+{login}{NOREPLY}{host}")

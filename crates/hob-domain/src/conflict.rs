@@ -1,17 +1,17 @@
-//! A merge conflict, as an agent or a person who resolves it has to know it.
+//! A merge conflict, for the agent or person who resolves it.
 
 use std::fmt;
 
-/// A file that an issue's branch and its base changed in ways that do not go together.
+/// A file in which an issue's branch and its base conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Where, as [`shown_path`](crate::shown_path) writes it.
+    /// Its path, as [`shown_path`](crate::shown_path) writes it.
     pub path: String,
     /// What the two sides did.
     pub kind: ConflictKind,
 }
 
-/// What a conflict is about.
+/// The kinds of conflicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictKind {
     /// Both changed the same lines: the file has both versions between markers.
@@ -20,7 +20,7 @@ pub enum ConflictKind {
     GoneFromBase,
     /// The branch deleted or moved what the base changed: the file has the base's version.
     GoneFromBranch,
-    /// It is no text: the file has the branch's version.
+    /// It is not text: the file has the branch's version.
     Binary,
 }
 

@@ -1,4 +1,4 @@
-//! How the profiles of the issues on the dashboard do, from their ledgers alone.
+//! The performance of profiles on the dashboard's issues, from the issues' ledgers alone.
 
 use crate::{Record, count};
 
@@ -38,7 +38,7 @@ mod tests {
         lease::tests::record_at,
     };
 
-    /// Requirement M9: the dashboard tells how many profiles work, and how often the work goes from one to another.
+    /// Requirement M9: the dashboard shows how many profiles work, and how often work is handed off between them.
     #[test]
     fn profiles_hand_offs_and_switches_are_told() {
         let routed = |warning: Option<&str>| {

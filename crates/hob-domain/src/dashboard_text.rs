@@ -1,9 +1,10 @@
-//! The dashboard's text: one issue that shows what Hob works on, what waits for whom, and what it cost.
+//! The dashboard's text: one issue that shows what Hob works on, what waits for whom, and the cost.
 //!
 //! # Guarantees
-//! - The text follows from the forge's state alone and has no time of its own: where nothing changed, it is the same.
-//! - Titles, questions and reasons are inert. Links are relative, so that no issue is mentioned by being listed.
-//! - It is shorter than an issue may be: of each list the first entries are shown, and the rest is counted.
+//! - The text follows only from the forge's state and contains no time of its own, so it stays the same if nothing
+//!   changes.
+//! - Titles, questions and reasons are inert. Links are relative, so that listing an issue does not mention it.
+//! - It is shorter than an issue's limit: each list shows its first entries and counts the rest.
 
 use std::time::Duration;
 
@@ -20,17 +21,17 @@ const SHOWN: [usize; 5] = [50, 20, 10, 5, 1];
 /// Characters of a title and of a reason.
 const TITLE_MAX: usize = 80;
 const REASON_MAX: usize = 240;
-/// How long a tick that did not count is told of.
+/// How long a tick that did not count is shown.
 const REFUSAL_SHOWN: Duration = Duration::from_secs(86_400);
 
-/// All that the dashboard shows.
+/// The contents of the dashboard.
 #[derive(Debug, Clone)]
 pub struct Board<'a> {
-    /// The issues, in the order in which they are taken, with what is decided about each.
+    /// The issues, in the order in which they are taken, with the decision about each.
     pub planned: &'a [Planned<'a>],
     /// Issues that cannot be read, with title and reason.
     pub unreadable: Vec<(IssueNumber, &'a str, &'a str)>,
-    /// What keeps Hob from the work on the whole repository, a sentence each.
+    /// What keeps Hob from working on the whole repository, one sentence each.
     pub trouble: Vec<String>,
     /// The repository's own record.
     pub repository: Option<&'a RepositoryRecord>,
@@ -38,7 +39,7 @@ pub struct Board<'a> {
     pub refused: Option<&'a RefusedTick>,
     /// The permission that a tick needs.
     pub permission: Permission,
-    /// Now, for the day that it is.
+    /// The current time, which determines the day.
     pub now: Timestamp,
 }
 
@@ -65,7 +66,7 @@ impl List {
         }
     }
 
-    /// The list that an issue is in; none: it is over, or nobody asks for it.
+    /// The list that an issue belongs to. `None` if it is over, or if no one asks for it.
     fn of(planned: &Planned<'_>) -> Option<Self> {
         let state = planned.issue.record.as_ref().map_or(State::Ready, |record| record.state);
         let is_held = match &planned.decision {
@@ -82,7 +83,7 @@ impl List {
                 Some(Self::Waiting)
             }
             (State::Ready | State::Assigned | State::InProgress, Decision::Act(_)) => Some(Self::Ready),
-            // It comes to its end, or is asked for again.
+            // It is coming to its end, or is asked for again.
             (State::Done, Decision::Act(_)) => planned.decision.is_a_claim().then_some(Self::Ready),
         }
     }
@@ -180,7 +181,7 @@ fn entry(list: List, planned: &Planned<'_>) -> String {
     text
 }
 
-/// A box; that of an approval shows the whole of what it allows.
+/// A box; that of an approval shows everything that it approves.
 fn box_line(one: &ActBox, record: Option<&Record>) -> String {
     let action = record.and_then(Record::waiting_action).filter(|_| one.act == crate::Act::Approve);
     let beside =
@@ -188,8 +189,8 @@ fn box_line(one: &ActBox, record: Option<&Record>) -> String {
     one.line(&beside.unwrap_or_default())
 }
 
-/// An issue's first line, all of it a link, which a thumb hits. A full address, or a number behind a hash sign, would leave a
-/// reference on the issue.
+/// An issue's first line, all of it a link, which is easy to tap. A full address, or a number after a hash sign, would
+/// create a reference on the issue.
 fn head(number: IssueNumber, issue_title: &str) -> String {
     // None of these may end the link.
     let plain = issue_title.replace('[', "(").replace(']', ")").replace('`', "'");
@@ -235,7 +236,7 @@ fn minute(time: Timestamp) -> String {
     time.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// Foreign text within a line. A back-tick without its second one would take what follows into its code.
+/// Foreign text within a line. An unpaired back-tick would pull the following text into its code.
 fn line(text: &str, max: usize) -> String {
     let text = title(text, max);
     inert_line(&if text.matches('`').count().is_multiple_of(2) { text } else { text.replace('`', "'") })

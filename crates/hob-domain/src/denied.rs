@@ -1,7 +1,7 @@
-//! What a forge's words about a denied request mean for whoever has to act: one table, for the API and for git.
+//! What a forge's words about a denied request mean, and what to do: one table, for the API and for git.
 
-/// Words of GitHub's answers, in lower case, and what to do about them; the first that is found decides. They are how its
-/// API and its git server put it, and those of GitHub Enterprise Server.
+/// Words of GitHub's answers, in lower case, and what to do about them; the first match decides. They are the wordings
+/// of its API and git server, and those of GitHub Enterprise Server.
 const TABLE: [(&[&str], &str); 11] = [
     (&["ip allow list"], "add this machine's address to the IP allow list, or run Hob from an address that is on it"),
     (&["saml", "single sign-on"], "authorize the token for the organization's single sign-on"),
@@ -32,7 +32,7 @@ const TABLE: [(&[&str], &str); 11] = [
     ),
 ];
 
-/// What to do about a request that a forge denied with these words; none: they are about a permission, or not known.
+/// What to do about a request that a forge denied with these words. `None` if they are about a permission, or unknown.
 pub fn denied_advice(said: &str) -> Option<&'static str> {
     let said = said.to_lowercase();
     TABLE.iter().find(|(words, _)| words.iter().any(|word| said.contains(word))).map(|(_, advice)| *advice)

@@ -1,5 +1,5 @@
-//! What a transition changes beside the state, and the sentence that tells it. Whether it applies is
-//! [`apply`](crate::apply)'s.
+//! What a transition changes apart from the state, and its sentence. [`apply`](crate::apply) decides whether it
+//! applies.
 
 use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Transition {
-    /// Changes everything but the state; the sentence.
+    /// Changes everything except the state; returns the sentence.
     pub(super) fn change(self, record: &mut Record, now: Timestamp) -> String {
         match self {
             Self::Claim { trigger } => claim(record, trigger, now),
@@ -110,8 +110,8 @@ fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: St
 }
 
 impl Unblocking {
-    /// Resets what the answer makes void: the attempts begin anew, on the issue as the person saw it. The sentence says who
-    /// unblocked it.
+    /// Resets what the answer makes void: the attempts begin again, on the issue as the person saw it. The sentence
+    /// says who unblocked it.
     fn free(self, record: &mut Record) -> String {
         let Self { answer, grant, approved } = self;
         let sentence = match grant {
@@ -125,7 +125,8 @@ impl Unblocking {
         let is_kept = answer.text.trim().is_empty() && record.blocked.as_ref().is_some_and(Blocked::is_of_no_work);
         begin_anew(record);
         if record.unpublished().is_some() && !is_kept {
-            // Work that passed its checks before the answer is not what is asked for now. In a round, the branch has what people saw.
+            // Work that passed its checks before the answer is not what is wanted now. In a round, the branch has what
+            // people saw.
             record.head_sha = record.accepted.clone().filter(|_| record.pull_request.is_some());
         }
         if let Some(comment) = answer.comment {
@@ -134,7 +135,7 @@ impl Unblocking {
         if let Some(trigger) = record.trigger.as_mut() {
             trigger.approved = approved;
         }
-        // Words take an approved list back whose issues could not be opened; a retry does not.
+        // Words withdraw an approved list whose issues could not be opened; a retry does not.
         if !answer.text.trim().is_empty() {
             take_list_back(record);
         }
@@ -146,7 +147,7 @@ impl Unblocking {
     }
 }
 
-/// Whoever let a blocked issue go on gave it all of its attempts again.
+/// A person who unblocks an issue gives it all of its attempts again.
 fn begin_anew(record: &mut Record) {
     record.attempt = 0;
     record.outage = record.outage.take().map(Outage::tried_again);
@@ -166,7 +167,8 @@ fn hand_over(record: &mut Record, passed: PassedOn) -> String {
     sentence
 }
 
-/// An approved list of issues is carried out without an agent: whatever a person says later needs a new approval.
+/// An approved list of issues is carried out without an agent, so anything that a person says later needs a new
+/// approval.
 fn take_list_back(record: &mut Record) {
     if record.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
         record.plan.approved = None;
@@ -180,7 +182,7 @@ fn choose_agent(record: &mut Record, agent: ChosenAgent) -> String {
     sentence
 }
 
-/// The stage that plans reads it.
+/// The request is read when plans are made.
 fn request_plan(record: &mut Record, by: Login) -> String {
     let sentence = format!("plan requested by {by}");
     take_list_back(record);
@@ -208,10 +210,10 @@ fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
     if record.state == State::Done {
         *record = asked_for_again(record);
     }
-    // A retry is for what was approved: an edit since then shows.
+    // A retry is for the authorized text, so that later edits are noticed.
     let known = record.trigger.take().filter(|old| old.event == trigger.event);
     record.trigger = Some(match known {
-        // Commands that an earlier version followed have no mark: they do not begin to count now.
+        // Commands that an earlier version followed have no mark; they must not begin to count now.
         Some(Trigger { approved, at, .. }) => Trigger { approved, at, ..trigger },
         None => trigger,
     });
@@ -334,7 +336,7 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
 
 fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timestamp) -> String {
     let what = events_in_words(&events);
-    // What stands on the branch is what people reviewed, their own commits included.
+    // The branch is what people reviewed, including their own commits.
     record.accepted = Some(head.clone());
     record.review.begin(events, head);
     record.round += 1;
@@ -352,7 +354,7 @@ fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Ve
     sentence
 }
 
-/// Keeps the proof of the head that is published now.
+/// Keeps the proof of the published head.
 fn keep_proof(record: &mut Record, proof: Option<Box<Proof>>) {
     if let Some(proof) = proof {
         (record.checks, record.proof) = (proof.tally(), Some(proof));
@@ -385,12 +387,12 @@ fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.status_comment = traces.comment;
     (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
     (record.pull_request, record.head_sha) = traces.pull.unzip();
-    // What was answered is neither worked on nor answered again.
+    // Answered events are neither worked on nor answered again.
     record.review.handled = traces.answered;
     "rebuilt: the ledger was deleted".to_owned()
 }
 
-/// The next attempt at an issue begins.
+/// Begins the next attempt at an issue.
 fn start_attempt(record: &mut Record, now: Timestamp) {
     record.attempt += 1;
     record.attempts_ever += 1;
@@ -399,13 +401,13 @@ fn start_attempt(record: &mut Record, now: Timestamp) {
     (record.refused, record.blocked, record.proposed, record.checklist) = (None, None, None, None);
 }
 
-/// The attempt under way does not count.
+/// Does not count the current attempt.
 fn uncount_attempt(record: &mut Record) {
     record.attempt = record.attempt.saturating_sub(1);
     record.attempts_ever = record.attempts_ever.saturating_sub(1);
 }
 
-/// The record of a finished issue that is asked for again: its spend counts on, its work does not.
+/// The record of a finished issue that is asked for again: it keeps the spend but not the work.
 fn asked_for_again(old: &Record) -> Record {
     Record {
         attempt: 0,

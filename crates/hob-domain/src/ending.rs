@@ -2,7 +2,7 @@
 
 use crate::Login;
 
-/// Why the work on an issue is over; its text stands in the ledger and on the issue.
+/// Why the work on an issue is over; the ledger and the issue show its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// Its pull request was merged.
@@ -11,15 +11,15 @@ pub enum Ending {
     MergedLeftOpen,
     /// The issue was closed.
     Closed,
-    /// The trigger label was taken off.
+    /// The trigger label was removed.
     Unlabeled,
-    /// The issue was closed or its label taken off while it was worked on.
+    /// The issue was closed or its label removed during the work.
     Withdrawn,
     /// The issue was deleted or transferred.
     Gone,
     /// Its result is a comment on it: a report, or the list of the issues that it was split into.
     Concluded,
-    /// Somebody ended the work by a command.
+    /// A person ended the work by a command.
     Terminated(Login),
 }
 

@@ -1,4 +1,4 @@
-//! The proof of a piece of work: the repository's checks on the base and on the head, and what follows from them.
+//! The proof of a piece of work: the repository's checks on the base and on the head, and the verdict.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub enum CheckExit {
         /// The signal's number.
         signal: i32,
     },
-    /// Its time was over.
+    /// It ran out of time.
     OutOfTime,
     /// The run was cancelled.
     Cancelled,
@@ -45,7 +45,7 @@ pub enum CheckRun {
     /// For this piece of work.
     #[default]
     Now,
-    /// Before, for another one, on the same commit.
+    /// Earlier, for another piece of work on the same commit.
     Earlier,
 }
 
@@ -57,19 +57,19 @@ pub struct CheckResult {
     /// How it ended.
     #[serde(flatten)]
     pub exit: CheckExit,
-    /// The head and the tail of what it printed, standard output first; untrusted text.
+    /// The head and the tail of its output, standard output first; untrusted text.
     pub output: String,
     /// How long it took.
     pub seconds: u64,
     /// When it was run.
     #[serde(default)]
     pub run: CheckRun,
-    /// What the sandbox refused it, each with how often, as a part of a sentence; untrusted text.
+    /// What the sandbox refused it, with the counts, as a part of a sentence; untrusted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
-/// What programs print of a call that was refused, in lower case.
+/// Words that programs print about a refused call, in lower case.
 const WORDS_OF_REFUSAL: [&str; 14] = [
     "connection refused",
     "could not resolve",
@@ -93,13 +93,13 @@ impl CheckResult {
         self.exit == CheckExit::Passed
     }
 
-    /// Whether it ended, and did not pass.
+    /// Whether it ended without passing.
     pub fn failed(&self) -> bool {
         !self.passed() && !self.undecided()
     }
 
-    /// What the sandbox refused it, where that is why it failed. Many programs try what they can do without: that a call was
-    /// refused is a reason only where the output tells of such a failure, too.
+    /// What the sandbox refused it, if that is why it failed. Many programs make calls that they can do without, so a
+    /// refused call is only a reason if the output mentions such a failure, too.
     pub fn refusal(&self) -> Option<&str> {
         let refused = self.refused.as_deref().filter(|_| self.failed())?;
         let own = |line: &&str| !line.starts_with("hob: ");
@@ -107,7 +107,7 @@ impl CheckResult {
         WORDS_OF_REFUSAL.iter().any(|word| said.contains(word)).then_some(refused)
     }
 
-    /// Whether it said neither yes nor no.
+    /// Whether it has no result.
     fn undecided(&self) -> bool {
         match self.exit {
             CheckExit::OutOfTime | CheckExit::Cancelled => true,
@@ -128,13 +128,13 @@ pub struct CheckTally {
 /// The checks before and after the work, matched by command.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// On the commit the work starts from; empty where they were not run there.
+    /// On the commit that the work starts from; empty if they were not run there.
     pub base: Vec<CheckResult>,
     /// On the work.
     pub head: Vec<CheckResult>,
 }
 
-/// What the evidence says.
+/// The verdict of the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// No check was run on the head: nothing is proven.
@@ -192,12 +192,13 @@ impl Evidence {
         CheckTally { passed, run: self.head.len() }
     }
 
-    /// The checks that fail on the work and did not fail before: what the work has to answer for.
+    /// The checks that fail on the work and did not fail before: the work has to fix these.
     pub fn worse(&self) -> Vec<CheckResult> {
         self.head.iter().filter(|check| !check.passed() && !self.failed_before(&check.command)).cloned().collect()
     }
 
-    /// The checks that failed before and fail in another way now: the work touches what they check. Numbers do not count.
+    /// The checks that failed before and now fail in another way, because the work touches what they check. Numbers are
+    /// ignored.
     pub fn red_otherwise(&self) -> Vec<CheckResult> {
         let otherwise = |check: &&CheckResult| {
             let before = self.base.iter().find(|before| before.command == check.command && before.failed());
@@ -206,7 +207,7 @@ impl Evidence {
         self.head.iter().filter(|check| check.failed()).filter(otherwise).cloned().collect()
     }
 
-    /// A check that had no answer before did not fail before: the work has to answer for it.
+    /// A check without a result before did not fail before, so the work has to fix it.
     fn failed_before(&self, command: &str) -> bool {
         self.base.iter().any(|result| result.command == command && result.failed())
     }

@@ -1,11 +1,11 @@
-//! Where an issue stands and why, as a reply to `/hob explain`.
+//! An issue's state and the reason for it, as a reply to `/hob explain`.
 
 use crate::{Record, Spend, State, clip, title};
 
-/// How much of one text is repeated, in characters.
+/// How much of one text is quoted, in characters.
 const TEXT_MAX: usize = 800;
 
-/// The reply. `why` says what would be done now, or why nothing.
+/// The reply. `why` says what would be done now, or why nothing would.
 pub fn explanation(record: &Record, why: &str) -> String {
     let state = match record.state {
         State::Ready => "ready",

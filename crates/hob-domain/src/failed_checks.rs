@@ -1,5 +1,5 @@
-//! Checks and set-up steps that failed, as people see them: how each ended and what it printed last, in the pull request, in the
-//! status comment and on a terminal. A blocked issue's ledger keeps so much and no more.
+//! Failed checks and set-up steps as people see them: how each ended and its last output, in the pull request, in the
+//! status comment and on a terminal. A blocked issue's ledger keeps a bounded part of that.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ const COMMAND_MAX: usize = 300;
 /// Outputs that the ledger keeps.
 const OUTPUTS_KEPT: usize = 5;
 
-/// What one check or step printed last.
+/// The last output of one check or step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastLines {
     /// The command.
@@ -29,7 +29,7 @@ pub struct LastLines {
 }
 
 impl LastLines {
-    /// What this one printed last; none: nothing.
+    /// The last output of a check. `None` if it printed nothing.
     pub(super) fn of(check: &CheckResult) -> Option<Self> {
         let lines: Vec<_> = check.output.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
@@ -39,27 +39,27 @@ impl LastLines {
         })
     }
 
-    /// The lines as a fold that its command opens. The ledger can be written by whoever has its token, so that they are made inert
-    /// anew.
+    /// The lines as a fold that opens from the command. They are made inert again, because everyone with the token can
+    /// write to the ledger.
     pub(super) fn shown(&self) -> String {
         let lines = terminal(&clip(&self.lines, 2 * OUTPUT_MAX)).replace("```", "'''");
-        // Within the tag of a heading a back-tick begins no code, in which a name would mention nobody.
+        // Within a heading's tag, a back-tick does not begin code in which a name would be harmless.
         let command = inert_line(&self.command.replace('`', "'"));
         folded(&format!("Last lines of {command}"), &format!("```text\n{lines}\n```\n"))
     }
 }
 
-/// Why an issue is blocked whose checks fail: which ones, and what each printed last.
+/// The failed checks that block an issue, with the last output of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedChecks {
     /// Which ones, and how each ended.
     pub list: String,
-    /// What they printed last, as much as the ledger keeps.
+    /// Their last output, as much as the ledger keeps.
     pub last: Vec<LastLines>,
 }
 
 impl FailedChecks {
-    /// Those among these that did not pass.
+    /// Those of these results that did not pass.
     pub fn among(results: &[CheckResult]) -> Self {
         let failed: Vec<_> = results.iter().filter(|result| !result.passed()).map(ended).collect();
         Self { list: failed.concat().trim_end().to_owned(), last: kept(results) }
@@ -101,7 +101,7 @@ pub(super) fn exit_word(result: &CheckResult) -> String {
     }
 }
 
-/// What those among these printed last that did not pass, as much as a ledger keeps.
+/// The last output of those that did not pass, as much as a ledger keeps.
 fn kept(results: &[CheckResult]) -> Vec<LastLines> {
     results.iter().filter(|check| !check.passed()).filter_map(LastLines::of).take(OUTPUTS_KEPT).collect()
 }
@@ -134,7 +134,7 @@ mod tests {
         assert!(bytes < OUTPUTS_KEPT * (2 * OUTPUT_MAX + COMMAND_MAX), "{bytes}");
     }
 
-    /// Attack corpus H87: what a check prints ends no block and opens none.
+    /// Attack corpus H87: a check's output neither ends nor opens a block.
     #[test]
     fn what_is_shown_stays_in_its_block() {
         let hostile = "```\n</details>\n@ann fixes #1 <img src=x>\n````\n\u{202e}x";

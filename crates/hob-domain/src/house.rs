@@ -1,4 +1,4 @@
-//! A repository's house rules for pull requests: where they go, who is asked, and what the ledger remembers of that.
+//! A repository's house rules for pull requests: their base, their reviewers, and what the ledger remembers of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use crate::{
     CheckNotes, ForgeCheck, ForgeCheckState, Login, PullFacts, PullNumber, ReviewLog, ReviewRules, Timestamp, title,
 };
 
-/// Checks of a kind that people are told of.
+/// The most checks of one kind that people are told about.
 const NOTED_MAX: usize = 20;
 
-/// What the ledger knows of the house rules.
+/// What the ledger knows about the house rules.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HouseLog {
-    /// The branch that the work goes to.
+    /// The branch that the work is merged into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<BaseChoice>,
     /// The pull request that has its labels and reviewers.
@@ -25,7 +25,7 @@ pub struct HouseLog {
 }
 
 impl HouseLog {
-    /// Whether the pull request is a draft until its checks are green.
+    /// Whether the pull request is still a draft until its checks are green.
     pub fn waits_for_green(&self) -> bool {
         self.draft.as_ref().is_some_and(|draft| !draft.ready)
     }
@@ -36,16 +36,16 @@ impl HouseLog {
     }
 }
 
-/// The branch that the work starts from and goes to.
+/// The branch that the work starts from and is merged into.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaseChoice {
     /// Its name.
     pub branch: String,
-    /// What named it.
+    /// The source of the choice.
     pub by: BaseSource,
 }
 
-/// What named a base branch.
+/// What chose a base branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BaseSource {
@@ -56,8 +56,8 @@ pub enum BaseSource {
 }
 
 impl BaseChoice {
-    /// The base of an attempt: what an authorized label names, else what earlier attempts had, else what the settings say. A
-    /// label that was taken off names nothing more.
+    /// The base of an attempt: that of an authorized label, else that of earlier attempts, else that of the settings. A
+    /// removed label no longer counts.
     pub fn of(label: Option<&str>, earlier: Option<&Self>, settings: &str) -> Self {
         match (label, earlier) {
             (Some(branch), _) => Self { branch: branch.to_owned(), by: BaseSource::Label },
@@ -66,7 +66,7 @@ impl BaseChoice {
         }
     }
 
-    /// What the settings say.
+    /// The base branch of the settings.
     pub fn of_settings(branch: &str) -> Self {
         Self { branch: branch.to_owned(), by: BaseSource::Settings }
     }
@@ -83,15 +83,15 @@ pub struct DraftLog {
 }
 
 impl HouseLog {
-    /// Notes that a pull request is a draft until its checks are green, unless that is over.
+    /// Records that a pull request is a draft until its checks are green, unless that is over.
     pub(super) fn opened_draft(&mut self, pull: PullNumber) {
         if self.draft.as_ref().is_none_or(|draft| draft.pull != pull) {
             self.draft = Some(DraftLog { pull, ready: false });
         }
     }
 
-    /// The pull request to mark as ready, where the checks are green: all have passed, and `settle` is over, in which others
-    /// may yet begin; or there are none after `ci_wait`. `since` is when the head was published.
+    /// The pull request to mark as ready, if the checks are green: all have passed, and `settle` is over, in which
+    /// others might still begin; or there are none after `ci_wait`. `since` is when the head was published.
     pub fn to_mark_ready(
         &self,
         facts: &PullFacts,
@@ -105,9 +105,9 @@ impl HouseLog {
         (all_passed && since + wait <= now).then_some(draft.pull)
     }
 
-    /// The checks for which nothing begins, where people were not told of just these; `None` if there is nothing to tell. That
-    /// workflows wait for an approval is told at once, the rest when all checks have ended. `since` is when the head was
-    /// published.
+    /// The checks that start no round, unless people were told of exactly these. `None` if there is nothing to report.
+    /// Workflows that wait for an approval are reported at once, the rest when all checks have ended. `since` is when
+    /// the head was published.
     pub fn checks_to_tell(
         &self,
         log: &ReviewLog,
@@ -139,7 +139,7 @@ impl HouseLog {
     }
 }
 
-/// A pull request that was given its labels and reviewers.
+/// A pull request that has its labels and reviewers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Introduced {
     /// Its number.
@@ -149,7 +149,7 @@ pub struct Introduced {
     pub refused: Vec<String>,
 }
 
-/// Who is asked for a review.
+/// The reviewers to request.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Reviewers {
     /// Accounts.
@@ -159,7 +159,7 @@ pub struct Reviewers {
 }
 
 impl Reviewers {
-    /// Reads logins, `team:SLUG` and `ORG/TEAM`. The owners in CODEOWNERS are asked by the forge itself.
+    /// Reads logins, `team:SLUG` and `ORG/TEAM`. The forge itself requests the owners in CODEOWNERS.
     pub fn of(names: &[String]) -> Self {
         let mut all = Self::default();
         for name in names.iter().map(|name| name.trim().trim_start_matches('@')) {
@@ -172,12 +172,12 @@ impl Reviewers {
         all
     }
 
-    /// Whether nobody is asked.
+    /// Whether there are no reviewers.
     pub fn is_empty(&self) -> bool {
         self.users.is_empty() && self.teams.is_empty()
     }
 
-    /// Each of them alone.
+    /// Each of them as a separate request.
     pub fn each(&self) -> Vec<Self> {
         let users = self.users.iter().map(|user| Self { users: vec![user.clone()], ..Self::default() });
         let teams = self.teams.iter().map(|team| Self { teams: vec![team.clone()], ..Self::default() });
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(tell(&draft, &none, &unclear, 1), notes("", "b"));
         let lacks = CheckNotes { hidden: list("checks:read"), ..CheckNotes::default() };
         assert_eq!(tell(&draft, &none, &hidden, 1), Some(lacks));
-        // Whoever can approve it needs not wait for the others to be told.
+        // The approval is reported without waiting for the other checks.
         let held = [("a", Failed, true), ("w", Unapproved, false)];
         let waits = CheckNotes { unapproved: true, ..CheckNotes::default() };
         assert_eq!(tell(&house, &none, &held, 1), Some(waits.clone()));

@@ -1,4 +1,4 @@
-//! Identifiers, each a type of its own, so that an issue's number cannot stand where a pull request's belongs.
+//! Identifiers, each a separate type, so that an issue's number cannot be used as a pull request's.
 
 use std::{fmt, str::FromStr};
 
@@ -71,11 +71,11 @@ number!(
     EventId
 );
 number!(
-    /// The fencing token of a lease: it grows by one at each acquisition.
+    /// The fencing token of a lease; it grows by one with each acquisition.
     Generation
 );
 text!(
-    /// An account's name. Compared without regard to case by [`Login::is`].
+    /// An account's name; [`Login::is`] compares it ignoring case.
     Login
 );
 text!(
@@ -100,7 +100,7 @@ text!(
 );
 
 impl Login {
-    /// Whether this is the account `other`: the forge's names differ by more than case.
+    /// Whether this is the account `other`; the forge's names never differ only by case.
     pub fn is(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
     }
@@ -139,7 +139,7 @@ pub struct RepoName {
     name: String,
 }
 
-/// A text that names no repository.
+/// A text that is not a repository's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no repository: write `owner/name`")]
 pub struct InvalidRepoName(String);

@@ -1,4 +1,4 @@
-//! Images of an issue: what may go to a model, and where they are in the text that the forge renders.
+//! Images of an issue: which may go to a model, and where they are in the text that the forge renders.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const NAME_MAX: usize = 100;
 /// An image that a model can be shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
-    /// How people call it.
+    /// Its name for people.
     pub name: String,
     /// Its media type.
     pub media_type: &'static str,
@@ -30,7 +30,7 @@ impl std::fmt::Debug for Image {
     }
 }
 
-/// A file that no model is shown.
+/// A file that models are not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidImage {
     /// It is another kind of file.
@@ -45,10 +45,10 @@ pub enum InvalidImage {
 }
 
 impl Image {
-    /// Takes a file by what is in it, whatever it is called.
+    /// Reads an image by its content, regardless of its name.
     ///
     /// # Errors
-    /// [`InvalidImage`], why not.
+    /// [`InvalidImage`] if models cannot be shown it.
     pub fn new(name: &str, bytes: Vec<u8>) -> Result<Self, InvalidImage> {
         if bytes.len() > IMAGE_BYTES_MAX {
             return Err(InvalidImage::Bytes(bytes.len()));
@@ -69,12 +69,12 @@ impl Image {
     }
 }
 
-/// Whether Markdown may hold an image, so that it is worth while to ask how it is rendered.
+/// Whether Markdown may contain an image, so that it is worth requesting its rendering.
 pub fn may_show_images(markdown: &str) -> bool {
     markdown.contains("![") || markdown.contains("<img")
 }
 
-/// The images in HTML that the forge rendered, and so cleaned: each address with its text, in order, each once.
+/// The images in HTML that the forge rendered and cleaned: each address with its text, in order, without duplicates.
 pub fn images_in(html: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for tag in html.split("<img").skip(1).filter_map(|rest| Some(&rest[..rest.find('>')?])) {
@@ -102,7 +102,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The least that says how large it is.
+    /// The smallest file that says how large the image is.
     fn png(width: u32, height: u32) -> Vec<u8> {
         let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         bytes.extend(width.to_be_bytes());

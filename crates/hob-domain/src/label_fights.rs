@@ -1,4 +1,5 @@
-//! Labels that others change back each time Hob repairs them: how often Hob does, when it gives up, and what it says then.
+//! Labels that others change back each time Hob repairs them: how often Hob repairs, when it gives up, and what it says
+//! then.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -8,23 +9,23 @@ use crate::{LabelChange, Timestamp, markup::code_span};
 /// Repairs of one label, within [`WINDOW`], after which Hob gives up.
 const REPAIRS_MAX: u32 = 3;
 
-/// How long repairs are counted together, and how long Hob leaves a label alone that it gave up.
+/// How long repairs are counted together, and how long Hob leaves a label alone after giving up.
 const WINDOW: TimeDelta = TimeDelta::days(1);
 
-/// Labels that the ledger remembers; the one that was repaired first is forgotten first. Hob has four labels of states.
+/// Labels that the ledger remembers; the one repaired first is dropped first. Hob has four state labels.
 const FIGHTS_MAX: usize = 8;
 
 /// What others do with a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OthersDo {
-    /// They take it off.
+    /// They remove it.
     TakeOff,
-    /// They put it on.
+    /// They add it.
     PutOn,
 }
 
-/// One label that was repaired in the present state.
+/// One label that was repaired in the current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelFight {
     /// Its name.
@@ -33,9 +34,9 @@ pub struct LabelFight {
     pub others: OthersDo,
     /// How often it was repaired.
     pub repairs: u32,
-    /// Since when that is counted.
+    /// When the count began.
     pub since: Timestamp,
-    /// When Hob gave up and said so; none: it has not.
+    /// When Hob gave up and said so. `None` if it has not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_up: Option<Timestamp>,
 }
@@ -51,7 +52,7 @@ impl LabelFight {
     }
 }
 
-/// What others did where Hob has this to change.
+/// What others did, given the change that Hob has to make.
 fn told(change: &LabelChange) -> (&str, OthersDo) {
     match change {
         LabelChange::Add(label) => (label, OthersDo::TakeOff),
@@ -59,13 +60,13 @@ fn told(change: &LabelChange) -> (&str, OthersDo) {
     }
 }
 
-/// The labels that were repaired in the present state of an issue.
+/// The labels that were repaired in an issue's current state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LabelFights(Vec<LabelFight>);
 
 impl LabelFights {
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -74,12 +75,12 @@ impl LabelFights {
         self.0.iter().find(|fight| fight.is_of(change) && !fight.is_over(now))
     }
 
-    /// Whether Hob made this change as often as it does, and others undid it each time.
+    /// Whether Hob has made this change as often as it does, and others undid it each time.
     pub(super) fn is_lost(&self, change: &LabelChange, now: Timestamp) -> bool {
         self.find(change, now).is_some_and(|fight| fight.repairs >= REPAIRS_MAX)
     }
 
-    /// Whether Hob gave this change up and has said so.
+    /// Whether Hob has given this change up and said so.
     pub fn is_given_up(&self, change: &LabelChange, now: Timestamp) -> bool {
         self.find(change, now).is_some_and(|fight| fight.given_up.is_some())
     }
@@ -110,12 +111,12 @@ impl LabelFights {
         }
     }
 
-    /// The issue's state is another, or a person had their say: the labels are repaired as before.
+    /// The issue's state changed, or a person answered: labels are repaired as before.
     pub(super) fn begin_anew(&mut self) {
         self.0.clear();
     }
 
-    /// What people read of the labels that Hob gave up, a sentence each.
+    /// The sentences for people about the labels that Hob gave up.
     pub(super) fn sentences(&self) -> Vec<String> {
         let given_up = self.0.iter().filter(|fight| fight.given_up.is_some());
         let told = given_up.map(|LabelFight { label, others, .. }| {

@@ -1,21 +1,22 @@
-//! The lease: who may claim, who may renew, who holds.
+//! The lease: who may claim, renew and hold it.
 //!
 //! # Flow
 //! A claimant reads the tip of the issue's ref, asks [`acquire`] for the record to write, and writes it by
-//! compare-and-set: creating the ref, or fast-forwarding it from the tip it read. The holder asks [`still_mine`] of each
-//! tip it reads before it renews, changes state or releases.
+//! compare-and-set: creating the ref, or fast-forwarding it from the tip that was read. The holder checks each tip that
+//! it reads with [`still_mine`] before it renews, changes state or releases.
 //!
 //! # Guarantees
-//! - One generation has at most one holder: a generation comes only from a successful compare-and-set on the record
+//! - One generation has at most one holder: a generation only comes from a successful compare-and-set on the record
 //!   before it, and each record has a nonce, so no two claimants write the same object.
-//! - A live lease is never taken: a tip is free only when it has no holder, or when `now` is past its expiry and the margin.
+//! - A live lease is never taken: a tip is free only if it has no holder, or if `now` is past its expiry and the
+//!   margin.
 //!
 //! # Assumptions
-//! The forge's ref update is a compare-and-set (create fails where the ref exists, `force: false` refuses anything but a
+//! The forge's ref update is a compare-and-set (creating fails if the ref exists, `force: false` refuses anything but a
 //! fast-forward), and `now` is the forge's own `Date`.
 //!
 //! # Caveats
-//! A holder that cannot reach the forge does not see that it was superseded: it must stop visible work by itself when
+//! A holder that cannot reach the forge does not see that it was superseded: it must stop visible work by itself once
 //! [`remaining`] no longer covers the write.
 
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::{
     RECORD_VERSION, Record, Remarks, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
-/// Who wants a lease, when and for how long.
+/// A worker that wants a lease.
 #[derive(Debug, Clone)]
 pub struct Claimant {
     /// The worker.
@@ -34,7 +35,7 @@ pub struct Claimant {
     pub nonce: Nonce,
     /// How long the lease lasts without a renewal.
     pub duration: Duration,
-    /// How far clocks may differ: waited out beyond the expiry.
+    /// How far clocks may differ; this margin is added to the expiry.
     pub skew: Duration,
 }
 
@@ -44,11 +45,11 @@ pub struct Claimant {
 pub struct Held {
     /// Who holds it.
     pub holder: WorkerId,
-    /// When it expires without a renewal, the margin not counted.
+    /// When it expires without a renewal, not counting the margin.
     pub until: Timestamp,
 }
 
-/// A lease that is no longer the asker's.
+/// A lease that the caller no longer holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the lease is lost: generation {tip} stands in the ledger")]
 pub struct Lost {
@@ -56,17 +57,17 @@ pub struct Lost {
     pub tip: Generation,
 }
 
-/// When the record's lease ends, whoever holds it.
+/// When the record's lease ends, regardless of its holder.
 pub fn expires_at(record: &Record) -> Timestamp {
     record.renewed_at + Duration::from_secs(record.duration_seconds)
 }
 
-/// How long the lease still lasts; nothing once it has expired.
+/// How long the lease still lasts; zero once it has expired.
 pub fn remaining(record: &Record, now: Timestamp) -> Duration {
     (expires_at(record) - now).to_std().unwrap_or_default()
 }
 
-/// Who keeps others out at `now`, if anyone does.
+/// The lease that excludes other workers at `now`, if there is one.
 pub fn held_by(record: &Record, now: Timestamp, skew: Duration) -> Option<Held> {
     let holder = record.holder.as_ref()?;
     let until = expires_at(record);
@@ -76,7 +77,7 @@ pub fn held_by(record: &Record, now: Timestamp, skew: Duration) -> Option<Held> 
 /// The record that takes the lease, to be written over exactly the tip that was read.
 ///
 /// # Errors
-/// [`Held`] when somebody's lease still lasts.
+/// [`Held`] if another lease is still valid.
 pub fn acquire(tip: Option<&Record>, issue: IssueNumber, claimant: &Claimant, now: Timestamp) -> Result<Record, Held> {
     let mut next = match tip {
         Some(record) => match held_by(record, now, claimant.skew) {
@@ -97,7 +98,7 @@ pub fn acquire(tip: Option<&Record>, issue: IssueNumber, claimant: &Claimant, no
 /// Whether the record at the tip still gives the lease to the holder of `mine`.
 ///
 /// # Errors
-/// [`Lost`] when the tip has another generation or another holder.
+/// [`Lost`] if the tip has another generation or another holder.
 pub fn still_mine(tip: &Record, mine: &Record) -> Result<(), Lost> {
     if tip.generation == mine.generation && tip.holder.is_some() && tip.holder == mine.holder {
         Ok(())
@@ -111,7 +112,7 @@ pub fn renewed(mine: &Record, nonce: Nonce, now: Timestamp) -> Record {
     Record { nonce, renewed_at: now, ..mine.clone() }
 }
 
-/// The record that lets the lease `mine` go.
+/// The record that releases the lease `mine`.
 pub fn released(mine: &Record, nonce: Nonce, now: Timestamp) -> Record {
     Record { holder: None, ..renewed(mine, nonce, now) }
 }
@@ -220,7 +221,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The forge's side: a ref that moves by compare-and-set alone.
+    /// The forge: a ref that only moves by compare-and-set.
     #[derive(Default)]
     struct Server {
         tip: Option<(Sha, Record)>,
@@ -239,7 +240,7 @@ pub(super) mod tests {
         }
     }
 
-    /// One worker's side: the tip it read last, and the lease it believes it holds.
+    /// One worker: the tip that it last read, and the lease that it believes it holds.
     #[derive(Default)]
     struct Worker {
         seen: Option<(Sha, Record)>,
@@ -249,7 +250,7 @@ pub(super) mod tests {
     #[derive(Debug, Clone)]
     enum Step {
         Read(usize),
-        /// With the answer lost, the worker settles by reading later.
+        /// If the answer is lost, the worker finds out by a later read.
         Acquire {
             worker: usize,
             answer: Answer,
@@ -340,7 +341,7 @@ pub(super) mod tests {
                         prop_assert_eq!(&*holder, &id, "generation {} has two holders", mine.generation);
                     }
                 }
-                // At most one worker's lease is live by its own reckoning: the rest may write nothing.
+                // At most one worker's lease is live by its own reckoning; the others must not write.
                 let live = workers.iter().filter(|worker| worker.mine.as_ref().is_some_and(|(_, mine)| !remaining(mine, at(now)).is_zero()));
                 prop_assert!(live.count() <= 1, "two workers may write at {}", now);
             }

@@ -1,20 +1,20 @@
-//! Work in an agent's folder that no commit has, and why.
+//! Work in an agent's folder that is in no commit, and why.
 
 use serde::{Deserialize, Serialize};
 
 use crate::markup::{code_span, count};
 
-/// What is named of it.
+/// The most entries that are named.
 const SHOWN: usize = 12;
 
-/// A file, or a folder with all that is in it.
+/// A file, or a folder with all its files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Its path; that of a folder ends with a slash.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: WhyLeftOut,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
 }
 
@@ -22,11 +22,11 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhyLeftOut {
-    /// Tools make it from what is there: byte code, dependencies, caches, programs.
+    /// The output of tools: byte code, dependencies, caches, programs.
     Made,
     /// It belongs to another repository.
     Submodule,
-    /// It is a repository of its own, a worktree perhaps.
+    /// It is a nested repository, perhaps a worktree.
     Repository,
     /// Git would convert it by a program that Hob does not run.
     Filter(String),
@@ -35,12 +35,12 @@ pub enum WhyLeftOut {
 }
 
 impl LeftOut {
-    /// Whether somebody wrote it, so that it would be missed.
+    /// Whether it was written rather than generated, so that it would be missed.
     pub fn is_lost(&self) -> bool {
         self.why != WhyLeftOut::Made
     }
 
-    /// What is said of it, a part of a list.
+    /// Its description, as a part of a list.
     fn told(&self) -> String {
         let path = code_span(&self.path);
         let path = if self.files > 1 { format!("{path} ({})", count(self.files, "file")) } else { path };
@@ -56,7 +56,7 @@ impl LeftOut {
     }
 }
 
-/// All of it, as a list with what helps; empty: nothing is left out.
+/// All of it, as a list with what helps; empty if nothing is left out.
 pub fn left_out(all: &[LeftOut]) -> String {
     if all.is_empty() {
         return String::new();

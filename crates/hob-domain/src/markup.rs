@@ -1,4 +1,4 @@
-//! Pieces of the texts that people read: code spans, folds, numbers with their nouns.
+//! Parts of texts for people: code spans, folds, numbers with nouns.
 
 use std::fmt::Write;
 
@@ -16,17 +16,17 @@ pub(super) fn code_span(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     match longest {
         0 => format!("`{text}`"),
-        // A longer run of back-ticks than any in the text ends it.
+        // It is delimited by a longer run of back-ticks than any in the text.
         _ => format!("{fence} {text} {fence}", fence = "`".repeat(longest + 1)),
     }
 }
 
-/// An account's name that notifies nobody.
+/// An account's name without a mention.
 pub(super) fn person(login: &Login) -> String {
     code_span(login.as_str())
 }
 
-/// What is shown on request: a heading that opens it.
+/// Folded text: a heading that opens it.
 pub(super) fn folded(heading: &str, inner: &str) -> String {
     format!("<details><summary>{heading}</summary>\n\n{}\n\n</details>\n", inner.trim_end())
 }
@@ -39,7 +39,7 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
-/// The text as a sentence that another one may follow. Several lines stay as they are: the last may end a block.
+/// The text as a sentence that another one may follow. Several lines stay unchanged, because the last may end a block.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim_end();
     match text.chars().next_back() {

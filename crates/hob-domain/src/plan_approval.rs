@@ -1,27 +1,27 @@
-//! Which plan waits for a person's word, and which one is approved: exactly this plan, for exactly this text of the issue.
+//! Which plan waits for approval, and which one is approved: exactly this plan, for exactly this text of the issue.
 
 use crate::{BlockKind, Record, State, WorkPlan};
 
 impl Record {
-    /// The plan that waits for a person's word, where one does.
+    /// The plan that waits for approval, if there is one.
     pub fn waiting_plan(&self) -> Option<&WorkPlan> {
         let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::PlanProposed);
         self.plan.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 
-    /// The plan that a person approved for the issue as it was authorized last.
+    /// The plan that a person approved for the issue as last authorized.
     pub fn approved_plan(&self) -> Option<&WorkPlan> {
         let plan = self.plan.proposed.as_ref()?;
         (self.plan.approved.as_ref()? == &plan.mark(self.authorized_text())).then_some(plan)
     }
 
-    /// Approves the plan that waits for a word, for the issue as it is authorized now.
+    /// Approves the waiting plan for the issue as now authorized.
     pub(super) fn approve_plan(&mut self) {
         let issue = self.authorized_text();
         self.plan.approved = self.plan.proposed.as_ref().map(|plan| plan.mark(issue));
     }
 
-    /// The hash of the issue's title and body as they were authorized last.
+    /// The hash of the issue's title and body as last authorized.
     fn authorized_text(&self) -> &str {
         self.trigger.as_ref().map_or("", |trigger| trigger.approved.as_str())
     }

@@ -1,29 +1,29 @@
-//! How the closing words of an agent are read as a plan, and why they are none.
+//! How an agent's closing words are read as a plan, and why they may not be one.
 
-/// Closing words that are no plan.
+/// Closing words that are not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlan {
-    /// No step is named.
+    /// There are no steps.
     #[error("the agent gave no plan: its last words have no steps")]
     NoSteps,
-    /// The issue is to be split, and no issue is named.
+    /// The issue is to be split, and there are no issues.
     #[error("the agent named no issues to split this one into")]
     NoIssues,
     /// An issue has no title.
     #[error("issue {0} of the agent's plan has no title")]
     NoTitle(usize),
-    /// An issue would wait for itself, for a later one or for none of the list.
+    /// An issue would wait for itself, for a later one or for one outside the list.
     #[error("issue {issue} of the agent's plan cannot wait for issue {other}: only for one before it")]
     BadOrder {
-        /// Which one, counted from 1.
+        /// The issue, counted from 1.
         issue: usize,
-        /// What it names.
+        /// The other issue.
         other: usize,
     },
     /// It is longer than people are asked to read.
     #[error("the agent's plan is too long: it has {0}, and may have {1}")]
     TooLong(String, usize),
-    /// A file is none of the repository.
+    /// A file cannot be in the repository.
     #[error("the agent's plan names a file that cannot be one of the repository: {0}")]
     BadPath(String),
 }

@@ -1,4 +1,4 @@
-//! What an agent is told of the profile that it works by, whatever it is asked for.
+//! What an agent is told about the profile that it works by, for any task.
 
 use crate::{Nonce, ProfileName, text::push_fenced, visible};
 

@@ -1,9 +1,9 @@
-//! What a server's words about a refused push mean for whoever has to act: which setting helps, where one does.
+//! What a server's words about a refused push mean, and which setting helps, if one does.
 
-/// What comes after the words that name the file, in GitHub's lists of what it found.
+/// Precedes the file's name in GitHub's lists of findings.
 const PATH: &str = "path: ";
 
-/// Words of git servers, in lower case, and what to do about them; the first that is found decides.
+/// Words of git servers, in lower case, and what to do about them; the first match decides.
 ///
 /// The wordings of GitHub, each as people were answered:
 /// - a branch in the way: desktop/desktop#13665; git 2.50 and later say `refname conflict` (git/git, `refs.c`,
@@ -85,14 +85,15 @@ const TABLE: [(&[&str], &str); 14] = [
     ),
 ];
 
-/// What to do about a push that a server refused with these words, one sentence without its full stop; none: they are not known.
+/// What to do about a push that a server refused with these words, one sentence without a period. `None` if they are
+/// unknown.
 pub fn refused_push_advice(said: &str) -> Option<String> {
     let lower = said.to_lowercase();
     let (_, advice) = TABLE.iter().find(|(words, _)| words.iter().any(|word| lower.contains(word)))?;
     Some(named_file(said).map_or_else(|| (*advice).to_owned(), |file| format!("{advice} (`{file}`)")))
 }
 
-/// The file that a refusal is about: `File data.bin is 123.45 MB; …`, or `path: src/key.rs:3` of what looks like a secret.
+/// The file that a refusal is about: `File data.bin is 123.45 MB; …`, or `path: src/key.rs:3` of a suspected secret.
 fn named_file(said: &str) -> Option<&str> {
     let large = || {
         let (before, _) = said.split_once(" MB; this exceeds")?;
@@ -105,12 +106,13 @@ fn named_file(said: &str) -> Option<&str> {
     Some(file).filter(|file| !file.is_empty() && !file.contains('`') && file.len() < 300)
 }
 
-/// The branches that would leave no room for branches that begin with `prefix`: git keeps no branch below the name of another.
+/// The branches that would prevent branches whose names begin with `prefix`: git does not allow a branch below the name
+/// of another.
 pub fn folders_of(prefix: &str) -> impl Iterator<Item = &str> {
     prefix.match_indices('/').filter_map(|(at, _)| prefix.get(..at)).filter(|folder| !folder.is_empty())
 }
 
-/// What to do about the branch `folder`, which leaves no room for branches that begin with `prefix`.
+/// What to do about the branch `folder`, which prevents branches whose names begin with `prefix`.
 pub fn branch_in_the_way(folder: &str, prefix: &str) -> String {
     format!(
         "the branch `{folder}` leaves no room for branches `{prefix}…`, since git keeps no branch below the name of another: \
@@ -122,7 +124,7 @@ pub fn branch_in_the_way(folder: &str, prefix: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The answers are in the order in which git prints them, joined as errors are.
+    /// The answers are in the order in which git prints them, joined like errors.
     #[test]
     fn what_the_server_says_decides_which_setting_is_named() {
         for (said, part) in [

@@ -1,20 +1,21 @@
-//! The rules that a forge applies to the branches that Hob would push, and which setting helps where a push would break one.
+//! The rules that a forge applies to the branches that Hob would push, and which setting helps if a push would break
+//! one.
 //!
-//! They are those of GitHub's rulesets, by the names that its API gives them:
-//! <https://docs.github.com/rest/repos/rules#get-rules-for-a-branch>. The answer leaves out who may bypass a rule.
+//! The rules of GitHub's rulesets, by the names in its API:
+//! <https://docs.github.com/rest/repos/rules#get-rules-for-a-branch>. The answer omits who may bypass a rule.
 
 use regex::Regex;
 
-/// A rule of a branch, as far as it can refuse a push of Hob's.
+/// A rule of a branch that can refuse Hob's push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PushRule {
-    /// Only who may bypass it makes such branches.
+    /// Only accounts that may bypass the rule can create such branches.
     Creation,
-    /// Only who may bypass it moves them.
+    /// Only accounts that may bypass the rule can move them.
     Update,
-    /// They move forwards only.
+    /// They only move forwards.
     NonFastForward,
-    /// They change by merged pull requests only.
+    /// They only change through merged pull requests.
     PullRequest,
     /// Checks have to pass before a commit gets there.
     StatusChecks,
@@ -38,32 +39,32 @@ pub enum PushRule {
     FileExtensions(Vec<String>),
 }
 
-/// What a text must or must not be like.
+/// A requirement on a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     /// How it is compared.
     pub operator: PatternOperator,
-    /// With what.
+    /// The pattern.
     pub pattern: String,
-    /// Whether the text must not be like that.
+    /// Whether the text must not match.
     pub negate: bool,
 }
 
 /// How a text is compared with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternOperator {
-    /// It begins so.
+    /// The text begins with the pattern.
     StartsWith,
-    /// It ends so.
+    /// The text ends with the pattern.
     EndsWith,
-    /// It has that in it.
+    /// The text contains the pattern.
     Contains,
-    /// The regular expression, of RE2, is found in it.
+    /// The text contains a match of the regular expression, in RE2 syntax.
     Regex,
 }
 
 impl Pattern {
-    /// Whether `text` is as it must be; none: the expression cannot be read here.
+    /// Whether `text` satisfies it. `None` if the expression cannot be read here.
     fn allows(&self, text: &str) -> Option<bool> {
         let is_like = match self.operator {
             PatternOperator::StartsWith => text.starts_with(&self.pattern),
@@ -90,9 +91,9 @@ impl Pattern {
 /// Whether commits are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signs {
-    /// They are.
+    /// They are signed.
     Yes,
-    /// They are not.
+    /// They are not signed.
     No,
 }
 
@@ -103,7 +104,7 @@ pub struct PushPlan {
     pub branch: String,
     /// The address of the commits' author.
     pub author: String,
-    /// The address of their committer; none: the forge is the committer.
+    /// Their committer's address. `None` if the forge is the committer.
     pub committer: Option<String>,
     /// Whether they are signed.
     pub signs: Signs,
@@ -112,7 +113,7 @@ pub struct PushPlan {
 }
 
 impl PushRule {
-    /// What is wrong with `plan` by this rule, and which setting helps; none: the rule lets it through.
+    /// What is wrong with `plan` by this rule, and which setting helps. `None` if the rule allows it.
     pub fn objection(&self, plan: &PushPlan) -> Option<String> {
         let branch = &plan.branch;
         let elsewhere = "set `workspace.branch_prefix` to names that it leaves free, or let Hob's account bypass it";
@@ -243,7 +244,7 @@ mod tests {
             (PushRule::BranchName(pattern(Regex, "^hob/", true)), plan(), Some("must not match")),
             (PushRule::BranchName(pattern(StartsWith, "hob/", false)), plan(), None),
             (PushRule::BranchName(pattern(Contains, "X", false)), plan(), Some("must contain `X`")),
-            // Not an expression that can be read here: a person has to look.
+            // This expression cannot be read here, so a person has to look.
             (PushRule::BranchName(pattern(Regex, "(?<=a)b", false)), plan(), Some("`(?<=a)b`")),
             (
                 PushRule::AuthorEmail(pattern(EndsWith, "@acme.com", false)),

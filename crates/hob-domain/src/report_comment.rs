@@ -1,31 +1,32 @@
-//! The comment that is the result of a run: what an investigation concluded, what a profile found that brings a comment, or which
-//! issues were opened.
+//! The comment that is the result of a run: an investigation's conclusion, the findings of a profile whose deliverable
+//! is a comment, or the issues that were opened.
 
 use crate::{
     EventId, OWN_MARK, inert::inert_within, investigation::REPORT_MARK, markup::code_span, sub_issues::short_mark,
 };
 
-/// Bytes of what an agent says for a report.
+/// Bytes of an agent's words in a report.
 pub(super) const REPORT_BYTES: usize = 16 * 1024;
 
-/// What the comment begins with. Each time that somebody asks has a mark of its own: whoever takes the issue over finds the comment of
-/// this time, and no older one. The second is of whoever was asked for a report after an investigation was handed over.
+/// The beginning of a report's comment. Each request has its own mark, so that a worker that takes the issue over finds
+/// this request's comment and not an older one. `is_second` is for a report that was requested after an investigation
+/// was handed off.
 pub fn report_mark(asked: EventId, is_second: bool) -> String {
     let second = if is_second { "-2" } else { "" };
     format!("{OWN_MARK}report {asked}{second} -->")
 }
 
-/// What the comment begins with that says which issues the list with the mark `list` became.
+/// The beginning of the comment that lists the issues that the list with the mark `list` became.
 pub fn split_mark(list: &str) -> String {
     format!("{OWN_MARK}report {} -->", short_mark(list))
 }
 
-/// A report as the comment on an issue, which begins with `mark`.
+/// A report as a comment on an issue, beginning with `mark`.
 pub fn report_comment(report: &str, mark: &str) -> String {
     format!("{mark}\n{}", report.strip_prefix(REPORT_MARK).unwrap_or(report).trim_start())
 }
 
-/// What the profile `name` found, as a report.
+/// The findings of the profile `name`, as a report.
 pub fn report_of(name: &str, words: &str) -> String {
     format!("## Report by {}\n\n{}\n", code_span(name), inert_within(words, REPORT_BYTES))
 }

@@ -2,19 +2,19 @@
 //! things took, and what merged work showed of the repository.
 //!
 //! # Flow
-//! Whoever wins an issue's lease asks [`reserve`] for a record with its share of the day in it, and writes that by
-//! compare-and-set over the record it read; when the attempt ends, [`close_reservation`] puts what was really spent in
-//! its place.
+//! A worker that wins an issue's lease asks [`reserve`] for a record with its share of the day, and writes it by
+//! compare-and-set over the record that it read; when the attempt ends, [`close_reservation`] replaces the share with
+//! the actual spend.
 //!
 //! # Guarantees
-//! - However many workers share a repository, what is spent and what is reserved together stay within the day's budget:
-//!   each reservation is made from the record before it, and only one write can follow a record.
-//! - A bill is never counted twice and never lost: a share holds the issue's whole bill as it was before the day and as
-//!   it is now, and takes it from the issue's own ledger.
+//! - For any number of workers, spend and reservations together stay within the day's budget: each reservation is
+//!   computed from the record before it, and only one write can follow a record.
+//! - A bill is never counted twice and never lost: a share has the issue's whole bill before the day and now, taken
+//!   from the issue's own ledger.
 //!
 //! # Caveats
-//! A day is one of UTC. What a run takes beyond its allowance (a model's last reply, a command that tells its cost only
-//! at its end) is in the day's sum as soon as it is known, and no reservation is made before that.
+//! Days are in UTC. What a run uses beyond its allowance (a model's last reply, a command that reports its cost only at
+//! its end) is added to the day's sum as soon as it is known; no reservation is made for it.
 
 use std::{fmt, time::Duration};
 
@@ -27,12 +27,12 @@ use crate::{
     record::{UnwritableRecord, from_message, to_message},
 };
 
-/// Days before the present one whose spend is remembered.
+/// Days before the current one whose spend is remembered.
 const DAYS_KEPT: usize = 13;
 /// How long a claim counts for the hourly limit.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// What one issue took of the day.
+/// An issue's share of the day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ShareWire", into = "ShareWire")]
 pub struct DayShare {
@@ -44,9 +44,9 @@ pub struct DayShare {
     pub now: Spend,
     /// Attempts begun in the day.
     pub attempts: u32,
-    /// What the attempt under way may take at most.
+    /// The most that the running attempt may use.
     pub reserved: Spend,
-    /// When the reservation ends by itself: a worker that died does not keep it.
+    /// When the reservation ends by itself, so that a dead worker does not keep it.
     pub until: Timestamp,
 }
 
@@ -80,7 +80,7 @@ pub struct ClaimMark {
 pub struct RepositoryRecord {
     /// The record's version.
     pub version: u32,
-    /// Drawn anew for each commit.
+    /// Drawn for each commit.
     pub nonce: Nonce,
     /// When it was written, by the forge's clock.
     pub at: Timestamp,
@@ -93,13 +93,13 @@ pub struct RepositoryRecord {
     /// The claims within the hour before `at`.
     #[serde(default)]
     pub claims: Vec<ClaimMark>,
-    /// What the days before cost, the oldest first; days without an attempt are left out.
+    /// The cost of the days before, oldest first, without days that have no attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub days: Vec<DaySpend>,
-    /// The dashboard as it was drawn last.
+    /// The dashboard as it was last drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dashboard: Option<Drawn>,
-    /// When profiles failed to load lately.
+    /// When profiles recently failed to load.
     #[serde(default, skip_serializing_if = "FailedLoads::is_empty")]
     pub failed_loads: FailedLoads,
     /// Services that failed attempts lately.
@@ -121,18 +121,18 @@ pub struct RepositoryRecord {
 pub struct RepositoryRules {
     /// Issues that may be claimed within an hour.
     pub issues_per_hour: usize,
-    /// What a day may take.
+    /// The budget of a day.
     pub day: Budget,
 }
 
-/// What an attempt asks of the day.
+/// An attempt's request for a share of the day.
 #[derive(Debug, Clone)]
 pub struct Reservation {
     /// The issue.
     pub issue: IssueNumber,
-    /// Its whole bill so far, as its own ledger has it.
+    /// Its whole bill so far, from its own ledger.
     pub bill: Spend,
-    /// What attempt and issue may still take.
+    /// What attempt and issue may still use.
     pub allowance: Allowance,
     /// When the attempt is over at the latest.
     pub until: Timestamp,
@@ -143,14 +143,14 @@ pub struct Reservation {
 pub enum Full {
     /// The kill switch is set.
     Paused(Pause),
-    /// As many issues as an hour may have were claimed.
+    /// The hour's limit of claims is reached.
     Hour {
         /// The limit.
         limit: usize,
         /// When the next may be claimed.
         until: Timestamp,
     },
-    /// The day's budget is spent, or reserved by attempts under way.
+    /// The day's budget is spent, or reserved by running attempts.
     Day {
         /// Which limit.
         exhausted: Exhausted,
@@ -185,7 +185,7 @@ impl RepositoryRecord {
     /// The commit message: the sentence, an empty line, the record.
     ///
     /// # Errors
-    /// [`UnwritableRecord`] when the record has no JSON form: nothing may be written then.
+    /// [`UnwritableRecord`] if the record has no JSON form; nothing may be written then.
     pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
         to_message(sentence, self)
     }
@@ -193,12 +193,12 @@ impl RepositoryRecord {
     /// Reads the record back from a commit message.
     ///
     /// # Errors
-    /// [`UnreadableRecord`] when the body is no record, or one of a newer version.
+    /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
     pub fn from_message(message: &str) -> Result<Self, UnreadableRecord> {
         from_message(message).map(|(_sentence, record)| record)
     }
 
-    /// The record after this one, or the first: what is older than its day and its hour is left out.
+    /// The record after this one, or the first, without what is older than its day and its hour.
     pub fn next(before: Option<&Self>, nonce: Nonce, now: Timestamp) -> Self {
         let same_day = before.filter(|record| record.is_of(now));
         let claims = before.into_iter().flat_map(|record| &record.claims).filter(|claim| claim.at + HOUR > now);
@@ -219,7 +219,7 @@ impl RepositoryRecord {
         }
     }
 
-    /// What the days before `now` cost, as far as they are remembered.
+    /// The cost of the days before `now`, as far as they are remembered.
     fn days_before(&self, now: Timestamp) -> Vec<DaySpend> {
         let mut days = self.days.clone();
         let today = DaySpend { day: self.at.date_naive(), spend: self.spent() };
@@ -231,29 +231,29 @@ impl RepositoryRecord {
         days
     }
 
-    /// What the day of the record has cost, reservations left out.
+    /// The cost of the record's day, without reservations.
     fn spent(&self) -> Spend {
         self.day.iter().map(|share| share.now.since(share.before)).sum()
     }
 
-    /// What the day has cost by `now`, with what attempts under way may take.
+    /// The cost of the day by `now`, including what running attempts may use.
     pub fn day_bill(&self, now: Timestamp) -> Spend {
         self.taken(now, None).0
     }
 
-    /// Whether it is the record of the day that `now` is in.
+    /// Whether the record is about the day of `now`.
     pub fn is_of(&self, now: Timestamp) -> bool {
         self.at.date_naive() == now.date_naive()
     }
 
-    /// Whether the issue's share of the day has no reservation and is what the issue's bill says; one that has none today
-    /// has nothing to settle.
+    /// Whether the issue's share of the day has no reservation and equals the issue's bill. An issue without a share
+    /// today has nothing to settle.
     pub fn is_settled(&self, issue: IssueNumber, bill: Spend, now: Timestamp) -> bool {
         let share = self.day.iter().find(|share| self.is_of(now) && share.issue == issue);
         share.is_none_or(|share| share.reserved == Spend::default() && share.now == bill)
     }
 
-    /// What the day has cost by `now`, with what is reserved.
+    /// The cost of the day by `now`, including reservations.
     fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
         if !self.is_of(now) {
             return (Spend::default(), 0);
@@ -277,10 +277,10 @@ impl RepositoryRecord {
     }
 }
 
-/// What each day cost, the present one first; days that cost nothing are left out.
+/// The cost of each day, the current one first, without days that cost nothing.
 pub fn spend_by_day(record: Option<&RepositoryRecord>, now: Timestamp) -> Vec<DaySpend> {
     let Some(record) = record else { return Vec::new() };
-    // Seen from the day after it, the record's own day is one of those before.
+    // Seen from the next day, the record's own day is one of the days before.
     let mut days = record.days_before(now);
     if record.at.date_naive() == now.date_naive() && record.spent() != Spend::default() {
         days.push(DaySpend { day: now.date_naive(), spend: record.spent() });
@@ -292,7 +292,7 @@ pub fn spend_by_day(record: Option<&RepositoryRecord>, now: Timestamp) -> Vec<Da
 /// What the day has left for one more attempt.
 ///
 /// # Errors
-/// [`Full`] when it has nothing left, or when the kill switch is set.
+/// [`Full`] if nothing is left, or if the kill switch is set.
 pub fn day_left(
     record: Option<&RepositoryRecord>,
     rules: &RepositoryRules,
@@ -311,7 +311,7 @@ pub fn day_left(
 /// How many more issues the hour has room for.
 ///
 /// # Errors
-/// [`Full`] when it has none.
+/// [`Full`] if it has no room.
 pub fn hour_room(record: Option<&RepositoryRecord>, rules: &RepositoryRules, now: Timestamp) -> Result<usize, Full> {
     let claims = record.into_iter().flat_map(|record| &record.claims).map(|claim| claim.at);
     let claims: Vec<Timestamp> = claims.filter(|at| *at + HOUR > now).collect();
@@ -320,11 +320,11 @@ pub fn hour_room(record: Option<&RepositoryRecord>, rules: &RepositoryRules, now
     if room == 0 { Err(Full::Hour { limit: rules.issues_per_hour, until }) } else { Ok(room) }
 }
 
-/// The record with the attempt's share of the day in it, and what the attempt may take. A claim that goes on with an
-/// attempt of the same hour counts once.
+/// The record with the attempt's share of the day, and the attempt's allowance. A claim that continues an attempt of
+/// the same hour counts once.
 ///
 /// # Errors
-/// [`Full`] when hour or day have no room for it.
+/// [`Full`] if hour or day have no room for it.
 pub fn reserve(
     before: Option<&RepositoryRecord>,
     ask: &Reservation,
@@ -347,8 +347,8 @@ pub fn reserve(
     Ok((record, allowance))
 }
 
-/// The record after an attempt: its reservation is gone, what it cost is in. `began` is the issue's bill when the
-/// attempt began, for a day that began after it.
+/// The record after an attempt, with its cost in place of its reservation. `began` is the issue's bill when the attempt
+/// began, for a day that began after it.
 pub fn close_reservation(
     before: Option<&RepositoryRecord>,
     issue: IssueNumber,
@@ -367,15 +367,15 @@ pub fn close_reservation(
 /// How much room hour and day have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headroom {
-    /// For this attempt and for more.
+    /// Room for this attempt and for more.
     Ample,
-    /// For this attempt, and for none after it.
+    /// Room only for this attempt.
     Last,
-    /// For none.
+    /// No room.
     None,
 }
 
-/// How much room hour and day have for an attempt, as far as `before` tells: where it is the last, others may be taking it.
+/// The room that hour and day have for an attempt, according to `before`; if it is the last, others may be taking it.
 pub fn headroom(
     before: Option<&RepositoryRecord>,
     ask: &Reservation,
@@ -444,7 +444,7 @@ mod tests {
     #[test]
     fn a_dead_workers_bill_is_counted_once() {
         let held = reserved(None, &ask(1, 100), NOON);
-        // It spent 30, which the issue's ledger tells, and died: another takes over.
+        // It spent 30, as the issue's ledger shows, and died; another worker takes over.
         let again = Reservation { bill: money(1_030), ..ask(1, 100) };
         let taken = reserved(Some(&held), &again, NOON + 60);
         assert_eq!(taken.claims.len(), 1, "one issue, one claim of the hour");
@@ -458,7 +458,7 @@ mod tests {
         let held = reserved(None, &ask(1, 100), NOON);
         let tomorrow = NOON + 86_400;
         assert_eq!(day_left(Some(&held), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(100));
-        // An attempt that began the day before is the new day's bill.
+        // The whole cost of an attempt that began the day before counts for the new day.
         let bills = (money(1_000), money(1_070));
         let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(tomorrow));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(30));

@@ -1,40 +1,40 @@
-//! Failure classes, and what follows from each. Nothing else reads a class.
+//! Failure classes, and what follows from each. No other module reads a class.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What kind of failure an error is: every error of an I/O module has one.
+/// The class of an error; every error of an I/O module has one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "class", rename_all = "snake_case")]
 pub enum FailureClass {
-    /// A service, or the way to it, failed, and may work later: network, 5xx, rate limit, no answer in time.
+    /// A service, or the connection to it, failed and may work later: network, 5xx, rate limit, no answer in time.
     Transient {
         /// The wait the other side asked for, if it named one.
         retry_after: Option<Duration>,
     },
-    /// The run did not get to its end, and no service is to blame: its time is over, a signal ended it, this machine failed it. It may
-    /// work again.
+    /// The run did not finish, but not because of a service: it ran out of time, a signal ended it, or this machine
+    /// failed. It may work next time.
     Unfinished,
-    /// Trying again changes nothing: invalid input, permission, other 4xx.
+    /// A retry changes nothing: invalid input, permission, other 4xx.
     Permanent,
-    /// A model's quota is used up until it is reset: a pause, which counts as no attempt.
+    /// A model's quota is used up until it resets: a pause that does not count as an attempt.
     QuotaExhausted {
-        /// The time until the reset, where it is known.
+        /// The time until the reset, if known.
         reset_after: Option<Duration>,
     },
-    /// A maintainer has to decide or to set something up: the issue asks them.
+    /// A maintainer has to decide or set something up; the issue asks them.
     NeedsHuman,
     /// The worker lacks something that only its operator can supply, such as a program, a model's key or a right of its
-    /// token. No issue is to blame, so none is blocked.
+    /// token. The issue is not to blame, so it is not blocked.
     Misconfigured,
     /// The run was ended on purpose.
     Cancelled,
 }
 
-/// One hash of how an attempt failed and on what work. Numbers in the reason do not count: ports, times and ids differ
-/// where the failure is the same.
+/// One hash of how an attempt failed and on what work. Numbers in the reason are ignored, because ports, times and ids
+/// differ between instances of the same failure.
 pub fn failure_mark(reason: &str, work: &str) -> String {
     let words = reason.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let mut digest = Sha256::new();

@@ -1,12 +1,12 @@
-//! Files that run programs, or choose which are run, unasked: whoever installs, builds, commits, enters or opens a checkout
-//! of them runs what they name or bring in. They are nothing forbidden, and the first that a reviewer should look at.
+//! Files that run programs without being asked, or choose which are run: installing, building, committing, or entering
+//! or opening a checkout runs what they name or contain. They are allowed, but a reviewer should look at them first.
 //!
 //! # Caveats
-//! What is run on purpose, such as a script, a test or a Makefile, is not among them: that is all of the work.
+//! Files that are run on purpose, such as scripts, tests or Makefiles, are not included: that is all of the work.
 
 use crate::Diff;
 
-/// Names of such files, in lower case, whatever folder they are in.
+/// Names of such files, in lower case, in any folder.
 const FILES: [&str; 48] = [
     // What a build, an installation or an interpreter runs before anything else.
     "binding.gyp",
@@ -62,7 +62,7 @@ const FILES: [&str; 48] = [
     "dependabot.yml",
 ];
 
-/// Names of folders whose files all are.
+/// Names of folders in which all files are such files.
 const FOLDERS: [&str; 13] = [
     ".cargo",
     ".claude",

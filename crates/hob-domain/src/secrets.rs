@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-/// What kind of secret a text holds.
+/// The kinds of secrets in texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SecretKind {
     /// A private key in PEM.
@@ -15,7 +15,7 @@ pub enum SecretKind {
     ModelKey,
     /// A Slack token.
     SlackToken,
-    /// One that Hob was given, whatever its form.
+    /// One that Hob was given, in any form.
     Own,
 }
 
@@ -32,8 +32,8 @@ impl fmt::Display for SecretKind {
     }
 }
 
-/// Prefix, fewest characters after it, kind. The lengths are those the issuers give, rounded down, so that a prefix
-/// alone (as in documentation) is no finding.
+/// Prefix, fewest characters after it, kind. The lengths are the issuers', rounded down, so that a prefix alone, as in
+/// documentation, is not a finding.
 const TOKENS: [(&str, usize, SecretKind); 15] = [
     ("ghp_", 30, SecretKind::GitHubToken),
     ("gho_", 30, SecretKind::GitHubToken),
@@ -52,8 +52,8 @@ const TOKENS: [(&str, usize, SecretKind); 15] = [
     ("xapp-", 20, SecretKind::SlackToken),
 ];
 
-/// The secrets in `bytes`, each with what tells it from others of its kind, in time linear in their number. Text in UTF-16
-/// and text with NUL bytes in between is read, too.
+/// The secrets in `bytes`, each with what distinguishes it from others of its kind, in time linear in their number.
+/// Text in UTF-16 and text with NUL bytes in between is read, too.
 pub fn secrets_in(bytes: &[u8]) -> BTreeSet<(SecretKind, Vec<u8>)> {
     let mut found = BTreeSet::new();
     find(bytes, &mut found);
@@ -72,7 +72,7 @@ fn find(bytes: &[u8], found: &mut BTreeSet<(SecretKind, Vec<u8>)>) {
         if let Some(kind) = token(word) {
             found.insert((kind, word.to_vec()));
         } else if word.ends_with(KEY_BEGINS) && is_private_key(&bytes[end..]) {
-            // What stands behind the heading is the key's own.
+            // The text after the heading belongs to the key.
             let own = &bytes[end..bytes.len().min(end + KEY_OWN)];
             found.insert((SecretKind::PrivateKey, own.to_vec()));
         }
@@ -92,7 +92,7 @@ pub fn without_tokens(text: &str) -> String {
 
 /// The heading of a key in PEM, without its kind.
 const KEY_BEGINS: &[u8] = b"-----BEGIN";
-/// Bytes behind the heading that tell one key from another.
+/// Bytes after the heading that distinguish keys.
 const KEY_OWN: usize = 200;
 
 /// Whether ` RSA PRIVATE KEY-----`, with any kind, follows.

@@ -1,4 +1,4 @@
-//! Branch names: `hob/<number>-<slug>`, always a valid git ref whatever the issue's title says.
+//! Branch names: `hob/<number>-<slug>`, always a valid git ref for any title.
 
 use crate::IssueNumber;
 

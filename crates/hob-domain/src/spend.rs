@@ -1,4 +1,4 @@
-//! What work costs: money, tokens, time.
+//! The cost of work: money, tokens, time.
 
 use std::{iter::Sum, ops::Add};
 
@@ -12,7 +12,7 @@ use crate::count;
 pub struct Spend {
     /// Millionths of a US dollar.
     pub usd_micros: u64,
-    /// Tokens sent to a model, cached ones included.
+    /// Tokens sent to a model, including cached ones.
     pub input_tokens: u64,
     /// Tokens a model produced.
     pub output_tokens: u64,
@@ -34,7 +34,7 @@ impl Spend {
 }
 
 impl Spend {
-    /// What was spent beyond `earlier`.
+    /// The amount beyond `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Spend {
     }
 }
 
-/// Millionths of a US dollar as a price: whole cents where that is exact, else rounded up to a hundredth of a cent.
+/// Millionths of a US dollar as a price: whole cents if that is exact, else rounded up to a hundredth of a cent.
 pub fn dollars(micros: u64) -> String {
     if micros.is_multiple_of(10_000) {
         return format!("${}.{:02}", micros / 1_000_000, micros / 10_000 % 100);
@@ -77,7 +77,7 @@ impl Sum for Spend {
 impl std::fmt::Display for Spend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.usd_micros > 0 {
-            // A bill never shows less than was spent.
+            // A bill must never show less than was spent.
             write!(f, "{}, ", dollars(self.usd_micros))?;
         }
         if self.tokens() > 0 {

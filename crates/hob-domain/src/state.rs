@@ -1,8 +1,8 @@
-//! The six states of an issue. What leads from one to another is [`apply`](crate::apply)'s.
+//! The six states of an issue. [`apply`](crate::apply) decides which may follow which.
 
 use serde::{Deserialize, Serialize};
 
-/// Where an issue stands.
+/// An issue's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -24,16 +24,16 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
-    /// Goes on with it.
+    /// Continues it.
     Resume,
     /// Asks a person.
     Block,
-    /// Puts it back to the free ones.
+    /// Makes it free again.
     Abandon,
 }
 
 impl State {
-    /// Every state, in the order of the life of an issue.
+    /// Every state, in the order of an issue's life.
     pub const ALL: [Self; 6] =
         [Self::Ready, Self::Assigned, Self::InProgress, Self::InReview, Self::Blocked, Self::Done];
 }

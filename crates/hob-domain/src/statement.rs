@@ -1,7 +1,7 @@
-//! The statement of what was shown about a pull request: what the ledger keeps of the evidence, and what is signed. What it
-//! claims, and what not, is in `docs/proof.md`; what people read of the same evidence is `pull_report`'s.
+//! The statement about a pull request's checks: what the ledger keeps of the evidence, and what is signed.
+//! `docs/proof.md` says what it claims; `pull_report` has the text for people about the same evidence.
 //!
-//! It is made once, by whoever ran the checks, and never anew: a signature stays that of its text.
+//! It is made once, by the process that ran the checks, and never again, so that its signature stays valid.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ use crate::{
 
 /// The version of the statements that this Hob makes.
 pub const STATEMENT_VERSION: u32 = 1;
-/// Checks that are listed, the first ones.
+/// The most checks that are listed; the first ones.
 const CHECKS_MAX: usize = 24;
-/// Characters of a command.
+/// The longest command, in characters.
 const COMMAND_MAX: usize = 200;
 
-/// A check's run on one commit, without what it printed.
+/// A check's run on one commit, without its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedOnce {
     /// How it ended.
@@ -48,7 +48,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// The checks of the evidence; of many the first.
+    /// The checks of the evidence, up to the number that is listed.
     pub fn all(evidence: &Evidence) -> Vec<Self> {
         let one = |head: &CheckResult| {
             let base = evidence.base.iter().find(|base| base.command == head.command);
@@ -58,7 +58,8 @@ impl Checked {
     }
 }
 
-/// A command as the statement has it: a reader sees all of its characters, and every writer of JSON writes them the same.
+/// A command in the statement's form: all of its characters are visible, and every JSON writer writes them in the same
+/// way.
 fn shown(command: &str) -> String {
     let shown = terminal(command);
     if shown.chars().count() <= COMMAND_MAX {
@@ -67,7 +68,7 @@ fn shown(command: &str) -> String {
     shown.chars().take(COMMAND_MAX - 1).chain(['…']).collect()
 }
 
-/// What was shown about the head of a pull request.
+/// The evidence about the head of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// The statement's version.
@@ -89,7 +90,7 @@ pub struct Statement {
     /// How many checks passed on the head, and how many ran.
     #[serde(flatten)]
     pub tally: CheckTally,
-    /// The checks; of many the first.
+    /// The checks, up to the number that is listed.
     pub checks: Vec<Checked>,
     /// The tier of the sandbox that the checks ran in.
     pub sandbox: String,
@@ -97,7 +98,7 @@ pub struct Statement {
     pub agent: String,
     /// The session of its runs.
     pub session: RunId,
-    /// What the issue had cost by then.
+    /// The issue's cost so far.
     pub cost: Spend,
     /// Hob's version.
     pub hob: String,
@@ -107,13 +108,13 @@ impl Statement {
     /// The text that is signed: JSON on one line with a line end, the keys of each object sorted, as `jq -cS` writes it.
     ///
     /// # Errors
-    /// When it has no JSON form.
+    /// If it has no JSON form.
     pub fn canonical(&self) -> Result<String, serde_json::Error> {
         Ok(format!("{}\n", serde_json::to_value(self)?))
     }
 }
 
-/// A statement and who vouches for it.
+/// A statement and its signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// The statement.
@@ -139,7 +140,7 @@ pub(super) mod tests {
         CheckResult { command: command.to_owned(), exit, output, seconds: 2, run, refused: Some("a host".to_owned()) }
     }
 
-    /// What two checks showed, one of which the work repaired.
+    /// A statement about two checks, one of which the work repaired.
     pub(crate) fn proof() -> Proof {
         let (red, green) = (CheckExit::Failed { code: 1 }, CheckExit::Passed);
         let evidence = Evidence {

@@ -1,11 +1,11 @@
-//! Who may set Hob to work: the latest `labeled` event's actor needs a permission, and a bot needs to be listed.
+//! Who may set Hob to work: the latest `labeled` event's actor needs a permission, and a bot has to be listed.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{EventId, Login, Timestamp};
 
-/// What an account may do in a repository, in the forge's order.
+/// An account's permission in a repository, in the forge's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Permission {
@@ -36,7 +36,7 @@ impl std::fmt::Display for Permission {
     }
 }
 
-/// The forge's word on an account: a person or a program. A name that ends in `[bot]` proves nothing.
+/// What the forge says about an account: a person or a program. A name that ends in `[bot]` proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountKind {
     /// A person.
@@ -54,12 +54,12 @@ pub struct Actor {
     pub kind: AccountKind,
 }
 
-/// A label that was put on or taken off.
+/// The adding or removal of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelEvent {
     /// The event's id; later events have larger ones.
     pub id: EventId,
-    /// Who did it; none where the account is gone.
+    /// Who did it. `None` if the account is gone.
     pub actor: Option<Actor>,
     /// The label's name.
     pub label: String,
@@ -78,12 +78,12 @@ pub enum LabelEventKind {
     Unlabeled,
 }
 
-/// Whose word counts.
+/// Whose words and labels count.
 #[derive(Debug, Clone)]
 pub struct TrustRules {
-    /// What a person needs.
+    /// The permission that a person needs.
     pub permission: Permission,
-    /// Programs that count though they have no permission of their own.
+    /// Programs that count without a permission.
     pub bots: Vec<Login>,
 }
 
@@ -93,10 +93,10 @@ impl TrustRules {
         actor.kind == AccountKind::Bot && self.bots.iter().any(|bot| bot.is(&actor.login))
     }
 
-    /// Whether `actor`'s word counts, given the permission that was looked up: none where the look-up failed.
+    /// Whether `actor` is authorized, given its permission; `None` if the look-up failed.
     ///
     /// # Errors
-    /// The reason, one sentence, when it does not.
+    /// The reason, one sentence, if it is not authorized.
     pub fn judge(&self, actor: &Actor, permission: Option<Permission>) -> Result<(), String> {
         match (actor.kind, permission) {
             (AccountKind::Bot, _) if self.lists(actor) => Ok(()),
@@ -110,7 +110,7 @@ impl TrustRules {
     }
 }
 
-/// What is approved when an issue is: SHA-256 of its title and its body.
+/// The hash of an issue's authorized text: SHA-256 of its title and its body.
 pub fn approved_hash(title: &str, body: &str) -> String {
     let digest = Sha256::new().chain_update(title).chain_update([0]).chain_update(body).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -149,7 +149,7 @@ mod tests {
         assert!(rules.judge(&actor("x[bot]", AccountKind::Bot), Some(Permission::Admin)).is_err());
     }
 
-    /// Attack corpus A7: the latest event decides, and the latest is the one with the largest id, whatever it did.
+    /// Attack corpus A7: the latest event decides; the latest is the one with the largest id, regardless of its kind.
     #[test]
     fn the_latest_event_is_the_one_with_the_largest_id() {
         let event = |id, kind| LabelEvent {

@@ -9,31 +9,31 @@ use crate::{AssigneeFilter, Full, Held, IssueNumber, Pause, PullNumber, Timestam
 pub enum WaitReason {
     /// Another worker has it.
     Held(Held),
-    /// It is to be tried again later.
+    /// It will be tried again later.
     RetryAfter {
-        /// Not before.
+        /// No attempt begins before this time.
         until: Timestamp,
-        /// What it waits for: why the last attempt failed, or why it could not go on.
+        /// What it waits for: why the last attempt failed, or why it could not continue.
         why: String,
     },
-    /// A service that it needs is down, and another issue asks whether it is back.
+    /// A service that it needs is down, and another issue tries it.
     Asked {
         /// The service.
         service: String,
-        /// The issue that asks.
+        /// The issue that tries it.
         by: IssueNumber,
     },
     /// The trigger was refused, and nothing has changed since.
     Refused(String),
-    /// A person put the blocked label on.
+    /// A person added the label `blocked`.
     BlockedByHand(String),
-    /// A state label is on that Hob's ledger knows nothing of.
+    /// It has a state label that Hob's ledger does not know.
     LabelByHand(String),
     /// Open issues that it depends on.
     BlockedBy(Vec<IssueNumber>),
-    /// It is not assigned as the settings want.
+    /// Its assignee is not the one in the settings.
     NotAssigned(AssigneeFilter),
-    /// Somebody paused it.
+    /// A person paused it.
     Paused(Pause),
     /// Its pull request waits for a review.
     InReview(PullNumber),
@@ -41,7 +41,7 @@ pub enum WaitReason {
     Unapproved(PullNumber),
     /// The repository has no room for more work now.
     Full(Full),
-    /// As many pull requests as may wait for people are open.
+    /// The limit of open pull requests that wait for people is reached.
     OpenPulls(usize),
     /// The issues before it take the room that the hour and the open pull requests leave.
     Next,
@@ -54,7 +54,7 @@ pub enum WaitReason {
 }
 
 impl WaitReason {
-    /// When the wait ends by itself, where that is known; `skew` is the margin of leases.
+    /// When the wait ends by itself, if that is known; `skew` is the margin of leases.
     pub fn ends(&self, skew: Duration) -> Option<Timestamp> {
         match self {
             Self::Held(held) => Some(held.until + skew),
@@ -79,7 +79,7 @@ impl WaitReason {
         }
     }
 
-    /// Whether the repository has no room, which holds other issues back too.
+    /// Whether the repository has no room, which stops other issues, too.
     pub fn is_of_the_repository(&self) -> bool {
         match self {
             Self::Full(_) | Self::OpenPulls(_) | Self::Next => true,

@@ -1,20 +1,20 @@
-//! Hob's workflow with a schedule beside its other triggers, split into two files. GitHub disables a workflow that has a
-//! schedule once a public repository had no activity for 60 days, and with it every trigger of the file.
+//! Splits Hob's workflow with a schedule beside its other triggers into two files. GitHub disables a workflow that has
+//! a schedule, with all its triggers, once a public repository has had no activity for 60 days.
 //!
 //! # Flow
-//! The file is read as YAML, to see whether it is understood → it is edited by whole lines, so that all others stay as they
-//! are → the two results are read as YAML, and have to be what they should be.
+//! The file is read as YAML, to see whether it is understood → it is edited by whole lines, so that all others stay
+//! unchanged → the two results are read as YAML and compared with the expected trees.
 
 use std::ops::Range;
 
 use crate::yaml::{self, Node, Value};
 
-/// The two files with which GitHub Actions runs Hob.
+/// The two files that run Hob in GitHub Actions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workflows {
-    /// What labels and comments start.
+    /// The workflow that labels and comments start.
     pub hob: String,
-    /// What a schedule starts.
+    /// The workflow that a schedule starts.
     pub schedule: String,
 }
 
@@ -23,11 +23,11 @@ pub struct Workflows {
 #[error("{0}")]
 pub struct NotSplit(&'static str);
 
-/// What becomes of a workflow that has a schedule beside `issues` and uses Hob's reusable one; none: it is not such a one.
-/// What is new comes from what is `proposed` to a repository without workflows.
+/// Splits a workflow that has a schedule beside `issues` and uses Hob's reusable one. `None` if it is not such a
+/// workflow. New parts come from the files that are `proposed` to a repository without workflows.
 ///
 /// # Errors
-/// [`NotSplit`] where it is such a one and cannot be changed safely.
+/// [`NotSplit`] if it is such a workflow but cannot be changed safely.
 pub fn split_workflow(old: &str, proposed: &Workflows) -> Result<Option<Workflows>, NotSplit> {
     let has = |part: &str| old.lines().any(|line| !line.trim_start().starts_with('#') && line.contains(part));
     if !has("/.github/workflows/work.yml@") || !has("cron:") {
@@ -52,7 +52,7 @@ pub fn split_workflow(old: &str, proposed: &Workflows) -> Result<Option<Workflow
     split.filter(is_right).map(Some).ok_or(NotSplit("its layout is not the proposed one"))
 }
 
-/// The condition of the one job, where the workflow is understood.
+/// The condition of the one job, if the workflow is understood.
 fn condition_of(tree: &Node) -> Result<String, NotSplit> {
     let job = match tree.get("jobs").map(|jobs| &jobs.value) {
         Some(Value::Map(jobs)) if jobs.len() == 1 => &jobs[0].1,
@@ -136,7 +136,7 @@ fn expected(old: Node, condition: &str, proposed: &Workflows) -> Option<(Node, N
     Some((hob, schedule))
 }
 
-/// The lines of a key: those of comments directly above it, its own, and those of its value.
+/// The lines of a key: comments directly above it, its own, and its value's.
 #[derive(Debug, Clone)]
 struct Entry {
     comments: Range<usize>,
@@ -153,7 +153,7 @@ impl Entry {
 struct Layout<'t> {
     lines: Vec<&'t str>,
     on: Entry,
-    /// The first line that is no comment.
+    /// The first line that is not a comment.
     first: usize,
     /// The keys of the one job.
     job: Range<usize>,
@@ -172,7 +172,7 @@ impl<'t> Layout<'t> {
         Some(layout)
     }
 
-    /// How far the keys of these lines are indented.
+    /// The indentation of the keys in these lines.
     fn indent(&self, within: &Range<usize>) -> Option<usize> {
         let first = within.clone().find(|at| !is_remark(self.lines[*at]))?;
         Some(indent_of(self.lines[first]))
@@ -211,21 +211,22 @@ impl<'t> Layout<'t> {
         self.lines[lines].concat()
     }
 
-    /// These lines with another indent, as `to` has its keys.
+    /// These lines with the indentation of the keys in `to`.
     fn moved(&self, lines: Range<usize>, from: &Range<usize>, to: usize) -> Option<String> {
         let (from, to) = (self.indent(from)?, " ".repeat(to));
         let each = self.lines[lines].iter().map(|line| line.get(from..).map(|rest| format!("{to}{rest}")));
         each.collect()
     }
 
-    /// The part of the proposed condition that is about comments. The part about labels is a line of its own, before it.
+    /// The part of the proposed condition that is about comments. The part about labels is on a separate line before
+    /// it.
     fn answers(&self) -> Option<String> {
         let condition = self.entry(&self.job, "if")?.own;
         let lines = self.lines.get(condition.start + 2..condition.end)?;
         Some(lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "))
     }
 
-    /// The text with some lines replaced, none of them twice; a range without lines is where something is put in.
+    /// The text with some lines replaced, each at most once; an empty range marks an insertion.
     fn with(&self, mut edits: Vec<(Range<usize>, String)>) -> Option<String> {
         edits.sort_by_key(|(lines, _)| lines.start);
         let (mut text, mut at) = (String::new(), 0);
@@ -364,7 +365,7 @@ jobs:
         "#);
     }
 
-    /// What users change is kept in both files, byte for byte.
+    /// Users' changes are kept in both files, byte for byte.
     #[test]
     fn what_a_user_wrote_stays_as_it_is() {
         let with = "    with: { settings: 'model.default = \"anthropic/claude-sonnet-5-5\"' }\n";

@@ -1,8 +1,8 @@
-//! The states of a case, and the gate of each: what must hold before it is entered. `missing` holds a record against them.
+//! The states of a case, and the conditions for entering each. `missing` checks a record against them.
 
 use serde::{Deserialize, Serialize};
 
-/// What a gate can ask for.
+/// A condition of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
@@ -19,7 +19,8 @@ pub enum Condition {
 pub struct CaseState {
     /// Its name.
     pub name: String,
-    /// What must hold before it is entered. None: nothing; for the last state, what a conclusion needs by default.
+    /// The conditions for entering it. `None` for no conditions; for the last state, the default conditions of a
+    /// conclusion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Vec<Condition>>,
 }
@@ -31,7 +32,7 @@ impl CaseState {
     }
 }
 
-/// What a conclusion needs, where a profile does not say otherwise.
+/// The conditions of a conclusion, unless a profile has others.
 pub(super) const CONCLUSION: [Condition; 2] = [Condition::Answers, Condition::Hypothesis];
 
 /// The states of a case whose profile names none.

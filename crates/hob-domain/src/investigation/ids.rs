@@ -1,4 +1,5 @@
-//! The names of what is in a record: a letter and a number, so that no text of a model or a person is ever one.
+//! The names of objects in a record: a letter and a number, so that they cannot be confused with a model's or a
+//! person's text.
 
 use std::{fmt, str::FromStr};
 
@@ -12,7 +13,7 @@ macro_rules! numbered {
         pub struct $name(u32);
 
         impl $name {
-            /// The name of what stands at this place of its list.
+            /// The name of the object at this index of its list.
             pub(super) fn at(index: usize) -> Self {
                 Self(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
             }

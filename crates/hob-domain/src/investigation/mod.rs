@@ -1,10 +1,12 @@
-//! Investigations: a run whose deliverable is a conclusion with evidence, and no change.
+//! Investigations: runs whose deliverable is a conclusion with evidence, without a change.
 //!
-//! - Flow: [`open()`] starts a record from a case, or continues the one that was kept; each action of the agent goes through
-//!   [`apply()`], which makes the next record or refuses; [`report()`] is the comment at the end, whatever the end was.
-//! - Guarantees: every answer and verdict names evidence that is in the record. A state is entered only when its gate holds,
-//!   and a conclusion is accepted only while the gate of the last state holds. A record that has a conclusion changes no more.
-//! - Caveats: that the evidence supports what is concluded from it is the agent's word; the report shows both.
+//! - Flow: [`open()`] starts a record from a case, or continues one that was kept; each action of the agent goes
+//!   through [`apply()`], which makes the next record or refuses; [`report()`] is the comment at the end, with any
+//!   ending.
+//! - Guarantees: every answer and verdict names evidence in the record. A state is entered only if its gate holds, and
+//!   a conclusion is accepted only while the gate of the last state holds. A record with a conclusion no longer
+//!   changes.
+//! - Caveats: only the agent says that the evidence supports its conclusions; the report shows both.
 
 mod action;
 mod apply;

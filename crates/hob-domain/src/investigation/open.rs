@@ -1,4 +1,4 @@
-//! Where a record begins and goes on: from a case, and from what was kept of it.
+//! Begins a record from a case, or continues one that was kept.
 
 use std::fmt::Write;
 
@@ -13,29 +13,29 @@ use crate::{
     title, visible,
 };
 
-/// Pieces of evidence that a record has.
+/// The most pieces of evidence in a record.
 const EVIDENCE_MAX: usize = 400;
-/// Questions that a record has.
+/// The most questions in a record.
 const QUESTIONS_MAX: usize = 60;
-/// Hypotheses that it begins with.
+/// The most hypotheses that it begins with.
 const HYPOTHESES_MAX: usize = 20;
-/// States that a case has.
+/// The most states of a case.
 const STATES_MAX: usize = 20;
 /// Characters of a line in the record.
 const LINE_MAX: usize = 500;
 
-/// What came of a case that was brought.
+/// The result of opening a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     /// The record.
     pub record: Investigation,
-    /// The texts of the evidence that is new, to be kept beside it.
+    /// The texts of the new evidence, to be kept beside the record.
     pub new: Vec<(EvidenceId, String)>,
-    /// What is not as it was asked for, each one sentence.
+    /// What differs from the request, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Starts the record `id` from `case`, or continues `kept`: evidence that is new is added, and answers what was asked for.
+/// Starts the record `id` from `case`, or continues `kept`: new evidence is added, and answers pending requests.
 pub fn open(kept: Option<Investigation>, id: &RunId, case: &Case, now: Timestamp) -> Opened {
     let mut warnings = Vec::new();
     let is_new = kept.is_none();
@@ -116,7 +116,7 @@ fn start(id: &RunId, case: &Case, now: Timestamp, warnings: &mut Vec<String>) ->
 }
 
 impl Investigation {
-    /// Adds evidence, unless the record has exactly it; its name. None: the record is full.
+    /// Adds evidence, unless the record already has exactly it; returns its name. `None` if the record is full.
     pub fn add(&mut self, kind: EvidenceKind, source: &str, text: &str) -> Option<EvidenceId> {
         let source = title(source, LINE_MAX);
         let sha256 = sha256(text);
@@ -133,7 +133,7 @@ impl Investigation {
     }
 }
 
-/// A question that the form asked and the reporter answered is answered. How sure that is, nobody checked.
+/// Answers the form's questions with the reporter's answers. Their confidence is medium, because they are unchecked.
 fn take_form_answers(record: &mut Investigation, case: &Case) {
     for given in case.evidence.iter().filter(|given| given.kind == EvidenceKind::FormAnswer) {
         let asked = title(&given.source, LINE_MAX);
@@ -199,7 +199,7 @@ mod tests {
         let asked_at = Timestamp::UNIX_EPOCH;
         let mut waiting = first.clone();
         waiting.requests.push(EvidenceRequest { text: "the log".into(), asked_at, answered_by: Vec::new() });
-        // Nothing new: it still waits.
+        // There is nothing new, so it still waits.
         let same = open(Some(waiting.clone()), &"s".into(), &case(), asked_at);
         assert_eq!((same.record.status(), same.new), (CaseStatus::Waiting, Vec::new()));
         let mut more = case();

@@ -1,11 +1,11 @@
-//! When two sentences of a record say the same: what one asks or supposes again gets no number of its own.
+//! When two sentences of a record say the same; a repeated question or hypothesis gets no new number.
 
-/// Whether two sentences have the same words, whatever their case, blanks and punctuation.
+/// Whether two sentences have the same words, ignoring case, blanks and punctuation.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     words(one).eq(words(other))
 }
 
-/// The words of a sentence in lower case, letters and digits alone.
+/// The words of a sentence in lower case, only letters and digits.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }

@@ -1,5 +1,5 @@
-//! Values of the front matter as what they are to be. Each says what is wrong with it and in which line; whoever asks decides
-//! how bad that is.
+//! Values of the front matter, read as their types. Each error says what is wrong and in which line; the caller decides
+//! how severe it is.
 
 use std::{str::FromStr, time::Duration};
 
@@ -11,12 +11,12 @@ use crate::{
     yaml::{Node, Value},
 };
 
-/// Values of one list.
+/// The most values in a list.
 const LIST_MAX: usize = 100;
-/// Characters of one value.
+/// The most characters in a value.
 pub(super) const TEXT_MAX: usize = 500;
 
-/// A value that is not what it has to be.
+/// An invalid value.
 #[derive(Debug)]
 pub(super) struct Wrong {
     line: usize,
@@ -29,12 +29,12 @@ impl Wrong {
     }
 }
 
-/// What was found wrong in a file.
+/// The problems found in a file.
 #[derive(Debug, Default)]
 pub(super) struct Problems(pub(super) Vec<Problem>);
 
 impl Problems {
-    /// The value, or a note of what is wrong with it.
+    /// The value, or a problem that says what is wrong with it.
     pub(super) fn keep<T>(&mut self, severity: Severity, found: Result<T, Wrong>) -> Option<T> {
         found.map_err(|wrong| self.note(severity, wrong.line, wrong.text)).ok()
     }
@@ -58,7 +58,7 @@ pub(super) fn text(key: &str, node: &Node, max: usize) -> Result<String, Wrong> 
     }
 }
 
-/// The values of a list; one value alone is a list of it.
+/// The values of a list; a single value counts as a list of one.
 pub(super) fn items<'a>(key: &str, node: &'a Node) -> Result<Vec<&'a Node>, Wrong> {
     match &node.value {
         Value::List(items) if items.len() > LIST_MAX => {
@@ -102,7 +102,7 @@ where
     text.parse().map_err(|error: T::Err| Wrong::of(node, format!("`{key}`: {}", error.to_string())))
 }
 
-/// One of few words.
+/// One of a fixed list of words.
 pub(super) fn one_of<T: Copy>(key: &str, node: &Node, words: &[(&str, T)]) -> Result<T, Wrong> {
     let given = text(key, node, TEXT_MAX)?;
     let found = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);

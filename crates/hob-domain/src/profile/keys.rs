@@ -1,4 +1,4 @@
-//! The values of a profile's keys, each read as what it is to be.
+//! The values of a profile's keys, each read as its type.
 
 use crate::{
     profile::{
@@ -12,7 +12,7 @@ use crate::{
     yaml::{Node, Value},
 };
 
-/// Notes keys that are not known: a misspelt one may be one that restrains.
+/// Reports unknown keys: a misspelt key may be a restriction.
 pub(super) fn note_unknown(of: &str, given: &[(String, Node)], known: &[&str], problems: &mut Problems) {
     for (name, node) in given.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
         let nearest = known.iter().min_by_key(|key| strsim::damerau_levenshtein(key, name));
@@ -22,7 +22,7 @@ pub(super) fn note_unknown(of: &str, given: &[(String, Node)], known: &[&str], p
     }
 }
 
-/// A value that restrains: where it is wrong, the profile cannot be used.
+/// A restricting value: if it is invalid, the profile cannot be used.
 pub(super) fn strict<T>(
     node: Option<&Node>,
     problems: &mut Problems,
@@ -31,7 +31,7 @@ pub(super) fn strict<T>(
     node.and_then(|node| problems.keep(Severity::Error, read(node)))
 }
 
-/// The values of a list, without those that are wrong.
+/// The values of a list, without invalid ones.
 pub(super) fn each<T>(
     node: Option<&Node>,
     problems: &mut Problems,
@@ -41,7 +41,7 @@ pub(super) fn each<T>(
     items.into_iter().filter_map(|item| problems.keep(Severity::Warning, read(item))).collect()
 }
 
-/// A list, or a text with commas; none: all tools.
+/// A list, or a text with commas. `None` for all tools.
 pub(super) fn tools(node: &Node) -> Result<Option<Vec<String>>, Wrong> {
     if node.value == Value::Nothing {
         return Ok(None);

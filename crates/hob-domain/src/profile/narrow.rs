@@ -1,4 +1,4 @@
-//! What a profile may do: never more than the settings allow its agent, whatever it asks for.
+//! What a profile may do: never more than the settings allow its agent.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -23,11 +23,11 @@ pub struct Bounds {
     pub ask: Ask,
     /// Actions that are refused.
     pub denied: Vec<String>,
-    /// How far a run may go.
+    /// The limits of a run.
     pub limits: ProfileLimits,
-    /// The models that a repository's profile may choose: `provider/model`, or as its program names it.
+    /// The models that a repository's profile may choose: `provider/model`, or the program's own name for it.
     pub models: Vec<String>,
-    /// The agents of the settings.
+    /// The configured agents.
     pub agents: BTreeSet<String>,
 }
 
@@ -42,18 +42,18 @@ pub struct Narrowed {
     pub ask: Ask,
     /// Actions that are refused.
     pub denied: Vec<String>,
-    /// How far a run may go.
+    /// The limits of a run.
     pub limits: ProfileLimits,
-    /// The model; none: the agent's own.
+    /// The model. `None` for the agent's own.
     pub model: Option<String>,
-    /// The agent of the settings; none: the one that works otherwise.
+    /// The configured agent. `None` for the usual one.
     pub agent: Option<String>,
-    /// What the profile asks for and does not get.
+    /// What the profile requests but does not get.
     pub notes: Vec<String>,
 }
 
 impl Bounds {
-    /// What a profile from this place gets within the bounds. The operator's own choose any model.
+    /// What a profile from this place gets within the bounds. The operator's own may choose any model.
     pub fn narrowed(&self, profile: &Profile, source: ProfileSource) -> Narrowed {
         let mut notes = Vec::new();
         let wanted = profile.tools.as_ref();
@@ -92,8 +92,8 @@ impl Bounds {
     }
 }
 
-/// The model that a profile from this place gets where it names one: the operator's own any; a repository's one of `models`,
-/// by its whole name, or by the part after the provider where only one has it.
+/// The model that a profile from this place gets if it names one: any model for the operator's own; for a repository's,
+/// one of `models`, by its whole name, or by the part after the provider if that is unique.
 pub fn allowed_model(wanted: &str, source: ProfileSource, models: &[String]) -> Option<String> {
     if !source.is_repository() || models.iter().any(|model| model == wanted) {
         return Some(wanted.to_owned());
@@ -121,7 +121,7 @@ impl ProfileLimits {
     }
 }
 
-/// The lower of two; what is not given limits nothing.
+/// The lower of two; `None` means no limit.
 fn lower<T: Ord>(one: Option<T>, two: Option<T>) -> Option<T> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one.min(two)),
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((other.agent, other.notes), (None, vec!["the settings have no agent `sh`".to_owned()]));
     }
 
-    /// Attack corpus J130: no model that the settings do not list gets the key of one that they do.
+    /// Attack corpus J130: a model that the settings do not list never gets the key of one that they do.
     #[test]
     fn a_repository_chooses_models_of_the_list() {
         let bounds = bounds();

@@ -1,8 +1,9 @@
-//! A file as a profile: Markdown with YAML front matter, as GitHub's custom agents and Claude Code's have it, with Hob's own
-//! keys below `hob`.
+//! Reads a file as a profile: Markdown with YAML front matter, in the format of GitHub's custom agents and Claude Code,
+//! with Hob's own keys below `hob`.
 //!
-//! Keys of other programs are passed over. What is wrong in ours is named with its line: a value that helps to find or to
-//! describe the profile is left out, but where one restrains it, or a key of `hob` is not known, the profile cannot be used.
+//! Keys of other programs are ignored. Problems in our keys are reported with their line: an invalid value that helps
+//! to find or describe the profile is left out; if a restricting value is invalid, or a key of `hob` is unknown, the
+//! profile cannot be used.
 
 use crate::{
     Ask, Impact, count,
@@ -21,7 +22,7 @@ use crate::{
 
 /// The largest file of a profile, in bytes.
 pub const PROFILE_MAX: usize = 64 * 1024;
-/// Characters of a description; those with examples in them are long.
+/// The longest description, in characters; those with examples are long.
 const DESCRIPTION_MAX: usize = 4_000;
 /// The keys below `hob`.
 const KEYS: [&str; 12] = [
@@ -42,15 +43,15 @@ const KEYS: [&str; 12] = [
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// The profile; none: it cannot be used, and one of the problems is an error.
+    /// The profile. `None` if it cannot be used; one of the problems is then an error.
     pub profile: Option<Profile>,
-    /// What can be read of a file that cannot be used: it says for whom the profile was.
+    /// The readable parts of an unusable file, which say whom the profile was for.
     pub remains: Option<Profile>,
-    /// What is wrong.
+    /// The problems.
     pub problems: Vec<Problem>,
 }
 
-/// Reads the file of this name, which counts where the front matter names no profile.
+/// Reads the file of this name; the name is used if the front matter does not name the profile.
 pub fn parse(file_name: &str, bytes: &[u8]) -> Parsed {
     let mut problems = Problems::default();
     let profile = read(file_name, bytes, &mut problems).map_err(|problem| problems.0.push(problem)).ok();
@@ -148,7 +149,7 @@ impl<'a> Front<'a> {
         self.problems.0.push(Problem { severity: Severity::Warning, line: None, text });
     }
 
-    /// The name that stands there, or that of the file: elsewhere `name` may be any text, for people.
+    /// The name in the file if it is valid, or that of the file: elsewhere `name` may be any text for people.
     fn name(&mut self, file_name: &str) -> Result<ProfileName, Problem> {
         let of_file = name_of_file(file_name);
         let Some(node) = self.key("name") else {
@@ -178,12 +179,12 @@ impl<'a> Front<'a> {
             return String::new();
         };
         let found = self.problems.keep(Severity::Warning, text("description", node, DESCRIPTION_MAX));
-        // Programs that write descriptions on one line leave line ends as `\n`.
+        // Programs that write descriptions on one line write line ends as `\n`.
         let (shown, _) = visible(&found.unwrap_or_default().replace("\\n", " "));
         shown.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What stands below `hob`, with unknown keys noted.
+    /// The keys below `hob`; unknown ones are reported.
     fn own(&mut self) -> &'a [(String, Node)] {
         let Some((_, node)) = self.given.iter().find(|(name, _)| name == "hob") else { return &[] };
         let own = self.problems.keep(Severity::Error, entries("hob", node)).unwrap_or_default();
@@ -307,7 +308,7 @@ Look first.
         }
     }
 
-    /// A restraint that cannot be read must not be left out.
+    /// An unreadable restriction must not be ignored.
     #[test]
     fn what_restrains_makes_it_unusable_where_it_is_wrong() {
         for (own, why) in [
@@ -336,8 +337,8 @@ Look first.
         assert!(found.profile.is_none() && said(&found).contains("line 4: `tools` stands there twice"));
     }
 
-    /// Attack corpus J130: a profile in a repository, which an agent's work may change, says nothing of servers, keys, hosts or
-    /// programs. What other programs' profiles say of them is left out; below `hob` it makes the profile unusable.
+    /// Attack corpus J130: a repository's profile, which an agent's work may change, cannot name servers, keys, hosts
+    /// or programs. Such keys of other programs' profiles are ignored; below `hob` they make the profile unusable.
     #[test]
     fn a_profile_leads_no_key_elsewhere() {
         for (key, value) in [
@@ -360,7 +361,7 @@ Look first.
         }
     }
 
-    /// Row M5: each is an error of this one file.
+    /// Row M5: each is an error of only this file.
     #[test]
     fn a_damaged_file_says_why() {
         let large = [b"---\nname: a\n---\n".as_slice(), &vec![b'x'; 5 << 20]].concat();

@@ -1,4 +1,4 @@
-//! Patterns of a profile: regular expressions for errors, globs for paths. Both are bounded when they are made, and take
+//! Patterns of a profile: regular expressions for errors, globs for paths. Both are bounded on creation, and match in
 //! linear time.
 
 use std::fmt;
@@ -7,10 +7,11 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
 use serde::{Serialize, Serializer};
 
-/// Bytes that a compiled expression may take.
+/// The most bytes of a compiled expression.
 const COMPILED_MAX: usize = 256 * 1024;
 
-/// A regular expression for an error message, without look-around and references back: its search takes linear time.
+/// A regular expression for an error message, without look-around and back-references, so that a search takes linear
+/// time.
 #[derive(Debug, Clone)]
 pub struct ErrorPattern(Regex);
 
@@ -18,7 +19,7 @@ impl ErrorPattern {
     /// Reads an expression; `^` and `$` are the ends of a line.
     ///
     /// # Errors
-    /// Why it is none, in one line.
+    /// The reason in one line, if it is not a valid expression.
     pub fn new(text: &str) -> Result<Self, String> {
         let built =
             RegexBuilder::new(text).multi_line(true).size_limit(COMPILED_MAX).dfa_size_limit(COMPILED_MAX).build();
@@ -30,7 +31,7 @@ impl ErrorPattern {
         built.map(Self).map_err(reason)
     }
 
-    /// Whether the text holds such an error.
+    /// Whether the text contains such an error.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
@@ -59,7 +60,7 @@ impl fmt::Display for ErrorPattern {
     }
 }
 
-/// Globs over a repository's paths; a folder with a slash at its end stands for all below it.
+/// Globs over a repository's paths; a folder with a slash at its end matches everything below it.
 #[derive(Debug, Clone, Default)]
 pub struct PathGlobs {
     texts: Vec<String>,
@@ -70,7 +71,7 @@ impl PathGlobs {
     /// Compiles the globs, in the order given.
     ///
     /// # Errors
-    /// The one that is none, and why.
+    /// The invalid glob, and the reason.
     pub fn new(texts: Vec<String>) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for text in &texts {
@@ -82,7 +83,7 @@ impl PathGlobs {
         Ok(Self { texts, set })
     }
 
-    /// Whether one of them is the path's.
+    /// Whether one of them matches the path.
     pub fn is_match(&self, path: &str) -> bool {
         self.set.is_match(path)
     }
@@ -92,7 +93,7 @@ impl PathGlobs {
         &self.texts
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

@@ -1,32 +1,32 @@
-//! What is wrong with a profile's file, and where.
+//! Problems of a profile's file, and where they are.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How bad a problem is.
+/// A problem's severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The value is passed over.
+    /// The value is ignored.
     Warning,
-    /// The profile cannot be used: what it restrains would not be restrained.
+    /// The profile cannot be used, because a restriction would be lost.
     Error,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// The line of the file, from 1; none: it is about the whole of it.
+    /// The line of the file, from 1. `None` if it is about the whole file.
     pub line: Option<usize>,
     /// What is wrong, and what to write.
     pub text: String,
 }
 
 impl Problem {
-    /// A problem of the whole file, which cannot be used.
+    /// A problem of the whole file, which then cannot be used.
     pub fn of_file(text: impl Into<String>) -> Self {
         Self { severity: Severity::Error, line: None, text: text.into() }
     }

@@ -1,10 +1,10 @@
-//! Where profiles come from, the first that counts first.
+//! The places that profiles come from, in order of precedence.
 
 use serde::Serialize;
 
 use crate::profile::profile_name::{InvalidProfileName, ProfileName};
 
-/// A place of profiles. Of several with one name that of the first place counts.
+/// A place of profiles. If several places have a profile of the same name, the first place's is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProfileSource {
@@ -19,11 +19,11 @@ pub enum ProfileSource {
 }
 
 impl ProfileSource {
-    /// The folders of a repository that hold profiles.
+    /// The folders of a repository that contain profiles.
     pub const IN_REPOSITORY: [(Self, &str); 2] =
         [(Self::GithubAgents, ".github/agents"), (Self::ClaudeAgents, ".claude/agents")];
 
-    /// Whether whoever writes to the repository wrote it.
+    /// Whether the repository's writers wrote it.
     pub fn is_repository(self) -> bool {
         match self {
             Self::GithubAgents | Self::ClaudeAgents => true,
@@ -43,36 +43,36 @@ impl std::fmt::Display for ProfileSource {
     }
 }
 
-/// A file that is to be a profile.
+/// A file that should be a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileFile {
     /// The place.
     pub source: ProfileSource,
     /// The file's name there.
     pub name: String,
-    /// What it holds, or why it was not read.
+    /// Its content, or why it was not read.
     pub content: Result<Vec<u8>, String>,
 }
 
 /// The files of one place.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ProfileFiles {
-    /// Those that were looked at, in the order of their names.
+    /// Those that were read, in the order of their names.
     pub files: Vec<ProfileFile>,
     /// How many more there are.
     pub left_out: usize,
 }
 
-/// The name of the profile in a file that gives none.
+/// The name of the profile in a file that does not name it.
 ///
 /// # Errors
-/// [`InvalidProfileName`] where no name of a profile can be made from the file's.
+/// [`InvalidProfileName`] if no valid name can be made from the file's.
 pub fn name_of_file(file: &str) -> Result<ProfileName, InvalidProfileName> {
     let stem = file.strip_suffix(".md").unwrap_or(file);
     stem.strip_suffix(".agent").unwrap_or(stem).to_ascii_lowercase().replace(['.', ' '], "-").parse()
 }
 
-/// Whether a file of this name is to be a profile. A folder may explain itself in a `README.md`.
+/// Whether a file of this name should be a profile. A folder may have a `README.md` about itself.
 pub fn is_profile_file(name: &str) -> bool {
     name.ends_with(".md") && !name.eq_ignore_ascii_case("README.md") && !name.starts_with('.')
 }

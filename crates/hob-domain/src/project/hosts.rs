@@ -1,40 +1,41 @@
-//! Hosts that a set-up step fetches from, as the repository's own files name them: lock files, and the settings of what installs.
+//! Hosts that a set-up step fetches from, according to the repository's own files: lock files, and the installers'
+//! settings.
 //!
-//! The files may be hostile: they are read as lines, so many bytes of each, and what is taken from them is a plain host name or
-//! nothing.
+//! The files may be hostile: they are read as lines, up to a number of bytes each, and only plain host names are taken
+//! from them.
 
 use std::collections::BTreeSet;
 
 use crate::project::files::{ProjectFiles, is_manifest, is_project};
 
-/// Bytes of a file that are looked at.
+/// The most bytes of a file that are read.
 const TEXT_MAX: usize = 4 << 20;
-/// Bytes before an address in which a word says what it is for.
+/// The most bytes before an address that may say what it is for.
 const BEFORE_MAX: usize = 64;
-/// Hosts that are proposed. Whoever fetches from more has to name them.
+/// The most hosts that are proposed; a repository that needs more has to list them.
 pub(super) const HOSTS_MAX: usize = 10;
-/// Files that are read for them, beside the manifests.
+/// The most files that are read for them, in addition to the manifests.
 const FILES_MAX: usize = 20;
-/// Hosts that are looked at of one file.
+/// The most hosts of one file that are read.
 const SEEN_MAX: usize = 100;
-/// What a step fetches from begins so.
+/// The beginning of an address that a step fetches from.
 const SCHEME: &str = "https://";
 /// The sections of `pyproject.toml` and `uv.toml` whose addresses are those of registries.
 const REGISTRIES: [&str; 4] = ["[[tool.poetry.source]]", "[[tool.uv.index]]", "[[index]]", "[tool.uv]"];
 
-/// What an address in a file says.
+/// What the addresses in a file are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// Where packages come from.
+    /// The source of packages.
     Registry,
-    /// Where some of them come from; the registry of the others is not named.
+    /// The source of some packages; the file does not name the registry of the others.
     Some,
 }
 
 /// A file, the words before its addresses that count, and what they say.
 type Source = (&'static str, &'static [&'static str], Names);
 
-/// What one program installs by.
+/// The files of one installer.
 struct Tool {
     /// Files one of which is a key of its steps.
     keys: &'static [&'static str],
@@ -112,16 +113,16 @@ const TOOLS: [Tool; 4] = [
 ];
 const LISTED: &[&str] = &["-i", "--index-url", "--extra-index-url", "--find-links"];
 
-/// Where a step fetches from, as far as files say so.
+/// The hosts that a step fetches from, as far as files say so.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Names of hosts.
+    /// The hosts' names.
     pub(super) hosts: BTreeSet<String>,
-    /// Whether a file says where packages come from, and not only some of them.
+    /// Whether a file names the source of all packages, not only of some.
     pub(super) is_named: bool,
 }
 
-/// The hosts of what `key` decides, by the files of its folder and the settings at the top.
+/// The hosts for the steps that `key` decides about, from the files in its folder and the settings at the top.
 pub(super) fn found(key: &[String], (files, top): (&ProjectFiles, &ProjectFiles)) -> Found {
     let mut all = Found::default();
     let tools = TOOLS.iter().filter(|tool| key.iter().any(|file| tool.keys.contains(&file.as_str())));
@@ -143,7 +144,7 @@ fn is_lock(name: &str) -> bool {
     name.contains("lock") || name.contains("shrinkwrap") || name.contains("requirements")
 }
 
-/// The paths that say where steps fetch from, manifests left out: lock files and the settings of what installs.
+/// The paths that say where steps fetch from, without manifests: lock files and installers' settings.
 pub fn host_files<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let names_hosts = |name: &str| TOOLS.iter().flat_map(|tool| tool.sources).any(|(known, ..)| *known == name);
     let matters = |path: &&str| match path.split_once('/') {
@@ -182,7 +183,7 @@ fn hosts(name: &str, text: &str, words: &[&str]) -> BTreeSet<String> {
     found
 }
 
-/// What stands before an address, without what joins the two.
+/// The text before an address, without what joins the two.
 fn before(text: &str) -> &str {
     let mut from = text.len().saturating_sub(BEFORE_MAX);
     while !text.is_char_boundary(from) {
@@ -196,7 +197,7 @@ fn before(text: &str) -> &str {
     text.trim_end_matches([' ', '\t', '"', '\'', '=', ':', '{', '['])
 }
 
-/// The host of what follows the scheme. One with a user, another port, an IP address or a name without a dot is none.
+/// The host after the scheme. `None` if it has a user or another port, or is an IP address or a name without a dot.
 fn host(text: &str) -> Option<String> {
     let ends = |c: char| {
         !(c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | ':' | '@' | '[' | ']' | '%' | '_' | '*' | '$'))
@@ -210,7 +211,7 @@ fn host(text: &str) -> Option<String> {
             && !label.ends_with('-')
     };
     let labels: Vec<&str> = name.split('.').take(128).collect();
-    // The end of no name begins with a digit, and that of each address does.
+    // The last label of a name never begins with a digit, and that of an IP address always does.
     let is_name = labels.len() > 1 && labels.last()?.starts_with(|c: char| c.is_ascii_lowercase());
     (is_name && name.len() <= 253 && labels.into_iter().all(is_label)).then_some(name)
 }
@@ -338,7 +339,7 @@ mod tests {
         assert_eq!(other, (Vec::new(), false), "another program's file");
     }
 
-    /// Attack corpus J130: a lock file that names what is no plain host of the internet, or writes into the proposal.
+    /// Attack corpus J130: a lock file that names something other than a public host, or writes into the proposal.
     #[test]
     fn what_is_no_plain_name_is_no_host() {
         for address in [

@@ -16,7 +16,7 @@ enum Manager {
     Bun,
 }
 
-/// Lock files, the most telling first.
+/// Lock files, the most significant first.
 const LOCKS: [(&str, Manager); 6] = [
     ("pnpm-lock.yaml", Manager::Pnpm),
     ("yarn.lock", Manager::Yarn),
@@ -27,7 +27,7 @@ const LOCKS: [(&str, Manager); 6] = [
 ];
 /// Scripts that run all the others, if they test.
 const WHOLE: [&str; 4] = ["check", "verify", "validate", "ci"];
-/// Scripts that look at the code, in the order of their cost; of each row the first that is there.
+/// Scripts that inspect the code, in the order of their cost; the first existing one of each row is used.
 const LINTS: [&[&str]; 3] = [
     &["format:check", "check:format", "fmt:check", "prettier:check"],
     &["lint", "lint:check", "eslint"],
@@ -68,7 +68,7 @@ fn manager(name: &str) -> Option<Manager> {
     }
 }
 
-/// Installs what the lock file names, and nothing else.
+/// The command that installs exactly the lock file's packages.
 fn frozen(manager: Manager, files: &ProjectFiles) -> &'static str {
     match manager {
         Manager::Npm => "npm ci",
@@ -80,7 +80,7 @@ fn frozen(manager: Manager, files: &ProjectFiles) -> &'static str {
     }
 }
 
-/// Installs without a lock file, and leaves none.
+/// The command that installs without a lock file and does not create one.
 fn fresh(manager: Manager) -> &'static str {
     match manager {
         Manager::Npm => "npm install --no-package-lock",
@@ -97,7 +97,7 @@ fn checks(manager: Manager, scripts: &Value) -> Vec<String> {
     }
     let test = ["test", "test:unit", "test:ci"].into_iter().find(|name| script(name).is_some());
     let tested = test.and_then(script).unwrap_or_default();
-    // A script that the test runs already is not run again.
+    // A script that the test already runs is not run again.
     let fits = |name: &&&str| script(name).is_some() && !tested.contains(&format!("run {name}"));
     let lints = LINTS.iter().filter_map(|names| names.iter().find(fits));
     lints.copied().chain(test).map(|name| run(manager, name)).collect()
@@ -116,7 +116,7 @@ fn run(manager: Manager, script: &str) -> String {
         (Manager::Npm, script) => format!("npm run {script}"),
         (Manager::Pnpm, script) => format!("pnpm run {script}"),
         (Manager::Yarn, script) => format!("yarn run {script}"),
-        // `bun test` is Bun's own test runner, whatever the script says.
+        // `bun test` is Bun's own test runner, regardless of the script.
         (Manager::Bun, script) => format!("bun run {script}"),
     }
 }

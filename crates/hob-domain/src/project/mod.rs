@@ -1,7 +1,7 @@
-//! What a repository is made of, told by its files: the checks that verify it and the steps that fetch what they need.
+//! Recognizes by a repository's files the checks that verify it and the steps that fetch what they need.
 //!
-//! [`proposal()`] is for the person who sets Hob up: `hob init` writes it into `.github/hob.toml`, and `hob doctor` names its
-//! steps. Nothing here runs anything, and no check is proposed that writes, publishes or deploys.
+//! [`proposal()`] is for the person who sets Hob up: `hob init` writes it into `.github/hob.toml`, and `hob doctor`
+//! names its steps. Nothing here runs programs, and no proposed check writes, publishes or deploys.
 //!
 //! | part | finds |
 //! |---|---|

@@ -1,11 +1,12 @@
-//! What one language, or one program that runs commands, adds to a proposal.
+//! The part of a proposal for one language, or for one program that runs commands.
 
 use crate::project::{
     files::ProjectFiles,
     hosts::{Found, found},
 };
 
-/// Words in a command or a recipe by which it changes files, publishes, needs a daemon that no sandbox has, or never ends.
+/// Words in a command or a recipe that mean that it changes files, publishes, needs a daemon that no sandbox has, or
+/// never ends.
 const NEVER: [&str; 20] = [
     "--fix",
     "--update",
@@ -28,9 +29,9 @@ const NEVER: [&str; 20] = [
     "upload",
     "watchexec",
 ];
-/// What switches one of these off.
+/// Options that switch one of these off.
 const OFF: [&str; 2] = ["--watch=false", "--watchAll=false"];
-/// Words by which a command fetches: checks have no network, and what they need is the steps' to fetch.
+/// Words in a command that mean that it fetches: checks have no network, and set-up steps have to fetch what they need.
 const FETCHES: [&str; 10] = [
     "bundle install",
     "cargo install",
@@ -49,11 +50,11 @@ const FETCHES: [&str; 10] = [
 pub(super) struct Part {
     pub(super) checks: Vec<String>,
     pub(super) steps: Vec<Step>,
-    /// Where the checks themselves fetch from; none: they fetch nothing.
+    /// The hosts that the checks themselves fetch from. `None` if they fetch nothing.
     pub(super) checks_from: Option<Found>,
 }
 
-/// A set-up step, and the files whose content decides whether it runs anew.
+/// A set-up step, and the files whose content decides whether it runs again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) command: String,
@@ -67,7 +68,7 @@ impl Part {
         self.steps.push(Step { command: command.into(), key, from: Found::default() });
     }
 
-    /// The same with the hosts that the files of its folder name, and the settings at the top.
+    /// The same with the hosts in its folder's files and in the settings at the top.
     pub(super) fn with_hosts(mut self, files: &ProjectFiles, top: &ProjectFiles) -> Self {
         for step in &mut self.steps {
             step.from = found(&step.key, (files, top));
@@ -92,7 +93,7 @@ impl Part {
     }
 }
 
-/// Whether a command only looks: it can be a check.
+/// Whether a command only looks, so that it can be a check.
 pub(super) fn only_looks(command: &str) -> bool {
     let on = OFF.iter().fold(command.to_owned(), |text, off| text.replace(off, ""));
     let formats = |line: &str| line.contains("cargo fmt") && !line.contains("--check");

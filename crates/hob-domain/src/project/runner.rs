@@ -1,4 +1,4 @@
-//! The repository's own one command: recipes of `just`, then targets of `make`.
+//! The repository's own command: recipes of `just`, then targets of `make`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ struct Target {
 
 type Targets = BTreeMap<String, Target>;
 
-/// The commands of the first program that has one that tests; none: there is no such program.
+/// The commands of the first program that has a test command. `None` if there is no such program.
 pub(super) fn runner(files: &ProjectFiles) -> Option<Vec<String>> {
     let just = files.those(&["justfile", "Justfile", ".justfile"]);
     let make = files.those(&["GNUmakefile", "makefile", "Makefile"]);
@@ -27,7 +27,7 @@ pub(super) fn runner(files: &ProjectFiles) -> Option<Vec<String>> {
     just.or_else(|| make.first().and_then(|file| commands("make", &targets(files.text(file)))))
 }
 
-/// `check` alone where it tests, too; else `test`, and `lint` beside it.
+/// Only `check` if it runs tests, too; else `test`, with `lint` if there is one.
 fn commands(program: &str, targets: &Targets) -> Option<Vec<String>> {
     let looks = |name: &str| targets.get(name).is_some_and(|one| !one.wants_argument) && looks(name, targets);
     let call = |name: &str| format!("{program} {name}");
@@ -46,7 +46,7 @@ fn commands(program: &str, targets: &Targets) -> Option<Vec<String>> {
     }
 }
 
-/// Whether a target does something, and it and all that runs before it change nothing and fetch nothing.
+/// Whether a target has commands, and neither it nor its prerequisites change or fetch anything.
 fn looks(name: &str, targets: &Targets) -> bool {
     let (mut seen, mut next) = (BTreeSet::new(), vec![name]);
     let mut does = false;
