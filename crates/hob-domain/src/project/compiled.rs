@@ -1,8 +1,8 @@
-//! Languages whose own program builds and tests: Rust, Go, those of the Java machine, and .NET.
+//! Languages whose own program builds and tests: Rust, Go, those of the JVM, and .NET.
 
 use crate::project::{files::ProjectFiles, part::Part};
 
-/// Files from which Gradle decides what to fetch.
+/// Files that determine what Gradle fetches.
 const GRADLE: [&str; 7] = [
     "build.gradle",
     "build.gradle.kts",
@@ -21,7 +21,7 @@ pub(super) fn cargo(files: &ProjectFiles) -> Option<Part> {
     }
     let manifest = files.text("Cargo.toml");
     let locked = if files.has("Cargo.lock") { " --locked" } else { "" };
-    // A package at the top of a workspace would otherwise be tested alone.
+    // Otherwise only the package at the top of a workspace would be tested.
     let all = if manifest.lines().any(|line| line.trim() == "[workspace]") { " --workspace" } else { "" };
     let mut part = Part::default();
     if files.has_any(&["rustfmt.toml", ".rustfmt.toml"]) {

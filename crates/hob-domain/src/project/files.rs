@@ -1,8 +1,9 @@
-//! The files of a repository as the detection sees them: all paths, and the text of the few that say how it is built.
+//! The files of a repository as the detection sees them: all paths, and the texts of the few files that say how it is
+//! built.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files whose text matters.
+/// The files whose text is read.
 const READ: [&str; 21] = [
     ".justfile",
     "Cargo.toml",
@@ -28,7 +29,7 @@ const READ: [&str; 21] = [
 ];
 /// The most files that are read of one repository.
 const READ_MAX: usize = 40;
-/// Folders that hold no project of their own, or one that is not the repository's work.
+/// Folders that contain no project, or one that is not the repository's own work.
 const APART: [&str; 16] = [
     "bench",
     "benches",
@@ -70,7 +71,7 @@ impl ProjectFiles {
         self.texts.get(path).map_or("", String::as_str)
     }
 
-    /// The files of `names` that are there.
+    /// Those of `names` that exist.
     pub(super) fn those<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
         names.iter().copied().filter(|name| self.has(name)).collect()
     }
@@ -83,7 +84,7 @@ impl ProjectFiles {
         self.paths.iter().map(String::as_str)
     }
 
-    /// The folders at the top that may be projects of their own.
+    /// The folders at the top that may be separate projects.
     pub(super) fn folders(&self) -> BTreeSet<&str> {
         self.paths().filter_map(|path| Some(path.split_once('/')?.0)).filter(|folder| is_project(folder)).collect()
     }
@@ -98,7 +99,7 @@ impl ProjectFiles {
     }
 }
 
-/// Whether a folder's name can stand in a command as it is, and the folder is no side matter.
+/// Whether a folder's name can be used in a command unquoted, and the folder is not a side matter.
 pub(super) fn is_project(folder: &str) -> bool {
     let plain = folder.starts_with(|c: char| c.is_ascii_alphanumeric())
         && folder.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
@@ -110,14 +111,14 @@ pub(super) fn is_manifest(name: &str) -> bool {
     READ.contains(&name)
 }
 
-/// The paths whose text [`proposal`](super::proposal()) looks at: manifests at the top and in the folders there.
+/// The paths whose text [`proposal`](super::proposal()) reads: manifests at the top and in the folders there.
 pub fn manifests<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let matters = |path: &&str| match path.split_once('/') {
         None => is_manifest(path),
         Some((folder, name)) => is_project(folder) && is_manifest(name),
     };
     let mut found: Vec<&str> = paths.into_iter().filter(matters).collect();
-    // Those at the top first: they are read whatever there is below.
+    // Those at the top come first, so that they are read regardless of the folders.
     found.sort_by_key(|path| (path.contains('/'), *path));
     found.truncate(READ_MAX);
     found

@@ -1,11 +1,11 @@
-//! Projects in Python: what they install with, and what runs their tests.
+//! Python projects: how they install packages and run tests.
 //!
-//! Steps and checks run in different folders, so no script of an environment is called by its name: its first line has the
-//! folder in it that it was made in. `python -m` finds it anyway.
+//! Steps and checks run in different folders, so an environment's scripts cannot be called by name: their first line
+//! contains the folder that they were made in. `python -m` works anyway.
 
 use crate::project::{files::ProjectFiles, hosts::Found, part::Part};
 
-/// Lists of packages, the one that people install first.
+/// Lists of packages, in order of preference.
 const LISTS: [&str; 6] = [
     "requirements.txt",
     "requirements-dev.txt",
@@ -14,10 +14,10 @@ const LISTS: [&str; 6] = [
     "requirements-test.txt",
     "test-requirements.txt",
 ];
-/// Extras by whose name a project installs what its tests need.
+/// Names of extras that projects use for their tests' packages.
 const EXTRAS: [&str; 5] = ["dev", "test", "tests", "testing", "develop"];
 
-/// Where the packages are installed.
+/// The place where packages are installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Home {
     Uv,
@@ -35,7 +35,7 @@ pub(super) fn python(files: &ProjectFiles) -> Option<Part> {
     }
     if let Some(own) = own_environments(files) {
         let checks = vec![own.to_owned()];
-        // It makes its own environments at each run.
+        // It makes its own environment for each run.
         return Some(Part { checks, checks_from: Some(Found::default()), ..Part::default() });
     }
     let mut part = Part::default();
@@ -62,7 +62,7 @@ pub(super) fn python(files: &ProjectFiles) -> Option<Part> {
     Some(part)
 }
 
-/// The program that makes an environment for each of its runs.
+/// The program that makes an environment for each of its runs, if one is used.
 fn own_environments(files: &ProjectFiles) -> Option<&'static str> {
     let says = |file: &str, section: &str| files.text(file).lines().any(|line| line.trim().starts_with(section));
     if files.has("noxfile.py") {
@@ -72,13 +72,13 @@ fn own_environments(files: &ProjectFiles) -> Option<&'static str> {
     (tox || says("pyproject.toml", "[tool.tox") || says("setup.cfg", "[tox:")).then_some("tox")
 }
 
-/// What the files say that name packages.
+/// The texts of the files that list packages.
 fn told(files: &ProjectFiles, lists: &[&str]) -> String {
     let named = ["pyproject.toml", "setup.cfg", "setup.py"].into_iter().chain(lists.iter().copied());
     named.map(|file| files.text(file)).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a package is among those that are installed, and not only configured.
+/// Whether a package is installed, and not only configured.
 fn is_needed(told: &str, package: &str) -> bool {
     told.lines().any(|line| {
         let line = line.trim();
@@ -91,7 +91,7 @@ fn is_configured(files: &ProjectFiles, tool: &str, own: &[&str]) -> bool {
     files.has_any(own) || files.text("pyproject.toml").lines().any(|line| line.trim().starts_with(&section))
 }
 
-/// Whether the settings of mypy say what it looks at.
+/// Whether the settings of mypy name the files to check.
 fn mypy_knows_its_files(files: &ProjectFiles) -> bool {
     let sections = ["mypy.ini", ".mypy.ini", "pyproject.toml"].map(|file| files.text(file));
     let own = sections.iter().flat_map(|text| text.lines().skip_while(|line| !line.trim().ends_with("mypy]")).skip(1));
@@ -100,7 +100,7 @@ fn mypy_knows_its_files(files: &ProjectFiles) -> bool {
         .any(|(key, _)| matches!(key.trim(), "files" | "packages" | "modules"))
 }
 
-/// What runs the tests.
+/// The program that runs the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tests {
     Pytest,
@@ -138,7 +138,7 @@ fn set_up(files: &ProjectFiles, lists: &[&str], (told, tests): (&str, Tests), pa
         return Home::Uv;
     }
     if files.has("poetry.lock") {
-        // Elsewhere the environment would be found by the folder of the checkout, which changes.
+        // Otherwise the environment would be found by the checkout's folder, which changes.
         part.step("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction", &["poetry.lock"]);
         return Home::Poetry;
     }
@@ -173,7 +173,7 @@ fn interpreter(home: Home) -> &'static str {
     }
 }
 
-/// Whether the packages stand in `src`. What was installed from there is what stood there when the step ran.
+/// Whether the packages are in `src`. An installation from there contains the files as they were when the step ran.
 fn has_src_layout(files: &ProjectFiles) -> bool {
     files.paths().any(|path| path.strip_prefix("src/").is_some_and(|inner| inner.ends_with("/__init__.py")))
 }

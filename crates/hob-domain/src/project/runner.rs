@@ -114,7 +114,7 @@ fn recipes(text: &str) -> Targets {
         let Some((head, needs)) = line.split_once(':').filter(|(_, needs)| !needs.starts_with('=')) else { continue };
         let mut head = head.trim_start_matches('@').split_whitespace();
         let Some(name) = head.next() else { continue };
-        // `+args` asks for one at least; `*args` and `arg="value"` ask for none.
+        // `+args` needs at least one argument; `*args` and `arg="value"` need none.
         let wants_argument = !head.all(|argument| argument.starts_with('*') || argument.contains('='));
         found.insert(name.to_owned(), Target { needs: words(needs).collect(), recipe: String::new(), wants_argument });
         current = Some(name.to_owned());

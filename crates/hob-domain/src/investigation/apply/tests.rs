@@ -263,8 +263,8 @@ fn any_action() -> impl Strategy<Value = CaseAction> {
 }
 
 proptest! {
-    /// Requirement P9: whatever an agent tries, a conclusion has answers to what is required and a hypothesis that is
-    /// validated, and all that is named is there.
+    /// Requirement P9: for any actions of an agent, a conclusion has answers to the required questions and a validated
+    /// hypothesis, and everything that it refers to exists.
     #[test]
     fn no_conclusion_is_reached_without_its_gate(actions in prop::collection::vec(any_action(), 0..60)) {
         let mut record = begun();

@@ -148,7 +148,7 @@ fn no_word_of_a_model_or_a_stranger_does_anything() {
     record.state = hostile.into();
     record.conclusion.as_mut().unwrap().to_settle = vec![hostile.into()];
     let text = report(&record, later());
-    // A dot stands for what cannot be seen.
+    // A dot shows an invisible character.
     insta::assert_snapshot!(text.replace('\u{200b}', "·"), @r"
     <!-- hob:investigation -->
     ## Conclusion
