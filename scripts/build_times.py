@@ -17,7 +17,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = [
-    "hob-domain=crates/hob-domain/src/slug.rs",
+    "hob-domain=crates/hob-domain/src/change/slug.rs",
     "hob-agent=crates/hob-agent/src/native/turns.rs",
     "hob-worker=crates/hob-worker/src/attempt/publish.rs",
     "github-emulator=crates/github-emulator/src/api/merge.rs",

@@ -4,7 +4,7 @@
 //! one: the text in a command is escaped, and within a group, where lines of progress are, commands are stopped until a
 //! secret token (GitHub's "Workflow commands for GitHub Actions").
 
-use hob_domain::{clip, terminal};
+use hob_text::{clip, terminal};
 
 use crate::cli::output;
 

@@ -6,9 +6,8 @@ use std::{
 };
 
 use hob_agent::{AgentError, AgentParts, Registry};
-use hob_domain::{
-    FailureClass, IMAGE_BYTES_MAX, IMAGES_MAX, Image, Outcome, RunId, RunReport, RunRequest, Spend, clip, terminal,
-};
+use hob_domain::{FailureClass, IMAGE_BYTES_MAX, IMAGES_MAX, Image, Outcome, RunId, RunReport, RunRequest, Spend};
+use hob_text::{clip, terminal};
 use serde::Serialize;
 
 use crate::cli::{
@@ -139,7 +138,7 @@ fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, repor
         let (kind, text, title) = alone::said(outcome);
         json::result(&Ended { outcome: kind, text, title, agent, session, usd, spend, turns, cached_tokens })?;
     } else {
-        let turns = turns.map(|turns| format!(", {}", hob_domain::count(turns, "turn"))).unwrap_or_default();
+        let turns = turns.map(|turns| format!(", {}", hob_text::count(turns, "turn"))).unwrap_or_default();
         output::line(format!("{}\n{spend}{turns}; session {session}", terminal(&sessions::outcome(outcome))))?;
     }
     match outcome {

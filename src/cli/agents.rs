@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use hob_agent::{AgentParts, Registry};
 use hob_config::{AdapterName, BackendKind, ProfileSettings, Settings, child_environment};
-use hob_domain::{Catalog, CatalogEntry, Profile, ProfileFiles, ProfileSource, Sha, Standing, allowed_model, terminal};
+use hob_domain::{Catalog, CatalogEntry, Profile, ProfileFiles, ProfileSource, Sha, Standing, allowed_model};
 use hob_process::Program;
+use hob_text::terminal;
 use hob_worker::catalog;
 use hob_workspace::commit_profiles;
 use serde::Serialize;

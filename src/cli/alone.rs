@@ -4,11 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use hob_agent::{AgentBackend, Executor, RunContext, session::Sessions};
 use hob_config::{Settings, child_environment};
-use hob_domain::{
-    BriefParts, Image, Outcome, Progress, ReviewBrief, RunId, RunPurpose, RunReport, RunRequest, brief, rendered,
-    terminal, title,
-};
+use hob_domain::{Image, Outcome, Progress, RunId, RunPurpose, RunReport, RunRequest};
 use hob_forge::fresh_nonce;
+use hob_text::{rendered, terminal, title};
+use hob_words::{BriefParts, ReviewBrief, brief};
 use hob_worker::worker_id;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

@@ -1,7 +1,8 @@
 //! `hob approve ISSUE`.
 
-use hob_domain::{IssueNumber, WorkPlan, terminal};
+use hob_domain::{IssueNumber, WorkPlan};
 use hob_forge::Access;
+use hob_text::terminal;
 use hob_worker::Approved;
 
 use crate::cli::{

@@ -8,7 +8,8 @@ use std::{
 };
 
 use hob_agent::{Approval, Proposal, Verdict};
-use hob_domain::{ActionMark, IssueNumber, Proposed, RepoName, terminal};
+use hob_domain::{ActionMark, IssueNumber, Proposed, RepoName};
+use hob_text::terminal;
 use tokio::sync::mpsc;
 
 use crate::cli::{

@@ -1,7 +1,7 @@
 //! `hob doctor`: checks what Hob needs, and says how to fix what is wrong.
 
-use hob_domain::{count, terminal};
 use hob_forge::Access;
+use hob_text::{count, terminal};
 use hob_worker::{
     RunsIn, WorkError, Worker,
     preflight::{self, Finding, Health},

@@ -81,7 +81,7 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
         return 0;
     }
     let (exit, sentence) = (code_of(error), output::sentence(error));
-    output::note(format!("{} {}", styled(BAD, "hob:"), hob_domain::terminal(&sentence)));
+    output::note(format!("{} {}", styled(BAD, "hob:"), hob_text::terminal(&sentence)));
     if as_json {
         // If standard output itself fails, the exit code says so.
         json::error(exit, &sentence).ok();

@@ -4,8 +4,9 @@
 use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
 use hob_domain::{
-    Candidate, Catalog, Evaluation, Judged, Likeness, ProfileName, RoutedText, Router, RoutingRules, evaluate, terminal,
+    Candidate, Catalog, Evaluation, Judged, Likeness, ProfileName, RoutedText, Router, RoutingRules, evaluate,
 };
+use hob_text::terminal;
 use hob_workspace::folder_profiles;
 use serde::{Deserialize, Serialize};
 

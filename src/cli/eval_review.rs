@@ -6,10 +6,12 @@ use std::{path::Path, time::Duration};
 use hob_agent::{AgentParts, Executor, NarrowedAgent, Registry, RunContext, session::Sessions};
 use hob_config::child_environment;
 use hob_domain::{
-    CatalogEntry, Findings, IssueNumber, Judgement, LookParts, Outcome, Profile, ProfileFiles, ProfileName,
-    ProfileSource, RepoName, ReviewCase, ReviewScore, RunId, RunPurpose, RunRequest, Spend, look_brief, terminal,
+    CatalogEntry, IssueNumber, Outcome, Profile, ProfileFiles, ProfileName, ProfileSource, RepoName, RunId, RunPurpose,
+    RunRequest, Spend,
 };
 use hob_forge::fresh_nonce;
+use hob_text::terminal;
+use hob_words::{Findings, Judgement, LookParts, ReviewCase, ReviewScore, look_brief};
 use hob_worker::catalog;
 use serde::Serialize;
 use tokio::sync::mpsc;

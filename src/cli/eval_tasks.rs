@@ -9,13 +9,14 @@ use std::{
 use futures_util::{StreamExt, stream};
 use hob_agent::{AgentBackend, AgentError, AgentParts, Approval, Executor, Registry, RunContext};
 use hob_config::{BackendKind, child_environment};
-use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, clip, count, terminal};
+use hob_domain::{FailureClass, Outcome, RunReport, RunRequest};
 use hob_eval::{
     Comparison, EvalError, Found, Heading, LimitKind, Results, Score, Scratch, SweBenchParts, Task, Trial, Unusable,
     Verdict, Verifier, find_tasks,
 };
 use hob_process::Exit as ProcessExit;
 use hob_sandbox::{Tier, probe};
+use hob_text::{clip, count, terminal};
 use hob_worker::sandbox_of_tier;
 use serde::Serialize;
 use serde_json::json;

@@ -1,7 +1,8 @@
 //! `hob explain ISSUE`.
 
-use hob_domain::{IssueNumber, terminal};
+use hob_domain::IssueNumber;
 use hob_forge::Access;
+use hob_text::terminal;
 use hob_worker::{Explained, explain};
 
 use crate::cli::{

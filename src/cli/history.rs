@@ -1,7 +1,8 @@
 //! `hob history ISSUE`.
 
-use hob_domain::{IssueNumber, terminal};
+use hob_domain::IssueNumber;
 use hob_forge::Access;
+use hob_text::terminal;
 
 use crate::cli::{
     args::Shared,

@@ -1,8 +1,9 @@
 //! `hob init`: makes a repository ready for Hob, by its labels and one pull request.
 
 use hob_config::REPOSITORY_SETTINGS_PATH;
-use hob_domain::{LabelNames, Proposal, Workflows, count, terminal};
+use hob_domain::{LabelNames, Proposal, Workflows};
 use hob_forge::Access;
+use hob_text::{count, terminal};
 use hob_worker::onboard::{
     LeftOut, NewFile, Offered, Onboarded, SCHEDULE_PATH, Survey, WITHOUT_WORKFLOW, WORKFLOW_PATH, onboard, survey,
 };

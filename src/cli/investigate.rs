@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use hob_agent::Executor;
 use hob_domain::{
-    FailureClass, Outcome, RepoName, RunId, RunReport, RunRequest, clip,
+    FailureClass, Outcome, RepoName, RunId, RunReport, RunRequest,
     investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm},
 };
+use hob_text::clip;
 
 use crate::cli::{
     alone,

@@ -1,13 +1,13 @@
 //! The output of `hob investigate`: each iteration, and the result, within the width of the terminal.
 
 use hob_domain::{
-    RunReport, Spend, count,
+    RunReport, Spend,
     investigation::{
         Answered, CaseProgress, CaseStatus, Confidence, Hypothesis, Investigation, Iteration, Question, Standing,
         report,
     },
-    terminal,
 };
+use hob_text::{count, terminal};
 use serde::Serialize;
 
 use crate::cli::{

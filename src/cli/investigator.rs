@@ -7,10 +7,9 @@ use std::{
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
 use hob_config::AgentSettings;
-use hob_domain::{
-    CatalogEntry, Profile, ProfileLimits, ProfileName, ProfileSource, investigation::CaseTemplate, profile_brief,
-};
+use hob_domain::{CatalogEntry, Profile, ProfileLimits, ProfileName, ProfileSource, investigation::CaseTemplate};
 use hob_forge::fresh_nonce;
+use hob_words::profile_brief;
 
 use crate::cli::{
     agents::catalog_here,

@@ -3,7 +3,7 @@
 
 use std::os::fd::AsFd;
 
-use hob_domain::terminal;
+use hob_text::terminal;
 use textwrap::{Options, WordSplitter, core::display_width};
 
 use crate::cli::output::{self, BOLD, Unwritable, styled};

@@ -1,7 +1,7 @@
 //! `hob list` and `hob run --dry-run`, which are the same: the queue in its order, and why the other issues wait.
 
-use hob_domain::terminal;
 use hob_forge::Access;
+use hob_text::terminal;
 use hob_worker::{Explained, Worker, explain};
 
 use crate::cli::{

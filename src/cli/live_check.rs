@@ -1,7 +1,7 @@
 //! `hob doctor --live`: compares the forge's answers with Hob's assumptions, in a repository that is named twice.
 
-use hob_domain::{count, terminal};
 use hob_forge::{Live, LiveReport, TEST_PREFIX, live_check};
+use hob_text::{count, terminal};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

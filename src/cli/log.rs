@@ -9,7 +9,8 @@ use std::{
 
 use anyhow::Context;
 use hob_agent::session::{Line, SessionEvent, SessionState};
-use hob_domain::{Outcome, terminal};
+use hob_domain::Outcome;
+use hob_text::terminal;
 
 use crate::cli::{
     args::{LogArgs, Shared},

@@ -12,8 +12,9 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use hob_domain::{KnownSecrets, RepoName, terminal};
+use hob_domain::RepoName;
 use hob_forge::Rate;
+use hob_text::{KnownSecrets, terminal};
 
 /// Whether a line names its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! `hob ready`: the issues that may be claimed now, for an engine that starts a `hob work` for each.
 
-use hob_domain::{count, terminal};
 use hob_forge::Access;
+use hob_text::{count, terminal};
 use hob_worker::{ReadyIssue, WorkError, Worker, longest_attempt, ready, schedule_trouble};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;

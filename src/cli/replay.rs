@@ -7,7 +7,8 @@ use hob_agent::{
     session::{Line, SessionEvent, Sessions},
 };
 use hob_config::child_environment;
-use hob_domain::{Outcome, RunRequest, count, terminal};
+use hob_domain::{Outcome, RunRequest};
+use hob_text::{count, terminal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

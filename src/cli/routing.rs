@@ -1,7 +1,8 @@
 //! `hob routing`: the choice for each issue, the choices that people changed, and how often the router was right.
 
-use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, count, routing_overview, terminal};
+use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, routing_overview};
 use hob_forge::Access;
+use hob_text::{count, terminal};
 use hob_worker::{Routed, routes};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! `hob run`.
 
-use hob_domain::count;
 use hob_forge::Access;
 use hob_process::exit_at_second;
+use hob_text::count;
 use hob_worker::{Repositories, RunLimits, RunSummary, WorkError};
 use rustix::process::Signal;
 use tokio_util::sync::CancellationToken;

@@ -2,10 +2,10 @@
 
 use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
 use hob_domain::{
-    FailureClass, LastLines, Outcome, RunId, count, dollars,
+    FailureClass, LastLines, Outcome, RunId, dollars,
     investigation::{CaseStatus, Investigation},
-    terminal,
 };
+use hob_text::{count, terminal};
 use serde::Serialize;
 
 use crate::cli::{

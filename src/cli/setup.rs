@@ -9,9 +9,10 @@ use hob_agent::{AgentParts, Approval, variables_of_agents};
 use hob_config::{
     SecretFiles, Settings, SettingsError, Standard, Webhook, child_environment, hob_variables, own_secrets,
 };
-use hob_domain::{KnownSecrets, RepoName};
+use hob_domain::RepoName;
 use hob_forge::{Access, Connection, Forge};
 use hob_sandbox::{Sandbox, Tier};
+use hob_text::KnownSecrets;
 use hob_worker::{
     EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, sandbox_of_tier, worker_id,
 };

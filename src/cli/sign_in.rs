@@ -3,8 +3,9 @@
 use std::{io::Read, path::Path};
 
 use hob_config::{AppSettings, Standard};
-use hob_domain::{KnownSecrets, RepoName};
+use hob_domain::RepoName;
 use hob_forge::{App, AppKey, Authentication};
+use hob_text::KnownSecrets;
 use secrecy::SecretString;
 
 use crate::cli::exit::{Exit, fatal};

@@ -1,10 +1,10 @@
 //! `hob status`.
 
 use hob_domain::{
-    Corrections, Durations, Full, LineProposal, Memory, Record, RepositoryRecord, count, remaining, routing_is_off,
-    terminal,
+    Corrections, Durations, Full, LineProposal, Memory, Record, RepositoryRecord, remaining, routing_is_off,
 };
 use hob_forge::Access;
+use hob_text::{count, terminal};
 use hob_worker::{Worker, explain, repository_record};
 use serde_json::{Value, json};
 

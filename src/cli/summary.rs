@@ -10,7 +10,8 @@ use std::{
 };
 
 use anyhow::Context;
-use hob_domain::{IssueNumber, RepoName, State, clip, count, inert, inert_line};
+use hob_domain::{IssueNumber, RepoName, State};
+use hob_text::{clip, count, inert, inert_line};
 use hob_worker::{CheckedCommit, RunSummary, Waiting, WaitsOn, WorkEvent};
 
 use crate::cli::{

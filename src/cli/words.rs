@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{IssueNumber, State, count, terminal};
+use hob_domain::{IssueNumber, State};
+use hob_text::{count, terminal};
 use hob_worker::{Waiting, WaitsOn};
 
 use crate::cli::{

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use hob_agent::session::{SessionRecord, Sessions};
-use hob_domain::{IssueNumber, RepoName, RunId, Spend, count, investigation::Confidence};
+use hob_domain::{IssueNumber, RepoName, RunId, Spend, investigation::Confidence};
 use hob_forge::Access;
+use hob_text::count;
 use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;

@@ -13,19 +13,21 @@ const CEILING: usize = 500;
 /// Each crate below `crates` and which of our crates it depends on, a line each.
 #[rustfmt::skip]
 const MAP: &[(&str, &[&str])] = &[
-    ("hob-domain", &[]),
+    ("hob-text", &[]),
+    ("hob-domain", &["hob-text"]),
+    ("hob-words", &["hob-domain", "hob-text"]),
     ("hob-listener", &[]),
     ("hob-sandbox", &["hob-listener"]),
     ("hob-config", &["hob-domain", "hob-sandbox"]),
     ("hob-process", &["hob-sandbox"]),
     ("hob-egress", &["hob-config"]),
-    ("hob-forge", &["hob-domain", "hob-config"]),
-    ("hob-workspace", &["hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
-    ("hob-agent", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
-    ("hob-worker", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-workspace", "hob-agent"]),
+    ("hob-forge", &["hob-text", "hob-domain", "hob-config"]),
+    ("hob-workspace", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
+    ("hob-agent", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
+    ("hob-worker", &["hob-text", "hob-domain", "hob-words", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-workspace", "hob-agent"]),
     ("hob-eval", &["hob-process", "hob-sandbox"]),
     ("github-emulator", &[]),
-    ("hob-bench", &["hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent"]),
+    ("hob-bench", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent"]),
 ];
 
 /// Dependencies that tests and examples may have beyond the map.

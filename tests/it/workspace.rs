@@ -10,10 +10,11 @@ use std::{
 use hob_agent::Confined;
 use hob_config::{WorkspaceSettings, child_environment};
 use hob_domain::{
-    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, KnownSecrets, LeftOut, RepoName,
-    Sha, Timestamp, Verdict, WhyLeftOut,
+    ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, LeftOut, RepoName, Sha, Timestamp,
+    Verdict, WhyLeftOut,
 };
 use hob_process::{Exit, Program};
+use hob_text::KnownSecrets;
 use hob_workspace::{
     BranchName, CheckLimits, Checkout, Leftover, Remote, Retention, Room, UnfitWork, Workspace, WorkspaceError,
     run_checks,

@@ -13,8 +13,9 @@ use hob_config::{
     PriceSettings, RecipeSettings, SandboxSettings, SecretFiles, Settings, ToolSettings, is_ready_agent, model_access,
     named_environment, secrets_among,
 };
-use hob_domain::{FailureClass, KnownSecrets, Spend};
+use hob_domain::{FailureClass, Spend};
 use hob_process::Environment;
+use hob_text::KnownSecrets;
 
 use secrecy::{ExposeSecret, SecretString};
 

@@ -1,10 +1,11 @@
 //! Approval: an agent's action that needs a person's approval before it runs, and how the ledger remembers approved
 //! actions.
 
+use hob_text::terminal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ActionMark, terminal};
+use crate::ActionMark;
 
 /// The impact of an action, the lowest first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
     use crate::{
         BlockKind, Blocked, Claimant, IssueNumber, Nonce, Record, State, Timestamp, WorkerId, acquire,
-        record::APPROVED_MAX,
+        issue::record::APPROVED_MAX,
     };
 
     fn proposed(tool: &str, text: &str) -> Proposed {

@@ -1,9 +1,8 @@
 //! An agent's checklist: its steps and their states, as the status comment shows them while the agent works. Because an
 //! agent wrote it, it is made harmless and short everywhere.
 
+use hob_text::{count, inert_line, markup::folded, visible};
 use serde::{Deserialize, Serialize};
-
-use crate::{count, inert_line, markup::folded, visible};
 
 /// The most bytes of a checklist that people see.
 const SHOWN_MAX: usize = 2_048;
@@ -79,13 +78,13 @@ impl Checklist {
     }
 
     /// The checklist while the agent works.
-    pub(super) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         format!("{}:\n\n{}", self.standing(), self.lines("**Now**:"))
     }
 
     /// The checklist after the run: a summary that unfolds to the steps. The step that the agent was working on is not
     /// done.
-    pub(super) fn folded(&self) -> String {
+    pub fn folded(&self) -> String {
         folded(&format!("{} by the agent", self.standing()), &self.lines(TODO))
     }
 
@@ -125,7 +124,7 @@ impl Checklist {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A checklist of three steps.

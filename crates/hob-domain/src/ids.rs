@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// A point in time by the forge's clock.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
+/// The beginning of every comment of Hob's; a comment with it is never an answer, regardless of its author.
+pub const OWN_MARK: &str = "<!-- hob:";
+
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
         $(#[$doc])*

@@ -63,7 +63,7 @@ impl Image {
         if size.width == 0 || size.height == 0 || size.width > SIDE_MAX || size.height > SIDE_MAX {
             return Err(InvalidImage::Pixels(size.width, size.height));
         }
-        let (name, _) = crate::visible(name);
+        let (name, _) = hob_text::visible(name);
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(NAME_MAX).collect();
         Ok(Self { name, media_type, bytes: bytes.into() })
     }

@@ -132,7 +132,7 @@ impl LabelNames {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The default names.

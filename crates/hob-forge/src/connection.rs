@@ -15,7 +15,8 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{KnownSecrets, Login, RepoName, Timestamp, clip};
+use hob_domain::{Login, RepoName, Timestamp};
+use hob_text::{KnownSecrets, clip};
 use http::{HeaderValue, Method, StatusCode, header};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use octocrab::{

@@ -4,7 +4,8 @@
 //! The job names its failed step. The API answers with a separate address of the log, which is valid for a minute and
 //! is read without the token. <https://docs.github.com/rest/actions/workflow-jobs>
 
-use hob_domain::{Timestamp, failing_part};
+use hob_domain::Timestamp;
+use hob_text::failing_part;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

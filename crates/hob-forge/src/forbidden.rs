@@ -1,6 +1,7 @@
 //! What to do about a 403 that is not a rate limit, by its headers, its words, or the permission that the call needs.
 
-use hob_domain::{clip, denied_advice};
+use hob_domain::denied_advice;
+use hob_text::clip;
 use http::HeaderMap;
 
 use crate::{TokenPermission, purpose::permission_advice};

@@ -11,7 +11,7 @@
 
 use std::{sync::PoisonError, time::Duration};
 
-use hob_domain::clip;
+use hob_text::clip;
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -172,7 +172,8 @@ mod tests {
     };
 
     use hob_config::Settings;
-    use hob_domain::{FailureClass, KnownSecrets};
+    use hob_domain::FailureClass;
+    use hob_text::KnownSecrets;
     use http::{Request, Response, header};
     use http_body_util::Full;
     use octocrab::{AuthState, OctoBody, OctocrabBuilder};

@@ -144,7 +144,7 @@ impl Reply {
                 message = format!("{message}; {part}");
             }
         }
-        hob_domain::clip(&message, 500)
+        hob_text::clip(&message, 500)
     }
 
     /// The addresses of the list's other pages.

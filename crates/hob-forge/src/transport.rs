@@ -14,7 +14,8 @@ use std::{
 };
 
 use hob_config::ForgeSettings;
-use hob_domain::{FailureClass, KnownSecrets, Timestamp};
+use hob_domain::{FailureClass, Timestamp};
+use hob_text::KnownSecrets;
 use http::{HeaderValue, Method, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use octocrab::Octocrab;

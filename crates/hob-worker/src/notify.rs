@@ -13,11 +13,9 @@
 //! - Names come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
 use hob_config::WebhookFormat;
-use hob_domain::{
-    AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Notification, Record, code_owners, question_body,
-    question_mark, to_notify,
-};
+use hob_domain::{AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Record, code_owners, to_notify};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
+use hob_words::{Notification, question_body, question_mark};
 
 use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
 

@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hob_domain::{
-    CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, STATUS_MARK,
-    Snapshot, State, Timestamp, has_label,
+    CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, Snapshot, State,
+    Timestamp, has_label,
 };
 use hob_forge::{ForgeError, Issue, LedgerEntry, Tip};
+use hob_words::STATUS_MARK;
 use tokio::time::Instant;
 
 use crate::{

@@ -3,9 +3,10 @@
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
-use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, count, proposed_set_up, routing_is_off};
+use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_sandbox::{Network, Tier, probe};
+use hob_text::count;
 
 use crate::{
     WorkError, Worker,

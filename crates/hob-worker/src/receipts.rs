@@ -4,8 +4,9 @@
 //! One reply to a comment, even if workers die: it begins with a mark that names the comment, and is searched for
 //! before it is written.
 
-use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt, reply_body, reply_mark};
+use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt};
 use hob_forge::{HeldLease, Look, Reaction};
+use hob_words::{reply_body, reply_mark};
 use tokio::sync::Mutex;
 
 use crate::{WorkError, Worker};

@@ -4,8 +4,9 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
-use hob_domain::{CommentId, Ending, FailureClass, LabelChange, Note, STATUS_MARK, State, Transition, status_body};
+use hob_domain::{CommentId, Ending, FailureClass, LabelChange, Note, State, Transition};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look, once};
+use hob_words::{STATUS_MARK, status_body};
 
 use crate::{
     WorkError, WorkEvent, Worker,

@@ -6,8 +6,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use hob_domain::{CommitIdentity, Conflict, Diff, KnownSecrets, LeftOut, Sha, Timestamp};
+use hob_domain::{CommitIdentity, Conflict, Diff, LeftOut, Sha, Timestamp};
 use hob_sandbox::Sandbox;
+use hob_text::KnownSecrets;
 
 use crate::{
     BranchName, Foreign, WorkspaceError,

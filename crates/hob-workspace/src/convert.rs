@@ -96,6 +96,6 @@ impl Converter<'_> {
         let said = String::from_utf8_lossy(&ended.stderr);
         let reason = said.lines().find(|line| line.starts_with("error:") || line.starts_with("fatal:"));
         let reason = reason.or(said.lines().next()).unwrap_or("it gave no reason");
-        Err(UnfitWork::Unconverted { said: hob_domain::clip(reason, 300) }.into())
+        Err(UnfitWork::Unconverted { said: hob_text::clip(reason, 300) }.into())
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use git2::{Delta, DiffDelta, DiffFormat, DiffOptions, Index, Oid, Repository};
-use hob_domain::{ChangeKind, Diff, FileChange, FileMode, Redaction, shown_path};
+use hob_domain::{ChangeKind, Diff, FileChange, FileMode, shown_path};
+use hob_text::Redaction;
 
 use crate::{WorkspaceError, error::library, git_dir, links::links_out, secrets::secrets};
 

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use git2::{Commit, Delta, DiffOptions, ErrorCode, Oid, Repository, Sort};
-use hob_domain::{Redaction, SecretFound, SecretKind, Sha, secrets_in, shown_path, without_tokens};
+use hob_domain::{SecretFound, Sha, shown_path};
+use hob_text::{Redaction, SecretKind, secrets_in, without_tokens};
 
 /// The secrets in the commits from `base` to `head`.
 pub(super) fn secrets(

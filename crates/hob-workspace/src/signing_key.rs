@@ -10,7 +10,7 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use hob_domain::KnownSecrets;
+use hob_text::KnownSecrets;
 use ring::{
     digest::{SHA512, digest},
     signature::{Ed25519KeyPair, KeyPair},

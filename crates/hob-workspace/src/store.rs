@@ -7,8 +7,9 @@ use std::{
 };
 
 use hob_config::WorkspaceSettings;
-use hob_domain::{IssueNumber, KnownSecrets, ProfileFiles, RepoName, Sha};
+use hob_domain::{IssueNumber, ProfileFiles, RepoName, Sha};
 use hob_process::{Environment, unlock_folders};
+use hob_text::KnownSecrets;
 
 use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,

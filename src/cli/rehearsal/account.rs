@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use anyhow::Context;
-use hob_domain::{BlockKind, Blocked, ChosenBy, IssueNumber, RouteChoice, State, count, terminal};
+use hob_domain::{BlockKind, Blocked, ChosenBy, IssueNumber, RouteChoice, State};
+use hob_text::{count, terminal};
 use hob_worker::WorkEvent;
 use serde::Serialize;
 use serde_json::Value;

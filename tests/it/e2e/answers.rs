@@ -161,7 +161,7 @@ async fn a_pause_that_the_forge_asks_for_with_a_failure_is_obeyed() {
             identity(),
             settings,
             Access::ReadOnly,
-            hob_domain::KnownSecrets::default(),
+            hob_text::KnownSecrets::default(),
         )
         .unwrap()
     };

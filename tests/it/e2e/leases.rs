@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, RunPurpose, STATUS_MARK, State, Transition};
+use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
 use hob_forge::{Access, Forge, HeldLease};
+use hob_words::STATUS_MARK;
 use hob_worker::RunLimits;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -44,7 +44,7 @@ async fn a_person_who_may_not_push_is_told_before_anything_is_claimed() {
         hob_forge::Authentication::Token("token-of-rob".into()),
         &settings.forge,
         hob_forge::Access::ReadWrite,
-        hob_domain::KnownSecrets::default(),
+        hob_text::KnownSecrets::default(),
     );
     let forge = Forge::new(reader.unwrap(), repo(), "refs/hob/");
     let error = forge.repository().base_branch().await.unwrap_err().to_string();

@@ -8,8 +8,8 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::Response,
 };
-use hob_domain::KnownSecrets;
 use hob_forge::{Access, Authentication, Connection, Forge};
+use hob_text::KnownSecrets;
 use http::header;
 use tokio::task::JoinHandle;
 

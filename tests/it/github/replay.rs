@@ -13,8 +13,9 @@ use axum::{
     response::Response,
 };
 use hob_config::Settings;
-use hob_domain::{Claimant, IssueNumber, KnownSecrets, Sha};
+use hob_domain::{Claimant, IssueNumber, Sha};
 use hob_forge::{Access, Authentication, Connection, Forge, HeldLease};
+use hob_text::KnownSecrets;
 use http::{Method, header};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use hob_config::Settings;
-use hob_domain::{KnownSecrets, RepoName};
+use hob_domain::RepoName;
 use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
+use hob_text::KnownSecrets;
 use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 

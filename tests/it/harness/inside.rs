@@ -9,8 +9,8 @@ use std::{
 use axum::{Router, body::Body};
 use bytes::Bytes;
 use hob_config::Settings;
-use hob_domain::KnownSecrets;
 use hob_forge::{Access, Authentication, Connection, Forge};
+use hob_text::KnownSecrets;
 use http::{Method, Request, Response, header};
 use http_body_util::{BodyExt, Full};
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};

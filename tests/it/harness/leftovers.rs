@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hob_domain::{STATUS_MARK, State, held_by};
+use hob_domain::{State, held_by};
+use hob_words::STATUS_MARK;
 use serde_json::Value;
 
 use super::{World, children};

@@ -1,8 +1,9 @@
 //! A test's view: labels, comments, pull requests, commits, the ledger, briefs, and the requests to the forge.
 
 use github_emulator::LoggedRequest;
-use hob_domain::{BlockKind, IssueNumber, Record, RepositoryRecord, STATUS_MARK, Timestamp};
+use hob_domain::{BlockKind, IssueNumber, Record, RepositoryRecord, Timestamp};
 use hob_forge::{Access, Forge};
+use hob_words::STATUS_MARK;
 use http::Method;
 use serde_json::Value;
 

@@ -9,8 +9,9 @@ use std::{
 use github_emulator::{Options, Running, serve};
 use hob_agent::{AgentParts, Approval};
 use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, Webhook, child_environment};
-use hob_domain::{Claimant, EventId, KnownSecrets, RepoName, State, Transition, Trigger};
+use hob_domain::{Claimant, EventId, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
+use hob_text::KnownSecrets;
 use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once, sandbox_of_tier};
 use http::Method;
 use serde_json::json;

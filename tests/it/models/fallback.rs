@@ -4,7 +4,7 @@ use std::fs;
 
 use hob_agent::model::{Answer, Cassette, Conversation, FallbackChain};
 use hob_config::PriceSettings;
-use hob_domain::KnownSecrets;
+use hob_text::KnownSecrets;
 
 use super::{Answer as Reaction, *};
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use hob_config::{Effort, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
-use hob_domain::KnownSecrets;
+use hob_text::KnownSecrets;
 use url::{Host, Url};
 
 use crate::model::{

@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hob_domain::KnownSecrets;
+use hob_text::KnownSecrets;
 
 use crate::model::{ModelError, ModelReply, tape::Tape};
 

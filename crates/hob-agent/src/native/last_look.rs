@@ -4,8 +4,9 @@
 //!   that did not run since the last change. The next one ends the run.
 //! - It is skipped if nothing changed, or if the model has just looked at the diff and run all checks itself.
 
-use hob_domain::{RunPurpose, RunRequest, count};
+use hob_domain::{RunPurpose, RunRequest};
 use hob_process::Finished;
+use hob_text::count;
 
 use crate::{
     native::{standing::Standing, tools::Toolbox},

@@ -1,7 +1,8 @@
 //! The limits of a run.
 
 use hob_config::{AgentSettings, FailedCommands};
-use hob_domain::{Outcome, RunRequest, count};
+use hob_domain::{Outcome, RunRequest};
+use hob_text::count;
 use tokio::time::Instant;
 
 use crate::report::unfinished;

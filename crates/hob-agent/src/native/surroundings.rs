@@ -13,8 +13,9 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use hob_domain::{AGENTS_FILES, count, rendered};
+use hob_domain::AGENTS_FILES;
 use hob_process::fault_at_start;
+use hob_text::{count, rendered};
 
 use crate::{
     confined::Confined,

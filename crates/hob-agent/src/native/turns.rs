@@ -1,6 +1,7 @@
 //! The turns of one run.
 
-use hob_domain::{Outcome, Spend, count};
+use hob_domain::{Outcome, Spend};
+use hob_text::count;
 use tokio::time::Instant;
 
 use crate::{

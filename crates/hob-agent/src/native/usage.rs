@@ -6,7 +6,8 @@ use std::{
 };
 
 use hob_config::FailedCommands;
-use hob_domain::{Outcome, Spend, count};
+use hob_domain::{Outcome, Spend};
+use hob_text::count;
 use tokio::time::Instant;
 
 use crate::{

@@ -6,7 +6,7 @@ use globset::GlobBuilder;
 use hob_config::{Pattern, Replace};
 use regex::{NoExpand, Regex, RegexBuilder};
 
-use hob_domain::count;
+use hob_text::count;
 
 use crate::folder::{FileError, Folder, Kind, walk};
 

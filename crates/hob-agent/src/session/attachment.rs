@@ -10,10 +10,8 @@ use std::{
     path::Path,
 };
 
-use hob_domain::{
-    KnownSecrets,
-    investigation::{EvidenceId, Investigation},
-};
+use hob_domain::investigation::{EvidenceId, Investigation};
+use hob_text::KnownSecrets;
 
 use crate::session::Session;
 

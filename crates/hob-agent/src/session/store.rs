@@ -8,7 +8,8 @@ use std::{
 };
 
 use hob_config::SessionSettings;
-use hob_domain::{IssueNumber, KnownSecrets, LastLines, RepoName, RunId, investigation::Investigation};
+use hob_domain::{IssueNumber, LastLines, RepoName, RunId, investigation::Investigation};
+use hob_text::KnownSecrets;
 
 use crate::session::{
     Header, Session, SessionError, SessionRecord, Transcript,

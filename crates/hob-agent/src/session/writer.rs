@@ -16,7 +16,7 @@ use std::{
     time::SystemTime,
 };
 
-use hob_domain::KnownSecrets;
+use hob_text::KnownSecrets;
 use serde::Serialize;
 use tokio::{
     runtime::Handle,

@@ -1,9 +1,10 @@
 //! The chain of an issue's hand-offs, as the ledger keeps it.
 
+use hob_text::{inert_line, markup::code_span};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{HandOver, Nonce, ProfileName, RunId, Sha, Spend, inert_line, markup::code_span};
+use crate::{HandOver, Nonce, ProfileName, RunId, Sha, Spend};
 
 /// The most hand-offs in one attempt, including those that were tried again.
 pub const CHAIN_MAX: usize = 5;
@@ -64,7 +65,7 @@ impl Received {
     }
 
     /// Adds it to a brief.
-    pub(crate) fn write(&self, text: &mut String, fence: &Nonce) {
+    pub fn write(&self, text: &mut String, fence: &Nonce) {
         let from = &self.from;
         text.push_str(&match self.switched {
             true => format!(
@@ -205,7 +206,7 @@ impl HandOverLog {
 
 impl ChainLink {
     /// One line for a pull request: from whom, to whom, why, how sure, at what cost.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let sure = self.percent.map_or_else(String::new, |percent| format!(", {percent}% likely"));
         let (from, to) = (code_span(self.from.as_str()), code_span(self.to.as_str()));
         let who = match self.switched {

@@ -1,11 +1,9 @@
 //! The message from one profile to the next, and what makes Hob refuse it.
 
+use hob_text::{Redaction, SecretKind, clip, count, push_fenced, secrets_in, title, visible};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    InvalidProfileName, Nonce, ProfileName, Redaction, SecretKind, clip, count, secrets_in, text::push_fenced, title,
-    visible,
-};
+use crate::{InvalidProfileName, Nonce, ProfileName};
 
 /// Bytes of a hand-off, all its parts together.
 const BYTES_MAX: usize = 16 * 1024;
@@ -139,7 +137,7 @@ impl HandOver {
     }
 
     /// Adds it to a brief, as what `from` said.
-    pub(crate) fn write(&self, text: &mut String, fence: &Nonce, from: &ProfileName) {
+    pub fn write(&self, text: &mut String, fence: &Nonce, from: &ProfileName) {
         let parts = [("Why", &self.reason), ("Done", &self.done), ("Left", &self.left), ("To know", &self.context)];
         let mut said = String::new();
         for (name, part) in parts {
@@ -162,7 +160,7 @@ fn secret_kind(text: &str, known: &Redaction) -> Option<SecretKind> {
 }
 
 /// Tells an agent which profiles it can hand off to, and how.
-pub(crate) fn write_targets(text: &mut String, targets: &[HandOverTarget]) {
+pub fn write_targets(text: &mut String, targets: &[HandOverTarget]) {
     if targets.is_empty() {
         return;
     }

@@ -14,5 +14,5 @@ mod chain;
 mod message;
 
 pub use chain::{CHAIN_MAX, ChainEnd, ChainLink, HandOverLog, PassedOn, Received};
-pub(crate) use message::write_targets;
+pub use message::write_targets;
 pub use message::{HandOver, HandOverTarget, RefusedHandOver};

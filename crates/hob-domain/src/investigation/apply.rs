@@ -1,7 +1,9 @@
 //! Applies actions to a record: the only code that answers, judges, moves and concludes.
 
+use hob_text::{clip, count};
+
 use crate::{
-    Timestamp, clip, count,
+    Timestamp,
     investigation::{
         Answered, CaseAction, CaseStep, Conclusion, Confidence, EvidenceId, EvidenceRequest, Grounds, Hypothesis,
         HypothesisId, Investigation, NextWork, Question, QuestionId, Standing, Verdict, ids::list, missing::lacks,

@@ -1,12 +1,10 @@
 //! The brief of a case: its state, questions, hypotheses, evidence, and the texts that people wrote.
 
+use hob_text::{clip, markup::line, push_fenced, rendered, title};
+
 use crate::{
-    Nonce, clip,
+    Nonce,
     investigation::{Answered, CaseStatus, EvidenceId, Investigation, Standing, ids::list, missing::lacks},
-    markup::line,
-    rendered,
-    text::push_fenced,
-    title,
 };
 
 /// Characters of one text in a list.

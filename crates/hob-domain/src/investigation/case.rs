@@ -1,9 +1,10 @@
 //! The input of a case: an issue with its form and the comments of trusted people, or files.
 
+use hob_text::visible;
+
 use crate::{
     Login,
     investigation::{CaseTemplate, EvidenceKind, FormAnswer, IssueForm, form_answers},
-    visible,
 };
 
 /// The input of a case: at the start, and again each time it continues.

@@ -3,11 +3,12 @@
 //! The format is GitHub's: <https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema>.
 //! Keys that only matter to the page are ignored.
 
-use crate::{
-    investigation::{CaseTemplate, QuestionTemplate},
+use hob_text::{
     title,
     yaml::{self, Node, Value},
 };
+
+use crate::investigation::{CaseTemplate, QuestionTemplate};
 
 /// Bytes of a form.
 const BYTES_MAX: usize = 64 * 1024;

@@ -5,10 +5,11 @@
 //!   is part of the answer, unless it is the label of a later field.
 //! - Caveats: anybody who can edit the issue can write any answer.
 
+use hob_text::title;
+
 use crate::{
     has_label,
     investigation::{FieldKind, FormField, IssueForm, form::LABEL_MAX},
-    title,
 };
 
 /// What GitHub writes for a field without input.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use hob_text::{title, visible};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -10,7 +11,6 @@ use crate::{
         Answered, Case, CaseStatus, Confidence, EvidenceId, EvidenceItem, EvidenceKind, Hypothesis, HypothesisId,
         Investigation, Metrics, Question, QuestionId, RECORD_VERSION, Standing, default_states,
     },
-    title, visible,
 };
 
 /// The most pieces of evidence in a record.

@@ -4,13 +4,16 @@
 //! All words in it are a model's or a stranger's: they go through `inert`, and each part of the comment has its own cap, so
 //! that a long answer cannot push the others out.
 
+use hob_text::{
+    clip, count, inert_line, inert_within,
+    markup::{code_span, folded, line},
+};
+
 use crate::{
-    OWN_MARK, ProfileName, Timestamp, clip, count,
-    inert::{inert_line, inert_within},
+    OWN_MARK, ProfileName, Timestamp,
     investigation::{
         Answered, EvidenceItem, Hypothesis, Investigation, NextWork, Question, Standing, ids::list, missing::lacks,
     },
-    markup::{code_span, folded, line},
 };
 
 /// Identifies the comment.

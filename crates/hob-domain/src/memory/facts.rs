@@ -2,11 +2,12 @@
 
 use std::{fmt, time::Duration};
 
+use hob_text::count;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    IssueNumber, Lesson, LessonKind, Lessons, Timestamp, count,
+    IssueNumber, Lesson, LessonKind, Lessons, Timestamp,
     memory::lesson::{is_possible, readable},
 };
 

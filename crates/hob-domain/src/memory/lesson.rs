@@ -1,9 +1,10 @@
 //! What one attempt showed of a repository, as its issue's record keeps it until the work is merged.
 
+use hob_text::visible;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CheckResult, TestCommand, memory::test_command::COMMAND_BYTES, visible};
+use crate::{CheckResult, TestCommand, memory::test_command::COMMAND_BYTES};
 
 /// Lessons that an issue keeps.
 const LESSONS_MAX: usize = 8;

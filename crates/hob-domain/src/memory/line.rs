@@ -7,9 +7,10 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the parser's many events only text and what hides it matter")]
 
+use hob_text::{rendered, secrets_in, title};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::{memory::same::is_comparable, rendered, secrets_in, title};
+use crate::memory::same::is_comparable;
 
 /// Characters of a line.
 const LINE_MAX: usize = 200;

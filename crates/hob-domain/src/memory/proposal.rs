@@ -1,8 +1,9 @@
 //! The pull request that proposes a correction as a line for agents.
 
+use hob_text::{inert_line, markup::code_span};
 use serde::{Deserialize, Serialize};
 
-use crate::{PullNumber, Remark, Timestamp, inert_line, markup::code_span};
+use crate::{PullNumber, Remark, Timestamp};
 
 /// What the pull request's branch is called behind the prefix of Hob's own. No issue's branch begins so: those have a number.
 const BRANCH: &str = "correction-";

@@ -3,12 +3,11 @@
 
 use std::{str::FromStr, time::Duration};
 
-use crate::{
-    profile::{
-        front_matter::FIRST_LINE,
-        problem::{Problem, Severity},
-    },
-    yaml::{Node, Value},
+use hob_text::yaml::{Node, Value};
+
+use crate::profile::{
+    front_matter::FIRST_LINE,
+    problem::{Problem, Severity},
 };
 
 /// The most values in a list.

@@ -1,5 +1,7 @@
 //! The values of a profile's keys, each read as its type.
 
+use hob_text::yaml::{Node, Value};
+
 use crate::{
     profile::{
         fields::{Problems, TEXT_MAX, Wrong, entries, items, named, number, one_of, shown, text, texts, time},
@@ -9,7 +11,6 @@ use crate::{
         types::{Gate, Matches, ProfileLimits, ProfileQuestion, ProfileState},
     },
     usd_micros,
-    yaml::{Node, Value},
 };
 
 /// Reports unknown keys: a misspelt key may be a restriction.

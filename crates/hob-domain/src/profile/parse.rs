@@ -5,8 +5,13 @@
 //! to find or describe the profile is left out; if a restricting value is invalid, or a key of `hob` is unknown, the
 //! profile cannot be used.
 
+use hob_text::{
+    count, visible,
+    yaml::{self, NoYaml, Node, Value},
+};
+
 use crate::{
-    Ask, Impact, count,
+    Ask, Impact,
     profile::{
         fields::{Problems, TEXT_MAX, entries, named, one_of, text},
         front_matter::{FIRST_LINE, parts, quoted},
@@ -16,8 +21,6 @@ use crate::{
         source::name_of_file,
         types::{Case, Deliverable, Profile},
     },
-    text::visible,
-    yaml::{self, NoYaml, Node, Value},
 };
 
 /// The largest file of a profile, in bytes.

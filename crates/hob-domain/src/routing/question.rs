@@ -3,10 +3,9 @@
 
 use std::fmt::Write;
 
-use crate::{
-    Candidate, Nonce, ProfileName, RouteChoice, RoutedText, Routing, RoutingRules, clip, terminal, text::push_fenced,
-    title, visible,
-};
+use hob_text::{clip, push_fenced, terminal, title, visible};
+
+use crate::{Candidate, Nonce, ProfileName, RouteChoice, RoutedText, Routing, RoutingRules};
 
 /// Below this confidence the router does not even have a hunch.
 const HUNCH: f32 = 0.40;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::clip;
+use hob_text::clip;
 use http::header;
 use serde_json::Value;
 

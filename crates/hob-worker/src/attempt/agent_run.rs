@@ -8,11 +8,12 @@ use std::{
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, BriefParts, CheckResult, Checklist, Conflict, FailureClass, Lesson, Note, Outcome, Progress, RunId,
-    RunPurpose, RunReport, RunRequest, Spend, Transition, brief, investigation::Iteration, investigation_brief,
-    rendered, title, without_tokens,
+    Allowance, CheckResult, Checklist, Conflict, FailureClass, Lesson, Note, Outcome, Progress, RunId, RunPurpose,
+    RunReport, RunRequest, Spend, Transition, investigation::Iteration,
 };
 use hob_forge::fresh_nonce;
+use hob_text::{rendered, title, without_tokens};
+use hob_words::{BriefParts, brief, investigation_brief};
 use hob_workspace::PublicPaths;
 use tokio::{
     sync::{mpsc, watch},

@@ -3,9 +3,10 @@
 use hob_config::ReviewUpdate;
 use hob_domain::{
     BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff,
-    Violation, commit_message, count, signed_off,
+    Violation, commit_message, signed_off,
 };
 use hob_forge::ForgeError;
+use hob_text::count;
 use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
 
 use crate::{

@@ -1,7 +1,8 @@
 //! An agent that people name in plain words, in an answer or a review: it is chosen as by `/hob agent`.
 
 use hob_config::RepositorySettings;
-use hob_domain::{ChosenAgent, Login, ReviewBrief, Sha, Timestamp, Transition, named_in_words};
+use hob_domain::{ChosenAgent, Login, Sha, Timestamp, Transition, named_in_words};
+use hob_words::ReviewBrief;
 
 use crate::{
     WorkError, Worker,

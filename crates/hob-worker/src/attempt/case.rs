@@ -3,8 +3,8 @@
 use hob_domain::{
     Login, Sha, command_in,
     investigation::{Case, CaseTemplate, EvidenceKind, Given, IssueForm, form_of},
-    visible,
 };
+use hob_text::visible;
 use hob_workspace::Remote;
 
 use crate::{Worker, held_issue::HeldIssue};

@@ -1,7 +1,8 @@
 //! Commands that come while an issue is worked on: they are followed at once.
 
-use hob_domain::{Control, Note, WaitReason, explanation, held_by};
+use hob_domain::{Control, Note, WaitReason, held_by};
 use hob_forge::{HeldLease, Issue};
+use hob_words::explanation;
 
 use crate::{
     WorkError, Worker,

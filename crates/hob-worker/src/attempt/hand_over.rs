@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use hob_domain::{
     BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, Record, RefusedHandOver,
-    RoutedText, Router, RunId, Sha, Transition, clip, investigation::next_left, visible,
+    RoutedText, Router, RunId, Sha, Transition, investigation::next_left,
 };
+use hob_text::{clip, visible};
 use tokio::time::Instant;
 use tracing::Instrument;
 

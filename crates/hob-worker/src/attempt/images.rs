@@ -6,8 +6,9 @@
 //! - A comment's images count only while its text is the one in the brief, and likewise the issue's.
 //! - An image that cannot be fetched is reported as progress and left out: no attempt fails because of it.
 
-use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, Login, count, images_in, may_show_images};
+use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, Login, images_in, may_show_images};
 use hob_forge::{ForgeError, Issue, RenderedText};
+use hob_text::count;
 
 use crate::Worker;
 

@@ -4,9 +4,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Finding, Image, IssueNumber, LeftOut, Lesson, Lessons,
-    Login, ReviewBrief, RunId, RunPurpose, Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Image, IssueNumber, LeftOut, Lesson, Lessons, Login,
+    RunId, RunPurpose, Sha, Spend, investigation::Case,
 };
+use hob_words::{Finding, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
 use tokio::time::Instant;
 

@@ -7,7 +7,8 @@
 
 use std::time::Duration;
 
-use hob_domain::{Checklist, Note, StatusRules, status_body};
+use hob_domain::{Checklist, Note, StatusRules};
+use hob_words::status_body;
 use tokio::{sync::watch, time::sleep};
 
 use crate::{WorkError, Worker, attempt::job::Job};

@@ -1,6 +1,7 @@
 //! The reviews of one attempt's work before its pull request.
 
-use hob_domain::{ChangeText, Diff, Finding, SecondLook, Spend};
+use hob_domain::{ChangeText, Diff, Spend};
+use hob_words::{Finding, SecondLook};
 
 /// The looks at the work of one attempt.
 #[derive(Debug, Default)]

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use hob_config::DraftRule;
-use hob_domain::{
-    BaseSource, BlockReason, IssueNumber, MovedBase, Note, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, count,
-    dollars, pull_body, run_unasked,
-};
+use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, dollars, run_unasked};
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
+use hob_text::count;
+use hob_words::{MovedBase, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, pull_body};
 use hob_workspace::pull_template;
 
 use crate::{

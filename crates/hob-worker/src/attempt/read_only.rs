@@ -1,6 +1,7 @@
 //! A run that only reads, instead of the work: its agent's final text is for people.
 
-use hob_domain::{BlockReason, ChangeText, Outcome, without_tokens};
+use hob_domain::{BlockReason, ChangeText, Outcome};
+use hob_text::without_tokens;
 use hob_workspace::WorkspaceError;
 
 use crate::{

@@ -12,8 +12,9 @@
 //! Nothing is pushed, and no pull request is opened. There is one report for each time that the trigger label was
 //! added: it has a mark, which is searched for before anything runs, and after a write whose answer was lost.
 
-use hob_domain::{BlockReason, EventId, Note, investigation::next_profile, report_comment, report_mark, report_of};
+use hob_domain::{BlockReason, EventId, Note, investigation::next_profile};
 use hob_forge::Look;
+use hob_words::{report_comment, report_mark, report_of};
 
 use crate::{
     WorkError, Worker,

@@ -7,9 +7,10 @@
 use futures_util::future::BoxFuture;
 use hob_config::Limits;
 use hob_domain::{
-    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, PullNumber, ReviewBrief, ReviewEvent,
-    ReviewLog, Reviewers, RoundKind, Sha, Transition, answer_body, answered_by, events_in_words, is_declined,
+    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, PullNumber, ReviewEvent, ReviewLog,
+    Reviewers, RoundKind, Sha, Transition, events_in_words, is_declined,
 };
+use hob_words::{ReviewBrief, answer_body, answered_by};
 
 use hob_forge::{ForgeError, Look, once};
 

@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-use hob_domain::{
-    FailedForgeCheck, ForgeCheckState, LineComment, OWN_MARK, Record, ReviewBrief, ReviewEvent, Sha, ThreadBrief,
-    asked_work,
-};
+use hob_domain::{ForgeCheckState, OWN_MARK, Record, ReviewEvent, Sha, asked_work};
 use hob_forge::{ForgeError, HeadCheck, JobFailure, LineRemark, ReviewVerdict};
+use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
 use crate::{
     WorkError, Worker,

@@ -5,10 +5,11 @@ use std::time::Duration;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
     Candidate, Catalog, CatalogEntry, ChosenBy, Claims, Deliverable, Missed, Note, Profile, ProfileName,
-    QUESTION_SYSTEM, Record, ReviewBrief, RouteChoice, RoutedText, Router, Routing, Sha, State, decide_agent, missed,
-    rendered,
+    QUESTION_SYSTEM, Record, RouteChoice, RoutedText, Router, Routing, Sha, State, decide_agent, missed,
 };
 use hob_forge::{Issue, fresh_nonce};
+use hob_text::rendered;
+use hob_words::ReviewBrief;
 use hob_workspace::Remote;
 
 use crate::{

@@ -2,7 +2,7 @@
 //!
 //! # Flow
 //! [`publish_reviewed`] has the work reviewed. Findings that must not be merged go back to the author,
-//! [`LOOK_ROUNDS`](hob_domain::LOOK_ROUNDS) times at most; then the pull request opens with the remaining findings.
+//! [`LOOK_ROUNDS`](hob_words::LOOK_ROUNDS) times at most; then the pull request opens with the remaining findings.
 //!
 //! # Guarantees
 //! The reviewer works in its own clean checkout: nothing that it writes there goes anywhere. It never blocks: if it is
@@ -10,11 +10,12 @@
 
 use hob_agent::{NarrowedAgent, RunContext};
 use hob_domain::{
-    Allowance, CatalogEntry, Diff, Findings, LookParts, Note, Outcome, Profile, ProfileName, Progress, RunId,
-    RunPurpose, RunReport, RunRequest, SecondLook, count, evidence_table, failed_checks, look_allowance, look_brief,
-    rendered, title,
+    Allowance, CatalogEntry, Diff, Note, Outcome, Profile, ProfileName, Progress, RunId, RunPurpose, RunReport,
+    RunRequest, failed_checks,
 };
 use hob_forge::fresh_nonce;
+use hob_text::{count, rendered, title};
+use hob_words::{Findings, LookParts, SecondLook, evidence_table, look_allowance, look_brief};
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 

@@ -12,10 +12,11 @@ use std::collections::BTreeMap;
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    BlockReason, IssueNumber, Login, WorkPlan, count, opened_sub_issues, split_mark, sub_issue_body, sub_issue_mark,
-    sub_issue_title,
+    BlockReason, IssueNumber, Login, WorkPlan, opened_sub_issues, sub_issue_body, sub_issue_mark, sub_issue_title,
 };
 use hob_forge::{ForgeError, Look, OpenedIssue, once};
+use hob_text::count;
+use hob_words::split_mark;
 
 use crate::{
     WorkError, Worker,

@@ -2,8 +2,9 @@
 //! findings.
 
 use hob_domain::{
-    Answer, ChosenBy, HandOver, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition, clip,
+    Answer, ChosenBy, HandOver, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition,
 };
+use hob_text::clip;
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
 

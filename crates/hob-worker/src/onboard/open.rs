@@ -1,7 +1,7 @@
 //! Makes what is missing: the labels, the branch with the files, the pull request.
 
-use hob_domain::count;
 use hob_forge::{Pull, PullDraft};
+use hob_text::count;
 use hob_workspace::{Put, WorkspaceError};
 
 use crate::{

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use hob_domain::{Asked, Command, Control, Decision, Ending, GivenCommand, Request, explanation, follow};
+use hob_domain::{Asked, Command, Control, Decision, Ending, GivenCommand, Request, follow};
 use hob_forge::BaseBranch;
+use hob_words::explanation;
 
 use crate::{
     WorkError, Worker,

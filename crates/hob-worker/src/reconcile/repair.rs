@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use hob_domain::{PullNumber, State, Traces, Transition, answered_event};
+use hob_domain::{PullNumber, State, Traces, Transition};
 use hob_forge::BaseBranch;
+use hob_words::answered_event;
 
 use crate::{
     WorkError, Worker,

@@ -19,10 +19,11 @@
 use std::{sync::Arc, time::Duration};
 
 use hob_domain::{
-    ActBox, Board, DRAW_INTERVAL, Drawn, IssueNumber, IssueStatus, Login, Planned, RefusedTick, Timestamp, body_digest,
-    dashboard_text, normalized, ticked,
+    ActBox, DRAW_INTERVAL, Drawn, IssueNumber, IssueStatus, Login, Planned, RefusedTick, Timestamp, body_digest,
+    normalized, ticked,
 };
 use hob_forge::{BaseBranch, BodyEdit, DrawTurn};
+use hob_words::{Board, dashboard_text};
 
 use crate::{WorkError, Worker, authorize::authorize, observe::Discovered, reconcile::carry_out_tick};
 

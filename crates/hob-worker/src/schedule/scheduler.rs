@@ -461,7 +461,7 @@ mod tests {
             token,
             &settings.forge,
             hob_forge::Access::ReadOnly,
-            hob_domain::KnownSecrets::default(),
+            hob_text::KnownSecrets::default(),
         )
         .unwrap();
         let hour = Duration::from_secs(3_600);

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use github_emulator::{Mood, Moods};
-use hob_domain::{OWN_MARK, Record, State, status_body};
+use hob_domain::{OWN_MARK, Record, State};
+use hob_words::status_body;
 use http::Method;
 use serde_json::json;
 

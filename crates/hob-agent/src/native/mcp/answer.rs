@@ -1,6 +1,6 @@
 //! The answer of a server's tool, as a text for a model.
 
-use hob_domain::visible;
+use hob_text::visible;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 use crate::native::plain::plain;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hob_domain::count;
+use hob_text::count;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

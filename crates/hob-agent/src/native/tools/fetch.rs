@@ -1,6 +1,6 @@
 //! `fetch`: shows a page of a listed host. Hob itself fetches it: the agent's commands get no access by it.
 
-use hob_domain::{clip, count};
+use hob_text::{clip, count};
 use serde::Deserialize;
 use serde_json::json;
 

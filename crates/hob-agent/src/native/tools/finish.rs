@@ -1,6 +1,7 @@
 //! `ask`, `hand_off` and `done`: how a model ends its run.
 
-use hob_domain::{FailureClass, HandOver, HandOverTarget, Outcome, ProfileName, Redaction};
+use hob_domain::{FailureClass, HandOver, HandOverTarget, Outcome, ProfileName};
+use hob_text::Redaction;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -13,7 +13,7 @@ use crate::{
     model::Tool,
     native::tools::{ToolError, toolbox::FILE_MAX},
 };
-use hob_domain::count;
+use hob_text::count;
 
 /// Bytes of a large file that are searched for a line.
 const SCAN_MAX: u64 = 64 << 20;

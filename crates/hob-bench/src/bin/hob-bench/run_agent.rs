@@ -50,7 +50,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
     let show = async {
         while let Some(line) = lines.recv().await {
             if !line.text.is_empty() {
-                anstream::eprintln!("{}", hob_domain::terminal(&line.text));
+                anstream::eprintln!("{}", hob_text::terminal(&line.text));
             }
         }
     };

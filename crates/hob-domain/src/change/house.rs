@@ -1,0 +1,317 @@
+//! A repository's house rules for pull requests: their base, their reviewers, and what the ledger remembers of them.
+
+use hob_text::title;
+use serde::{Deserialize, Serialize};
+
+use crate::{CheckNotes, ForgeCheck, ForgeCheckState, Login, PullFacts, PullNumber, ReviewLog, ReviewRules, Timestamp};
+
+/// The most checks of one kind that people are told about.
+const NOTED_MAX: usize = 20;
+
+/// What the ledger knows about the house rules.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HouseLog {
+    /// The branch that the work is merged into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseChoice>,
+    /// The pull request that has its labels and reviewers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub introduced: Option<Introduced>,
+    /// The pull request that is a draft until its checks are green, or was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draft: Option<DraftLog>,
+}
+
+impl HouseLog {
+    /// Whether the pull request is still a draft until its checks are green.
+    pub fn waits_for_green(&self) -> bool {
+        self.draft.as_ref().is_some_and(|draft| !draft.ready)
+    }
+
+    /// Whether there is nothing to remember.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The branch that the work starts from and is merged into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaseChoice {
+    /// Its name.
+    pub branch: String,
+    /// The source of the choice.
+    pub by: BaseSource,
+}
+
+/// What chose a base branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaseSource {
+    /// A label on the issue, by an authorized account.
+    Label,
+    /// The settings, or the repository's default.
+    Settings,
+}
+
+impl BaseChoice {
+    /// The base of an attempt: that of an authorized label, else that of earlier attempts, else that of the settings. A
+    /// removed label no longer counts.
+    pub fn of(label: Option<&str>, earlier: Option<&Self>, settings: &str) -> Self {
+        match (label, earlier) {
+            (Some(branch), _) => Self { branch: branch.to_owned(), by: BaseSource::Label },
+            (None, Some(earlier)) if earlier.by == BaseSource::Settings => earlier.clone(),
+            (None, _) => Self::of_settings(settings),
+        }
+    }
+
+    /// The base branch of the settings.
+    pub fn of_settings(branch: &str) -> Self {
+        Self { branch: branch.to_owned(), by: BaseSource::Settings }
+    }
+}
+
+/// A pull request that opened as a draft until its checks are green.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftLog {
+    /// Its number.
+    pub pull: PullNumber,
+    /// Whether it was marked as ready.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready: bool,
+}
+
+impl HouseLog {
+    /// Records that a pull request is a draft until its checks are green, unless that is over.
+    pub fn opened_draft(&mut self, pull: PullNumber) {
+        if self.draft.as_ref().is_none_or(|draft| draft.pull != pull) {
+            self.draft = Some(DraftLog { pull, ready: false });
+        }
+    }
+
+    /// The pull request to mark as ready, if the checks are green: all have passed, and `settle` is over, in which
+    /// others might still begin; or there are none after `ci_wait`. `since` is when the head was published.
+    pub fn to_mark_ready(
+        &self,
+        facts: &PullFacts,
+        rules: &ReviewRules,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Option<PullNumber> {
+        let wait = if facts.checks.is_empty() { rules.ci_wait } else { rules.settle };
+        let all_passed = facts.checks.iter().all(|check| check.state == ForgeCheckState::Passed);
+        let draft = self.draft.as_ref().filter(|draft| !draft.ready)?;
+        (all_passed && since + wait <= now).then_some(draft.pull)
+    }
+
+    /// The checks that start no round, unless people were told of exactly these. `None` if there is nothing to report.
+    /// Workflows that wait for an approval are reported at once, the rest when all checks have ended. `since` is when
+    /// the head was published.
+    pub fn checks_to_tell(
+        &self,
+        log: &ReviewLog,
+        facts: &PullFacts,
+        rules: &ReviewRules,
+        (since, now): (Timestamp, Timestamp),
+    ) -> Option<CheckNotes> {
+        let named = |wanted: fn(&ForgeCheck) -> bool| {
+            let wanted = facts.checks.iter().filter(|check| wanted(check));
+            let mut names: Vec<String> = wanted.map(|check| title(&check.name, 100)).collect();
+            names.sort();
+            names.dedup();
+            names.truncate(NOTED_MAX);
+            names
+        };
+        let mut notes = CheckNotes { unapproved: facts.is_unapproved(), ..log.told.clone() };
+        if !facts.has_pending() || since + rules.ci_wait <= now {
+            notes.red_on_base = named(|check| check.state == ForgeCheckState::Failed && check.red_on_base);
+            // Only a draft waits for a verdict.
+            (notes.undecided, notes.hidden) = match self.waits_for_green() {
+                true => (
+                    named(|check| check.state == ForgeCheckState::Unknown),
+                    named(|check| check.state == ForgeCheckState::Hidden),
+                ),
+                false => (Vec::new(), Vec::new()),
+            };
+        }
+        (notes != log.told).then_some(notes)
+    }
+}
+
+/// A pull request that has its labels and reviewers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Introduced {
+    /// Its number.
+    pub pull: PullNumber,
+    /// What the forge refused, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+/// The reviewers to request.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Reviewers {
+    /// Accounts.
+    pub users: Vec<Login>,
+    /// Teams of the repository's organization, by their slugs.
+    pub teams: Vec<String>,
+}
+
+impl Reviewers {
+    /// Reads logins, `team:SLUG` and `ORG/TEAM`. The forge itself requests the owners in CODEOWNERS.
+    pub fn of(names: &[String]) -> Self {
+        let mut all = Self::default();
+        for name in names.iter().map(|name| name.trim().trim_start_matches('@')) {
+            match name.strip_prefix("team:").or_else(|| name.split_once('/').map(|(_org, team)| team)) {
+                Some(team) => all.teams.push(team.to_owned()),
+                None if name.eq_ignore_ascii_case("codeowners") => {}
+                None => all.users.push(name.into()),
+            }
+        }
+        all
+    }
+
+    /// Whether there are no reviewers.
+    pub fn is_empty(&self) -> bool {
+        self.users.is_empty() && self.teams.is_empty()
+    }
+
+    /// Each of them as a separate request.
+    pub fn each(&self) -> Vec<Self> {
+        let users = self.users.iter().map(|user| Self { users: vec![user.clone()], ..Self::default() });
+        let teams = self.teams.iter().map(|team| Self { teams: vec![team.clone()], ..Self::default() });
+        users.chain(teams).collect()
+    }
+
+    /// Their names.
+    pub fn names(&self) -> String {
+        let users = self.users.iter().map(|user| format!("`{user}`"));
+        users.chain(self.teams.iter().map(|team| format!("the team `{team}`"))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{ForgeCheck, MergeState};
+
+    #[test]
+    fn the_base_is_the_labels_then_the_earlier_one_then_the_settings() {
+        let by = |branch: &str, by| BaseChoice { branch: branch.to_owned(), by };
+        let (labelled, set) = (by("next", BaseSource::Label), by("v1", BaseSource::Settings));
+        for (label, earlier, chosen) in [
+            (None, None, by("main", BaseSource::Settings)),
+            (Some("next"), None, labelled.clone()),
+            (Some("next"), Some(&set), labelled.clone()),
+            (None, Some(&set), set.clone()),
+            (None, Some(&labelled), by("main", BaseSource::Settings)),
+            (Some("v2"), Some(&labelled), by("v2", BaseSource::Label)),
+        ] {
+            assert_eq!(BaseChoice::of(label, earlier, "main"), chosen, "{label:?} {earlier:?}");
+        }
+    }
+
+    #[test]
+    fn a_draft_is_ready_when_all_checks_have_passed_and_once() {
+        use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
+        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
+        let mut house = HouseLog::default();
+        let ready = |house: &HouseLog, states: &[ForgeCheckState], now| {
+            let check =
+                |state: &ForgeCheckState| ForgeCheck { name: "x".to_owned(), state: *state, red_on_base: false };
+            let (said, checks) = (Vec::new(), states.iter().map(check).collect());
+            let (head, base, merge) = ("h".into(), "b".into(), MergeState::Fits);
+            let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
+            house.to_mark_ready(&facts, &rules, at(0), at(now))
+        };
+        let pull = PullNumber(9);
+        assert_eq!(ready(&house, &[Passed], 60), None, "it is no draft of Hob's");
+        house.opened_draft(pull);
+        for (states, now, is_ready) in [
+            (&[Passed, Passed][..], 60, true),
+            (&[Passed], 59, false),
+            (&[Passed, Pending], 9_999, false),
+            (&[Passed, Failed], 9_999, false),
+            (&[Passed, Unknown], 9_999, false),
+            (&[Unapproved], 9_999, false),
+            (&[Passed, Unapproved], 9_999, false),
+            (&[Hidden], 9_999, false),
+            (&[Passed, Hidden], 9_999, false),
+            (&[], 60, false),
+            (&[], 600, true),
+        ] {
+            assert_eq!(ready(&house, states, now), is_ready.then_some(pull), "{states:?} {now}");
+        }
+        house.draft = Some(DraftLog { pull, ready: true });
+        house.opened_draft(pull);
+        assert_eq!(ready(&house, &[Passed], 60), None);
+        house.opened_draft(PullNumber(10));
+        assert_eq!(ready(&house, &[Passed], 60), Some(PullNumber(10)));
+    }
+
+    #[test]
+    fn checks_that_no_round_is_for_are_told_once_and_when_all_have_ended() {
+        use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
+        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) };
+        let check = |&(name, state, red_on_base): &(&str, ForgeCheckState, bool)| ForgeCheck {
+            name: name.to_owned(),
+            state,
+            red_on_base,
+        };
+        let tell = |house: &HouseLog, log: &ReviewLog, checks: &[(&str, ForgeCheckState, bool)], now: i64| {
+            let (head, base, merge, said) = ("h".into(), "b".into(), MergeState::Fits, Vec::new());
+            let checks = checks.iter().map(check).collect();
+            let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
+            house.checks_to_tell(log, &facts, &rules, (at(0), at(now)))
+        };
+        let list = |names: &str| names.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let notes = |red: &str, undecided: &str| {
+            Some(CheckNotes { red_on_base: list(red), undecided: list(undecided), ..CheckNotes::default() })
+        };
+        let (house, none) = (HouseLog::default(), ReviewLog::default());
+        let told = |told: CheckNotes| ReviewLog { told, ..ReviewLog::default() };
+        let told_red = told(CheckNotes { red_on_base: list("a"), ..CheckNotes::default() });
+        let red = [("b", Failed, false), ("a", Failed, true), ("c", Passed, false)];
+        assert_eq!(tell(&house, &none, &red, 1), notes("a", ""), "not `b`, which is the work's own");
+        assert_eq!(tell(&house, &told_red, &red, 1), None);
+        assert_eq!(tell(&house, &told_red, &[("a", Passed, false)], 1), notes("", ""), "it passes again");
+        assert_eq!(tell(&house, &none, &[("a", Passed, false)], 1), None);
+        let pending = [("a", Failed, true), ("b", Pending, false)];
+        let told_at = |now| tell(&house, &none, &pending, now);
+        assert_eq!((told_at(1), told_at(3_600)), (None, notes("a", "")));
+        let unclear = [("a", Passed, false), ("b", Unknown, false)];
+        let hidden = [("a", Passed, false), ("checks:read", Hidden, false)];
+        for checks in [&unclear, &hidden] {
+            assert_eq!(tell(&house, &none, checks, 1), None, "nothing waits for its verdict");
+        }
+        let mut draft = HouseLog::default();
+        draft.opened_draft(PullNumber(9));
+        assert_eq!(tell(&draft, &none, &unclear, 1), notes("", "b"));
+        let lacks = CheckNotes { hidden: list("checks:read"), ..CheckNotes::default() };
+        assert_eq!(tell(&draft, &none, &hidden, 1), Some(lacks));
+        // The approval is reported without waiting for the other checks.
+        let held = [("a", Failed, true), ("w", Unapproved, false)];
+        let waits = CheckNotes { unapproved: true, ..CheckNotes::default() };
+        assert_eq!(tell(&house, &none, &held, 1), Some(waits.clone()));
+        assert_eq!(tell(&house, &told(waits.clone()), &held, 1), None);
+        let approved = [("a", Passed, false), ("w", Pending, false)];
+        assert_eq!(tell(&house, &told(waits), &approved, 1), notes("", ""));
+    }
+
+    #[test]
+    fn reviewers_are_accounts_and_teams() {
+        let names = ["ann", "@wil", "team:core", "acme/docs", "codeowners"].map(str::to_owned);
+        let all = Reviewers::of(&names);
+        assert_eq!(
+            (all.users.as_slice(), all.teams.join(" ")),
+            (&["ann".into(), "wil".into()][..], "core docs".into())
+        );
+        assert_eq!(all.each().len(), 4);
+        assert_eq!(all.names(), "`ann`, `wil`, the team `core`, the team `docs`");
+        assert!(Reviewers::of(&["codeowners".to_owned()]).is_empty());
+    }
+}

@@ -1,0 +1,321 @@
+//! What a piece of work may change: protected paths, gitlinks, links out of the tree, size, secrets.
+
+use std::fmt;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, PathGlobs, SecretFound};
+
+/// Always protected unless [`HobFiles::Allowed`]: an account that may write these can run code with the repository's
+/// rights, or, through `.gitmodules`, in the git of everyone who clones it.
+const HOB_FILES: [&str; 3] = [".github/workflows/**", ".github/hob.toml", ".gitmodules"];
+
+/// Names that contain secrets by convention, in any folder.
+const ENV_FILES: [&str; 2] = ["**/.env", "**/.env.*"];
+
+/// Examples of the files above, made to be committed.
+const ENV_EXAMPLES: [&str; 4] = ["**/.env.example", "**/.env.sample", "**/.env.template", "**/.env.dist"];
+
+/// Whether workflows, Hob's own settings and `.gitmodules` may be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HobFiles {
+    /// They are refused.
+    Protected,
+    /// The settings allow them.
+    Allowed,
+}
+
+/// The rules for a diff.
+#[derive(Debug, Clone)]
+pub struct DiffPolicy {
+    protected: GlobSet,
+    env_files: GlobSet,
+    env_examples: GlobSet,
+    max_files: usize,
+    max_file_bytes: u64,
+}
+
+/// A glob that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("read the protected path `{glob}`: {source}")]
+pub struct InvalidGlob {
+    glob: String,
+    source: globset::Error,
+}
+
+impl DiffPolicy {
+    /// Compiles the rules; `protected` are the repository's own globs; case is ignored.
+    ///
+    /// # Errors
+    /// [`InvalidGlob`] for a glob that cannot be read.
+    pub fn new(
+        protected: &[String],
+        hob_files: HobFiles,
+        max_files: usize,
+        max_file_bytes: u64,
+    ) -> Result<Self, InvalidGlob> {
+        let own: &[&str] = match hob_files {
+            HobFiles::Protected => &HOB_FILES,
+            HobFiles::Allowed => &[],
+        };
+        let globs = own.iter().copied().chain(protected.iter().map(String::as_str));
+        Ok(Self {
+            protected: compile(globs)?,
+            env_files: compile(ENV_FILES)?,
+            env_examples: compile(ENV_EXAMPLES)?,
+            max_files,
+            max_file_bytes,
+        })
+    }
+
+    /// Every rule that the diff breaks; empty if it may be pushed.
+    pub fn violations(&self, diff: &Diff) -> Vec<Violation> {
+        let mut found = Vec::new();
+        if diff.files.len() > self.max_files {
+            found.push(Violation::TooManyFiles { count: diff.files.len(), limit: self.max_files });
+        }
+        for file in &diff.files {
+            self.check(file, &mut found);
+        }
+        let links = diff.links_out.iter().cloned();
+        found.extend(links.map(|LinkOut { path, target }| Violation::LinkOut { path, target }));
+        found.extend(diff.secrets.iter().cloned().map(Violation::Secret));
+        found
+    }
+
+    /// Whether nobody may change the path.
+    pub fn protects(&self, path: &str) -> bool {
+        self.protected.is_match(path)
+    }
+
+    fn check(&self, file: &FileChange, found: &mut Vec<Violation>) {
+        for path in file.both_paths().filter(|path| self.protected.is_match(path)) {
+            found.push(Violation::Protected { path: path.to_owned() });
+        }
+        let path = || file.path.clone();
+        if file.mode == FileMode::Gitlink {
+            found.push(Violation::Gitlink { path: path() });
+        }
+        if file.kind == ChangeKind::Deleted {
+            return;
+        }
+        if file.size > self.max_file_bytes {
+            found.push(Violation::TooLarge { path: path(), bytes: file.size, limit: self.max_file_bytes });
+        }
+        if self.env_files.is_match(&file.path) && !self.env_examples.is_match(&file.path) {
+            found.push(Violation::SecretFile { path: path() });
+        }
+    }
+}
+
+impl PathGlobs {
+    /// The files outside these paths, on either side of a rename.
+    pub fn outside(&self, files: &[FileChange]) -> Vec<Violation> {
+        let paths = files.iter().flat_map(FileChange::both_paths);
+        paths
+            .filter(|path| !self.is_match(path))
+            .map(|path| Violation::OutsideProfile { path: path.to_owned() })
+            .collect()
+    }
+}
+
+impl FileChange {
+    /// Its path, preceded by its former path.
+    fn both_paths(&self) -> impl Iterator<Item = &str> {
+        let before = match &self.kind {
+            ChangeKind::Renamed { from } => Some(from.as_str()),
+            ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => None,
+        };
+        before.into_iter().chain([self.path.as_str()])
+    }
+}
+
+fn compile<'a>(globs: impl IntoIterator<Item = &'a str>) -> Result<GlobSet, InvalidGlob> {
+    let mut set = GlobSetBuilder::new();
+    let invalid = |glob: &str| {
+        let glob = glob.to_owned();
+        move |source| InvalidGlob { glob, source }
+    };
+    for glob in globs {
+        // A folder means everything below it, as in `.gitignore`.
+        let whole = glob.strip_suffix('/').map_or_else(|| glob.to_owned(), |folder| format!("{folder}/**"));
+        // Some file systems ignore case, so `.GITHUB/Workflows` must not slip through.
+        let mut glob_rule = GlobBuilder::new(whole.trim_start_matches('/'));
+        let compiled = glob_rule.case_insensitive(true).literal_separator(true).build();
+        set.add(compiled.map_err(invalid(glob))?);
+    }
+    set.build().map_err(invalid("all together"))
+}
+
+/// A rule that a diff breaks. Its text never contains a secret's value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Violation {
+    /// A protected path is changed, on either side of a rename.
+    Protected {
+        /// The path.
+        path: String,
+    },
+    /// A path that the profile may not change.
+    OutsideProfile {
+        /// The path.
+        path: String,
+    },
+    /// The tree contains a commit of another repository.
+    Gitlink {
+        /// The path.
+        path: String,
+    },
+    /// A symbolic link points out of the tree.
+    LinkOut {
+        /// The path.
+        path: String,
+        /// Where it points.
+        target: String,
+    },
+    /// A file is too large.
+    TooLarge {
+        /// The path.
+        path: String,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// Too many files are changed.
+    TooManyFiles {
+        /// How many.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// A file that contains secrets by convention.
+    SecretFile {
+        /// The path.
+        path: String,
+    },
+    /// A file, its name or an earlier commit contains a secret.
+    Secret(SecretFound),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protected { path } => write!(f, "`{path}` is protected"),
+            Self::OutsideProfile { path } => write!(f, "`{path}` is none of the paths that the profile may change"),
+            Self::Gitlink { path } => write!(f, "`{path}` is a link to another repository's commit"),
+            Self::LinkOut { path, target } => write!(f, "`{path}` is a link out of the repository, to `{target}`"),
+            Self::TooLarge { path, bytes, limit } => {
+                write!(f, "`{path}` has {bytes} bytes, the limit is {limit}")
+            }
+            Self::TooManyFiles { count, limit } => write!(f, "{count} files are changed, the limit is {limit}"),
+            Self::SecretFile { path } => write!(f, "`{path}` is a file that holds secrets"),
+            Self::Secret(SecretFound { path, kind, commit: None }) => write!(f, "`{path}` holds {kind}"),
+            Self::Secret(SecretFound { path, kind, commit: Some(commit) }) => {
+                write!(f, "`{path}` holds {kind} in the commit {}", commit.short())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_text::SecretKind;
+
+    use super::*;
+    use crate::Sha;
+
+    fn file(path: &str) -> FileChange {
+        FileChange {
+            path: path.into(),
+            kind: ChangeKind::Modified,
+            mode: FileMode::File,
+            additions: 1,
+            deletions: 0,
+            size: 10,
+        }
+    }
+
+    fn judged(file: FileChange, hob_files: HobFiles) -> Vec<String> {
+        let policy = DiffPolicy::new(&["deploy/".into(), "*.lock".into()], hob_files, 5, 100).unwrap();
+        let diff = Diff { files: vec![file], ..Diff::default() };
+        policy.violations(&diff).iter().map(Violation::to_string).collect()
+    }
+
+    #[test]
+    fn a_profile_changes_its_own_paths_on_both_sides_of_a_rename() {
+        let paths = PathGlobs::new(vec!["docs/**".to_owned()]).unwrap();
+        let renamed = FileChange { kind: ChangeKind::Renamed { from: "src/a.md".to_owned() }, ..file("docs/a.md") };
+        let outside = |file: FileChange| paths.outside(&[file]).iter().map(Violation::to_string).collect::<Vec<_>>();
+        assert_eq!(outside(file("docs/a.md")), Vec::<String>::new());
+        assert_eq!(outside(file("src/a.rs")), ["`src/a.rs` is none of the paths that the profile may change"]);
+        assert_eq!(outside(renamed).len(), 1);
+    }
+
+    /// Attack corpus D43, D44.
+    #[test]
+    fn protected_paths_are_refused_in_any_case_and_on_both_sides_of_a_rename() {
+        for path in [
+            ".github/workflows/ci.yml",
+            ".GitHub/Workflows/deep/x.yml",
+            ".github/HOB.toml",
+            ".gitmodules",
+            "deploy/a/b",
+            "x.lock",
+        ] {
+            assert_eq!(judged(file(path), HobFiles::Protected), [format!("`{path}` is protected")]);
+        }
+        for path in ["src/main.rs", ".github/workflows.md", "sub/x.lock", "docs/deploy"] {
+            assert!(judged(file(path), HobFiles::Protected).is_empty(), "{path}");
+        }
+        let moved = FileChange { kind: ChangeKind::Renamed { from: ".github/workflows/ci.yml".into() }, ..file("a") };
+        assert_eq!(judged(moved.clone(), HobFiles::Protected).len(), 1);
+        assert!(judged(moved, HobFiles::Allowed).is_empty());
+    }
+
+    #[test]
+    fn what_must_not_be_in_a_tree_is_named_without_its_value() {
+        for (change, said) in [
+            (FileChange { mode: FileMode::Gitlink, ..file("a") }, "`a` is a link to another repository's commit"),
+            (FileChange { size: 101, ..file("a") }, "`a` has 101 bytes, the limit is 100"),
+            (file("x/.env"), "`x/.env` is a file that holds secrets"),
+        ] {
+            assert_eq!(judged(change, HobFiles::Protected), [said]);
+        }
+        assert!(judged(file(".env.example"), HobFiles::Protected).is_empty());
+        assert!(judged(FileChange { kind: ChangeKind::Deleted, ..file(".env") }, HobFiles::Protected).is_empty());
+    }
+
+    #[test]
+    fn links_and_secrets_are_named_without_their_value() {
+        let secret = |commit| SecretFound { path: "a".into(), kind: SecretKind::GitHubToken, commit };
+        let diff = Diff {
+            links_out: vec![LinkOut { path: "a".into(), target: "/etc".into() }],
+            secrets: vec![secret(None), secret(Some(Sha::from("0123456789abcdef")))],
+            ..Diff::default()
+        };
+        let policy = DiffPolicy::new(&[], HobFiles::Protected, 1, 100).unwrap();
+        let said: Vec<_> = policy.violations(&diff).iter().map(Violation::to_string).collect();
+        let wanted = [
+            "`a` is a link out of the repository, to `/etc`",
+            "`a` holds a GitHub token",
+            "`a` holds a GitHub token in the commit 0123456789",
+        ];
+        assert_eq!(said, wanted);
+    }
+
+    #[test]
+    fn too_many_files_are_refused() {
+        let policy = DiffPolicy::new(&[], HobFiles::Protected, 1, 100).unwrap();
+        let diff = Diff { files: vec![file("a"), file("b")], ..Diff::default() };
+        assert_eq!(policy.violations(&diff), [Violation::TooManyFiles { count: 2, limit: 1 }]);
+    }
+
+    #[test]
+    fn a_glob_that_cannot_be_read_is_named() {
+        let error = DiffPolicy::new(&["a[".into()], HobFiles::Protected, 1, 1).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "read the protected path `a[`: error parsing glob 'a[': unclosed character class; missing ']'"
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! People's commands as the ledger keeps them: which are handled, which receipts are due, and what the commands set.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CommentId, Login, PullNumber, Timestamp};
+
+/// Comments that are remembered one by one as handled.
+const HANDLED_MAX: usize = 100;
+
+/// The receipt of a command's comment, given once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The comment.
+    pub comment: CommentId,
+    /// The pull request that the comment is on. `None` if it is on the issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullNumber>,
+    /// Whether its command is followed.
+    pub verdict: CommandVerdict,
+    /// The reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+}
+
+/// Whether a command is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandVerdict {
+    /// It is followed.
+    Followed,
+    /// It cannot be followed.
+    Impossible,
+}
+
+/// The agent that a command chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChosenAgent {
+    /// Its name.
+    pub name: String,
+    /// Who chose it.
+    pub by: Login,
+    /// When they said so.
+    pub at: Timestamp,
+}
+
+/// The budget that a command set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetBudget {
+    /// Millionths of a US dollar, over the issue's whole life.
+    pub usd_micros: u64,
+    /// Who set it.
+    pub by: Login,
+}
+
+/// The commands of an issue, as the ledger keeps them.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CommandLog {
+    /// Comments whose command took effect or cannot take effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handled: Vec<CommentId>,
+    /// This comment and all earlier ones are handled, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handled_to: Option<CommentId>,
+    /// Receipts that are still due.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<Receipt>,
+    /// How many comments the issue had when commands were last looked for, plus Hob's own since then. If the number
+    /// differs, one came while the ledger moved on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comments: Option<u64>,
+    /// The agent of the next attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<ChosenAgent>,
+    /// The issue's budget in money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<SetBudget>,
+    /// Who asked for a plan before the work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wants_plan: Option<Login>,
+}
+
+impl CommandLog {
+    /// Whether there never was a command.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a comment's command took effect or cannot take effect.
+    pub fn has_handled(&self, comment: CommentId) -> bool {
+        Some(comment) <= self.handled_to || self.handled.contains(&comment)
+    }
+
+    /// Adds a command that takes effect with the same commit.
+    pub(crate) fn take(&mut self, receipt: Receipt) {
+        self.handle(receipt.comment);
+        self.receipts.retain(|owed| owed.comment != receipt.comment);
+        self.receipts.push(receipt);
+    }
+
+    /// Marks a comment as handled. The forge numbers comments in order of time, so the oldest are merged into one
+    /// number.
+    pub(crate) fn handle(&mut self, comment: CommentId) {
+        if self.has_handled(comment) {
+            return;
+        }
+        self.handled.push(comment);
+        self.handled.sort_unstable();
+        if self.handled.len() > HANDLED_MAX {
+            self.handled_to = Some(self.handled.remove(0));
+        }
+    }
+
+    /// The holder's log, combined with the commands in the ledger: a write of the holder that was cut off may have
+    /// moved the ledger, and its receipts are due.
+    #[must_use]
+    pub fn with_written(self, written: &Self) -> Self {
+        if written.handled.iter().all(|comment| self.has_handled(*comment)) {
+            return self;
+        }
+        let is_given = |receipt: &Receipt| {
+            self.has_handled(receipt.comment) && !self.receipts.iter().any(|owed| owed.comment == receipt.comment)
+        };
+        let receipts = written.receipts.iter().filter(|receipt| !is_given(receipt)).cloned().collect();
+        Self { receipts, ..written.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receipt(comment: u64) -> Receipt {
+        Receipt { comment: CommentId(comment), pull: None, verdict: CommandVerdict::Followed, says: None }
+    }
+
+    #[test]
+    fn the_oldest_comments_stay_handled_when_the_list_is_full() {
+        let mut log = CommandLog::default();
+        for comment in 1..=250 {
+            log.take(receipt(comment * 2));
+        }
+        assert_eq!((log.handled.len(), log.handled_to), (HANDLED_MAX, Some(CommentId(300))));
+        assert!((1..=250).all(|comment| log.has_handled(CommentId(comment * 2))));
+        assert!(!log.has_handled(CommentId(501)));
+    }
+
+    #[test]
+    fn a_comment_has_one_receipt() {
+        let mut log = CommandLog::default();
+        log.take(receipt(1));
+        log.take(Receipt { verdict: CommandVerdict::Impossible, ..receipt(1) });
+        assert_eq!((log.handled.len(), log.receipts.len()), (1, 1));
+        assert_eq!(log.receipts[0].verdict, CommandVerdict::Impossible);
+    }
+
+    #[test]
+    fn what_a_write_that_was_cut_off_handled_is_kept_and_no_receipt_is_owed_twice() {
+        let mut mine = CommandLog::default();
+        mine.take(receipt(1));
+        let mut written = mine.clone();
+        written.take(receipt(2));
+        written.budget = Some(SetBudget { usd_micros: 7, by: "ann".into() });
+        // The first receipt has been given meanwhile.
+        mine.receipts.clear();
+        let merged = mine.clone().with_written(&written);
+        assert_eq!((merged.handled.len(), merged.receipts.clone()), (2, vec![receipt(2)]));
+        assert_eq!(merged.budget, written.budget);
+        assert_eq!(mine.clone().with_written(&CommandLog::default()), mine);
+    }
+}

@@ -1,0 +1,569 @@
+//! Why an issue is blocked: one enum, which gives the text for people and the question.
+
+use hob_text::{
+    count,
+    markup::{capitalized, code_span, sentence},
+    title,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BudgetAdvice, CommentId, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage, Proposed, PullNumber,
+    RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, refused_push_advice,
+};
+
+/// Policy violations that a blocked issue lists.
+const VIOLATIONS_SHOWN: usize = 20;
+
+/// Files in conflict that a blocked issue lists.
+const FILES_SHOWN: usize = 20;
+
+/// The kind of a [`BlockReason`], as the ledger keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockKind {
+    /// The agent asks a question.
+    Question,
+    /// The agent wants to do something that needs approval.
+    ApprovalNeeded,
+    /// The agent has a plan, and nothing is written before a person approves it.
+    PlanProposed,
+    /// The checks fail on the head.
+    ChecksFailed,
+    /// The checks already fail on the base.
+    RedBase,
+    /// The branch and its base changed the same lines, and the agent did not resolve that.
+    MergeConflict,
+    /// The agent changed nothing.
+    NoChanges,
+    /// The agent failed in a way that a retry cannot change.
+    AgentFailed,
+    /// The attempt's time or money, or the attempts between two answers, are used up.
+    LimitReached,
+    /// A budget of the issue's whole life is used up; only a higher budget helps.
+    BudgetSpent,
+    /// Policy forbids publishing the change.
+    PolicyViolated,
+    /// The forge refused the push or the pull request.
+    PushRefused,
+    /// The issue was edited while the agent worked.
+    EditedMeanwhile,
+    /// The pull request was closed without a merge.
+    Rejected,
+    /// Something has to be set up first.
+    SetUpNeeded,
+    /// The same failure on the same work, twice.
+    NoProgress,
+    /// A person pushed to Hob's branch.
+    PersonPushed,
+    /// The pull request has had as many rounds in review as it may have.
+    RoundsUsedUp,
+    /// Its worker died, and the setting `recovery` leaves the decision to a person.
+    WorkerDied,
+}
+
+/// Why an issue is blocked, as the ledger keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// The kind of reason.
+    pub kind: BlockKind,
+    /// What happened, one or a few sentences.
+    pub text: String,
+    /// The question to a person.
+    pub question: String,
+    /// The last output of the checks or steps that are the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<LastLines>,
+    /// Since when, by the forge's clock; older comments do not count as answers.
+    pub since: Timestamp,
+    /// Whether a comment has mentioned someone for the question, or there was no one to mention.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
+    /// The newest comment before an approval was requested: times have whole seconds, and within a second the ids show
+    /// the order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<CommentId>,
+}
+
+impl Blocked {
+    /// Whether a comment was written after an approval was requested; an earlier one approves something else.
+    pub fn precedes(&self, comment: CommentId, at: Timestamp) -> bool {
+        at > self.since || at == self.since && self.after.is_some_and(|after| after < comment)
+    }
+
+    /// Whether it waits for an approval.
+    pub fn asks_for_approval(&self) -> bool {
+        matches!(self.kind, BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
+    }
+
+    /// Whether the obstacle is unrelated to the work, which then continues unchanged.
+    pub(crate) fn is_of_no_work(&self) -> bool {
+        matches!(self.kind, BlockKind::PushRefused | BlockKind::LimitReached)
+    }
+
+    /// What happened and the question, in one line.
+    pub fn in_a_line(&self) -> String {
+        format!("{} {}", sentence(self.text.lines().next().unwrap_or_default()), self.question)
+    }
+}
+
+/// Why an issue needs a person, with everything that its text mentions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BlockReason {
+    /// The agent asks a question.
+    Question {
+        /// The agent's question.
+        question: String,
+    },
+    /// The agent wants to do something that needs approval.
+    ApprovalNeeded(Proposed),
+    /// The agent has a plan, which needs approval.
+    PlanProposed {
+        /// The plan.
+        plan: Box<WorkPlan>,
+        /// What the work may cost.
+        cost: CostLimit,
+    },
+    /// The checks still fail after the last round.
+    ChecksFailed {
+        /// Rounds of work in this attempt.
+        rounds: u32,
+        /// The failed checks.
+        failed: FailedChecks,
+    },
+    /// Checks already fail on the base, and `checks.on_red_base` says not to work then.
+    RedBase {
+        /// The failed checks.
+        failed: FailedChecks,
+    },
+    /// The branch does not merge with today's base, and the agent left conflicts.
+    MergeConflict {
+        /// The base branch.
+        base: String,
+        /// The files that still have both sides.
+        files: Vec<Conflict>,
+    },
+    /// The agent changed no file.
+    NoChanges {
+        /// What it said.
+        said: String,
+    },
+    /// The agent failed for good.
+    AgentFailed {
+        /// The failure.
+        failure: String,
+    },
+    /// All attempts were used up before this one began.
+    AttemptsUsedUp {
+        /// The limit.
+        attempts: u32,
+    },
+    /// The last attempt failed too.
+    AttemptsFailed {
+        /// Attempts so far.
+        attempts: u32,
+        /// How the last one failed.
+        failure: String,
+    },
+    /// A service that the work needs has failed for longer than `limits.patience`.
+    ServiceDown {
+        /// The service, and how often it failed.
+        outage: Outage,
+        /// Its last failure.
+        failure: String,
+    },
+    /// A budget of this attempt is used up.
+    AttemptBudget {
+        /// The limit that is reached.
+        exhausted: Exhausted,
+        /// The setting that it comes from.
+        setting: &'static str,
+        /// What the attempt spent.
+        spent: Spend,
+        /// What the issue spent.
+        bill: Spend,
+    },
+    /// A budget of the issue's whole life is used up.
+    IssueBudget {
+        /// The limit that is reached.
+        exhausted: Exhausted,
+        /// What the issue spent.
+        bill: Spend,
+        /// The source of the limit, and how to raise it.
+        advice: BudgetAdvice,
+    },
+    /// Policy forbids publishing the change.
+    PolicyViolated(Vec<Violation>),
+    /// The forge refused the push or the pull request.
+    PushRefused {
+        /// The error.
+        failure: String,
+    },
+    /// Something has to be set up first.
+    SetUpNeeded {
+        /// The error.
+        failure: String,
+    },
+    /// The ledger was deleted while the issue was blocked.
+    LedgerLost,
+    /// The issue was edited after the work was approved.
+    EditedMeanwhile,
+    /// The pull request was closed without a merge.
+    Rejected(PullNumber),
+    /// The same failure on the same work, twice.
+    NoProgress {
+        /// The failure.
+        failure: String,
+    },
+    /// A person pushed to Hob's branch.
+    PersonPushed {
+        /// The commit's author.
+        author: String,
+        /// Their commit.
+        commit: Sha,
+        /// The branch.
+        branch: String,
+        /// The branch's tip, which an answer accepts.
+        tip: Sha,
+    },
+    /// A round for a failed check or a base that moved ended without a change, so the same would fail again.
+    RoundChangedNothing {
+        /// What the round was for.
+        wanted: String,
+        /// What the agent said.
+        said: String,
+    },
+    /// The pull request has had as many rounds in review as it may have.
+    RoundsUsedUp {
+        /// What the rounds were for.
+        kind: RoundKind,
+        /// How many it may have.
+        limit: u32,
+        /// What the next one would be for.
+        wanted: String,
+    },
+    /// Its worker died.
+    WorkerDied,
+}
+
+impl BlockReason {
+    /// The kind that the ledger keeps.
+    pub fn kind(&self) -> BlockKind {
+        match self {
+            Self::Question { .. } => BlockKind::Question,
+            Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
+            Self::PlanProposed { .. } => BlockKind::PlanProposed,
+            Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
+            Self::RedBase { .. } => BlockKind::RedBase,
+            Self::MergeConflict { .. } => BlockKind::MergeConflict,
+            Self::NoChanges { .. } => BlockKind::NoChanges,
+            Self::AgentFailed { .. } => BlockKind::AgentFailed,
+            Self::AttemptsUsedUp { .. }
+            | Self::AttemptsFailed { .. }
+            | Self::ServiceDown { .. }
+            | Self::AttemptBudget { .. } => BlockKind::LimitReached,
+            Self::IssueBudget { .. } => BlockKind::BudgetSpent,
+            Self::PolicyViolated(_) => BlockKind::PolicyViolated,
+            Self::PushRefused { .. } => BlockKind::PushRefused,
+            Self::SetUpNeeded { .. } | Self::LedgerLost => BlockKind::SetUpNeeded,
+            Self::EditedMeanwhile => BlockKind::EditedMeanwhile,
+            Self::Rejected(_) => BlockKind::Rejected,
+            Self::NoProgress { .. } | Self::RoundChangedNothing { .. } => BlockKind::NoProgress,
+            Self::PersonPushed { .. } => BlockKind::PersonPushed,
+            Self::RoundsUsedUp { .. } => BlockKind::RoundsUsedUp,
+            Self::WorkerDied => BlockKind::WorkerDied,
+        }
+    }
+
+    /// What happened.
+    fn text(&self) -> String {
+        match self {
+            Self::Question { .. } => "The agent needs an answer before it can continue.".to_owned(),
+            Self::ApprovalNeeded(proposed) => {
+                format!("The agent wants to run an action of {} impact, which needs approval here.", proposed.impact)
+            }
+            Self::PlanProposed { plan, cost } => plan.proposed(*cost),
+            Self::ChecksFailed { rounds, failed } => {
+                format!("The checks still fail after {} of work.\n\n{}", count(*rounds, "round"), failed.list)
+            }
+            Self::RedBase { failed } => {
+                format!("The base branch fails its own checks, so no agent was started.\n\n{}", failed.list)
+            }
+            Self::MergeConflict { base, files } => {
+                let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
+                format!(
+                    "The branch conflicts with today's `{base}`, and the agent did not resolve that:\n{}",
+                    list.collect::<String>()
+                )
+            }
+            Self::NoChanges { said } => sentence(&format!("The agent changed no file. It said: {}", said.trim())),
+            Self::AgentFailed { failure } => sentence(&format!("The agent failed: {failure}")),
+            Self::AttemptsUsedUp { attempts } => {
+                format!("{} used up, as many as `limits.attempts` allows.", were(*attempts))
+            }
+            Self::AttemptsFailed { attempts, failure } => {
+                let attempts = count(*attempts, "attempt");
+                sentence(&format!(
+                    "{attempts} failed, as many as `limits.attempts` allows. The last failure: {failure}"
+                ))
+            }
+            Self::ServiceDown { outage, failure } => down(outage, failure),
+            Self::AttemptBudget { exhausted, setting, spent, bill } => format!(
+                "The attempt's {exhausted} (`{setting}`) is used up: {spent}. The issue has spent {bill} so far."
+            ),
+            Self::IssueBudget { exhausted, bill, advice } => {
+                format!("The issue's {exhausted} (`{}`) is used up. It has spent {bill} so far.", advice.from)
+            }
+            Self::PolicyViolated(violations) => {
+                let list = violations.iter().take(VIOLATIONS_SHOWN).map(|violation| format!("\n- {violation}"));
+                format!("The change breaks rules and was not pushed:\n{}", list.collect::<String>())
+            }
+            Self::PushRefused { failure } => {
+                let refused = sentence(&capitalized(failure));
+                let advice = refused_push_advice(failure);
+                advice.map_or(refused.clone(), |advice| format!("{refused}\n\n{}", sentence(&capitalized(&advice))))
+            }
+            Self::SetUpNeeded { failure } => sentence(&capitalized(failure)),
+            Self::LedgerLost => "The ledger of this issue was deleted, and with it the reason why it is blocked and \
+                                 what it has cost so far."
+                .to_owned(),
+            Self::EditedMeanwhile => {
+                "The issue's title or body was edited after the work on it was authorized.".to_owned()
+            }
+            Self::Rejected(pull) => {
+                format!("The pull request of this issue, number {pull}, was closed without a merge.")
+            }
+            Self::NoProgress { failure } => {
+                sentence(&format!("Two attempts in a row failed in the same way on the same work: {failure}"))
+            }
+            Self::PersonPushed { author, commit, branch, .. } => {
+                format!("{} pushed the commit {} to `{branch}`, so Hob stops.", title(author, 80), commit.short())
+            }
+            Self::RoundChangedNothing { wanted, said } => {
+                let said = if said.trim().is_empty() { String::new() } else { format!(". It said: {}", said.trim()) };
+                sentence(&format!(
+                    "The agent changed nothing in a round in review ({wanted}), so the same would fail again{said}"
+                ))
+            }
+            Self::RoundsUsedUp { kind, limit, wanted } => rounds_used_up(*kind, *limit, wanted),
+            Self::WorkerDied => "The worker that held this issue died.".to_owned(),
+        }
+    }
+
+    /// The question to a person.
+    fn question(&self) -> String {
+        match self {
+            Self::Question { question } => return question.clone(),
+            Self::ApprovalNeeded(proposed) => {
+                return format!("Do you approve this: {}?", code_span(&proposed.line));
+            }
+            Self::PlanProposed { plan, .. } if !plan.issues.is_empty() => "Should Hob open these issues?",
+            Self::PlanProposed { .. } => "Should the work begin by this plan?",
+            Self::ChecksFailed { .. } => "What should the agent do about this?",
+            Self::RedBase { .. } => "Can you mend the base branch?",
+            Self::MergeConflict { .. } => "Which side should win, and where?",
+            Self::RoundChangedNothing { .. } => "What is the cause of this, or is it not for this pull request to mend?",
+            Self::RoundsUsedUp { kind: RoundKind::Review, .. } => {
+                "Should the agent go on with this review, or do you take the branch over?"
+            }
+            Self::RoundsUsedUp { kind: RoundKind::Checks, .. } => "What makes these checks fail?",
+            Self::RoundsUsedUp { kind: RoundKind::Base, .. } => "Can the pull request be merged soon?",
+            Self::NoChanges { .. } => "Should something change here?",
+            Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
+            Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {
+                "Should Hob try again? An answer resets the count."
+            }
+            Self::ServiceDown { .. } => {
+                "Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted."
+            }
+            Self::AttemptBudget { setting, .. } => {
+                return format!(
+                    "Should Hob make another attempt? If one needs more, raise `{setting}` in Hob's settings first."
+                );
+            }
+            Self::IssueBudget { advice, .. } => {
+                return format!("Is the issue worth more? Then {}. Otherwise do the rest by hand.", advice.raise);
+            }
+            Self::PolicyViolated(_) => {
+                "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change."
+            }
+            Self::PushRefused { .. } | Self::SetUpNeeded { .. } => "Can you fix this and then let Hob try again?",
+            Self::LedgerLost | Self::WorkerDied => "Should Hob continue?",
+            Self::EditedMeanwhile => "Should Hob work on the text as it stands now?",
+            Self::Rejected(_) | Self::NoProgress { .. } => "What should be done differently?",
+            Self::PersonPushed { .. } => "Should Hob continue from the branch as it stands?",
+        }
+        .to_owned()
+    }
+
+    /// The reason as the ledger keeps it.
+    pub fn blocked(&self, since: Timestamp) -> Blocked {
+        let last = if let Self::ChecksFailed { failed, .. } | Self::RedBase { failed } = self {
+            failed.last.clone()
+        } else {
+            Vec::new()
+        };
+        Blocked {
+            kind: self.kind(),
+            text: self.text(),
+            question: self.question(),
+            last,
+            since,
+            told: false,
+            after: None,
+        }
+    }
+}
+
+/// A service that has failed for longer than the patience.
+fn down(Outage { service, since, failures }: &Outage, failure: &str) -> String {
+    let (since, times) = (since.format("%Y-%m-%d %H:%M UTC"), count(*failures, "time"));
+    sentence(&format!(
+        "{} has failed {times} in a row since {since}, for longer than `limits.patience` allows. The last failure: {failure}",
+        capitalized(service)
+    ))
+}
+
+/// The pull request has used up its rounds of this kind.
+fn rounds_used_up(kind: RoundKind, limit: u32, wanted: &str) -> String {
+    let setting = match kind {
+        RoundKind::Review => "limits.review_rounds",
+        RoundKind::Checks => "limits.ci_rounds",
+        RoundKind::Base => "limits.conflict_rounds",
+    };
+    let (rounds, what) = (count(limit, "round"), kind.noun());
+    sentence(&format!("The pull request has had {rounds} for {what}, as many as `{setting}` allows. Now: {wanted}"))
+}
+
+/// Attempts with their verb.
+fn were(attempts: u32) -> String {
+    format!("{} {}", count(attempts, "attempt"), if attempts == 1 { "is" } else { "are" })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{ConflictKind, Impact, plans::work_plan::tests::plan};
+
+    /// One reason of each variant.
+    pub(crate) fn every_reason() -> Vec<BlockReason> {
+        let text = || "no route to host".to_owned();
+        let line = "shell rm `x`\ny".to_owned();
+        vec![
+            BlockReason::Question { question: "UTC or local?".to_owned() },
+            BlockReason::ApprovalNeeded(Proposed {
+                tool: "shell".to_owned(),
+                line,
+                text: text(),
+                impact: Impact::High,
+            }),
+            BlockReason::PlanProposed {
+                plan: Box::new(plan()),
+                cost: CostLimit { attempt: None, issue: Some(4_880_000) },
+            },
+            BlockReason::ChecksFailed { rounds: 2, failed: failed() },
+            BlockReason::RedBase { failed: failed() },
+            BlockReason::MergeConflict {
+                base: "main".to_owned(),
+                files: vec![Conflict { path: "src/a.rs".to_owned(), kind: ConflictKind::Lines }],
+            },
+            BlockReason::NoChanges { said: " It is fine. ".to_owned() },
+            BlockReason::RoundChangedNothing {
+                wanted: "the check `test` failed".to_owned(),
+                said: "It is flaky.".to_owned(),
+            },
+            BlockReason::AgentFailed { failure: text() },
+            BlockReason::AttemptsUsedUp { attempts: 3 },
+            BlockReason::AttemptsFailed { attempts: 3, failure: text() },
+            BlockReason::AttemptBudget {
+                exhausted: Exhausted::Money(5_000_000),
+                setting: "limits.usd_per_attempt",
+                spent: spend(1),
+                bill: spend(2),
+            },
+            BlockReason::IssueBudget {
+                exhausted: Exhausted::Money(5_000_000),
+                bill: spend(2),
+                advice: BudgetAdvice {
+                    from: "limits.usd_per_issue",
+                    raise: "raise `limits.usd_per_issue` in Hob's settings".to_owned(),
+                },
+            },
+            BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
+            BlockReason::PushRefused { failure: text() },
+            BlockReason::SetUpNeeded { failure: text() },
+            BlockReason::LedgerLost,
+            BlockReason::EditedMeanwhile,
+            BlockReason::Rejected(PullNumber(9)),
+            BlockReason::NoProgress { failure: text() },
+            BlockReason::ServiceDown {
+                outage: Outage { service: "`anthropic/x`".to_owned(), since: Timestamp::UNIX_EPOCH, failures: 30 },
+                failure: text(),
+            },
+            BlockReason::PersonPushed {
+                author: "Ada\n[skip ci]".to_owned(),
+                commit: Sha("0123456789abcdef".to_owned()),
+                branch: "hob/1-x".to_owned(),
+                tip: Sha("fedcba9876543210".to_owned()),
+            },
+            BlockReason::WorkerDied,
+        ]
+    }
+
+    fn failed() -> FailedChecks {
+        let last = LastLines { command: "make test".to_owned(), lines: "error: '3 == 5'".to_owned() };
+        FailedChecks { list: "`make test`: failed (exit code 1)".to_owned(), last: vec![last] }
+    }
+
+    fn spend(seconds: u64) -> Spend {
+        Spend { wall_seconds: seconds, ..Spend::default() }
+    }
+
+    #[test]
+    fn a_refused_push_names_the_setting_that_helps_on_a_line_of_its_own() {
+        let failure =
+            "the server refused the push to `hob/1-x`: remote: - Commits must have verified signatures.".to_owned();
+        let text = BlockReason::PushRefused { failure: failure.clone() }.blocked(Timestamp::UNIX_EPOCH).text;
+        let (said, advice) = text.split_once("\n\n").unwrap();
+        assert_eq!(said, capitalized(&failure));
+        assert!(advice.starts_with("A rule asks for signed commits: set `publish.signing`"), "{advice}");
+        assert!(advice.ends_with('.'), "{advice}");
+    }
+
+    #[test]
+    fn every_reason_gives_a_text_and_a_question() {
+        let told: Vec<String> = every_reason()
+            .iter()
+            .map(|reason| {
+                let Blocked { kind, text, question, .. } = reason.blocked(Timestamp::UNIX_EPOCH);
+                let lines = text.lines().count();
+                format!("{kind:?} | {} ({lines} lines) | {question}", text.lines().next().unwrap())
+            })
+            .collect();
+        insta::assert_snapshot!(told.join("\n"), @"
+        Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
+        ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
+        PlanProposed | The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`. (1 lines) | Should the work begin by this plan?
+        ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | What should the agent do about this?
+        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch?
+        MergeConflict | The branch conflicts with today's `main`, and the agent did not resolve that: (3 lines) | Which side should win, and where?
+        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Should something change here?
+        NoProgress | The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky. (1 lines) | What is the cause of this, or is it not for this pull request to mend?
+        AgentFailed | The agent failed: no route to host. (1 lines) | What should it do differently, or what does it lack?
+        LimitReached | 3 attempts are used up, as many as `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | 3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        BudgetSpent | The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
+        PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+        PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
+        SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?
+        SetUpNeeded | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
+        EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the text as it stands now?
+        Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
+        NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
+        LimitReached | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
+        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands?
+        WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
+        ");
+    }
+}

@@ -1,0 +1,447 @@
+//! What a transition changes apart from the state, and its sentence. [`apply`](crate::apply) decides whether it
+//! applies.
+
+use hob_text::count;
+
+use crate::{
+    AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
+    HandOverLog, HouseLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery,
+    Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
+    Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing, issue::label_fights::names_of,
+    no_verdict, unseen,
+};
+
+impl Transition {
+    /// Changes everything except the state; returns the sentence.
+    pub(crate) fn change(self, record: &mut Record, now: Timestamp) -> String {
+        match self {
+            Self::Claim { trigger } => claim(record, trigger, now),
+            Self::TakeOver { recovery, from } => take_over(record, recovery, from, now),
+            Self::Continue(unblocking) => {
+                let freed = unblocking.free(record);
+                start_attempt(record, now);
+                format!("{freed}; claimed by {}, generation {}", holder(record), record.generation)
+            }
+            Self::Unblock(unblocking) => unblocking.free(record),
+            Self::Refuse(refusal) => refuse(record, refusal),
+            Self::RefusalShown => show_refusal(record, now),
+            Self::StartAgent { agent, purpose, branch, base, session } => {
+                (record.base_sha, record.session) = (Some(base), Some(session));
+                start_agent(record, &agent, purpose, branch)
+            }
+            Self::RecordSpend(spend) => format!("the agent spent {spend}"),
+            Self::HandOver(passed) => hand_over(record, *passed),
+            Self::AddSpend(spend) => {
+                record.spend = record.spend + spend;
+                format!("an earlier attempt spent {spend}")
+            }
+            Self::Publish { head, pull, proof } => publish(record, head, pull, proof),
+            Self::Rework { events, head } => rework(record, events, head, now),
+            Self::Rerun { failed } => rerun(record, failed),
+            Self::Answer { head, proof, answers } => answer(record, head, proof, answers),
+            Self::Block(reason) => block(record, reason, now),
+            Self::Retry { failure, until } => {
+                let what = format!("attempt {} failed, the next starts", record.attempt);
+                record.outage = None;
+                requeue_until(record, &what, failure, until)
+            }
+            Self::Postpone { failure, until } => {
+                uncount_attempt(record);
+                requeue_until(record, "postponed, work resumes", failure, until)
+            }
+            Self::Requeue { reason } => {
+                uncount_attempt(record);
+                format!("requeued: {reason}")
+            }
+            Self::Request(request) => ask_for(record, request),
+            Self::Pause(pause) => pause_work(record, pause),
+            Self::Resume { by } => {
+                (record.request, record.paused) = (None, None);
+                format!("resumed by {by}")
+            }
+            Self::Follow { receipt, then } => {
+                record.commands.take(receipt);
+                record.label_fights.begin_anew();
+                then.change(record, now)
+            }
+            Self::ChooseAgent(agent) => choose_agent(record, agent),
+            Self::SetBudget { budget, then } => set_budget(record, budget, then),
+            Self::RequestPlan { by } => request_plan(record, by),
+            Self::RetryNow { by } => {
+                record.retry_after = None;
+                record.outage = record.outage.take().map(Outage::tried_again);
+                format!("{by} asked to try again now")
+            }
+            Self::Reject(pull) => reject(record, pull, now),
+            Self::ReturnToReview(pull) => {
+                record.blocked = None;
+                format!("the pull request {pull} is open again")
+            }
+            Self::Rebuild(traces) => rebuild(record, traces, now),
+            Self::Finish(ending) => finish(record, &ending),
+            Self::RepairLabels(changes) => {
+                record.label_fights.repaired(&changes, now);
+                format!("repaired the labels: {}", names_of(&changes))
+            }
+            Self::GiveUpLabels(changes) => {
+                record.label_fights.give_up(&changes, now);
+                format!("no longer repairs the labels, which others change back each time: {}", names_of(&changes))
+            }
+            Self::Reconcile { what } => what,
+            Self::NoteChecks(notes) => note_checks(record, notes),
+        }
+    }
+}
+
+fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
+    let sentence = format!("failed jobs run once more: {}", events_in_words(&failed));
+    record.review.reran.extend(failed);
+    sentence
+}
+
+fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: String) -> String {
+    record.plan.under_way = purpose == RunPurpose::Plan;
+    let branch = record.branch.insert(branch);
+    match purpose {
+        RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
+        RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
+        RunPurpose::Report => format!("the agent `{agent}` started on a report"),
+        RunPurpose::Investigate => format!("the agent `{agent}` started to investigate"),
+        RunPurpose::Review => format!("the agent `{agent}` started to review"),
+    }
+}
+
+impl Unblocking {
+    /// Resets what the answer makes void: the attempts begin again, on the issue as the person saw it. The sentence
+    /// says who unblocked it.
+    fn free(self, record: &mut Record) -> String {
+        let Self { answer, grant, approved } = self;
+        let sentence = match grant {
+            ApprovalGrant::Nothing => format!("unblocked by {}", answer.actor),
+            ApprovalGrant::ProposedAction => {
+                record.approve();
+                format!("approved by {}", answer.actor)
+            }
+            ApprovalGrant::ProposedPlan => format!("the plan was approved by {}", answer.actor),
+        };
+        let is_kept = answer.text.trim().is_empty() && record.blocked.as_ref().is_some_and(Blocked::is_of_no_work);
+        begin_anew(record);
+        if record.unpublished().is_some() && !is_kept {
+            // Work that passed its checks before the answer is not what is wanted now. In a round, the branch has what
+            // people saw.
+            record.head_sha = record.accepted.clone().filter(|_| record.pull_request.is_some());
+        }
+        if let Some(comment) = answer.comment {
+            record.commands.handle(comment);
+        }
+        if let Some(trigger) = record.trigger.as_mut() {
+            trigger.approved = approved;
+        }
+        // Words withdraw an approved list whose issues could not be opened; a retry does not.
+        if !answer.text.trim().is_empty() {
+            take_list_back(record);
+        }
+        if grant == ApprovalGrant::ProposedPlan {
+            record.approve_plan();
+        }
+        record.answer = Some(answer.after(record.answer.as_ref()));
+        sentence
+    }
+}
+
+/// A person who unblocks an issue gives it all of its attempts again.
+fn begin_anew(record: &mut Record) {
+    record.attempt = 0;
+    record.outage = record.outage.take().map(Outage::tried_again);
+    record.review.go_on();
+    record.chain.begin_anew();
+    if record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::RoundsUsedUp) {
+        record.review.allow_again();
+    }
+    (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+}
+
+fn hand_over(record: &mut Record, passed: PassedOn) -> String {
+    let sentence = passed.received.sentence();
+    record.session = Some(passed.session.clone());
+    record.handed_on |= record.report.is_some() && !passed.received.switched;
+    record.chain.take(passed, record.spend);
+    sentence
+}
+
+/// An approved list of issues is carried out without an agent, so anything that a person says later needs a new
+/// approval.
+fn take_list_back(record: &mut Record) {
+    if record.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
+        record.plan.approved = None;
+    }
+}
+
+fn choose_agent(record: &mut Record, agent: ChosenAgent) -> String {
+    let sentence = format!("{} chose the agent `{}`", agent.by, agent.name);
+    take_list_back(record);
+    record.commands.agent = Some(agent);
+    sentence
+}
+
+/// The request is read when plans are made.
+fn request_plan(record: &mut Record, by: Login) -> String {
+    let sentence = format!("plan requested by {by}");
+    take_list_back(record);
+    record.commands.wants_plan = Some(by);
+    sentence
+}
+
+fn set_budget(record: &mut Record, budget: SetBudget, then: AfterBudget) -> String {
+    let sentence = format!("{} set the issue's budget to {}", budget.by, dollars(budget.usd_micros));
+    record.commands.budget = Some(budget);
+    match then {
+        AfterBudget::Stay => sentence,
+        AfterBudget::Requeue => {
+            begin_anew(record);
+            format!("{sentence} and requeued it")
+        }
+    }
+}
+
+fn holder(record: &Record) -> &str {
+    record.holder.as_ref().map_or("nobody", |holder| holder.worker.as_str())
+}
+
+fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
+    if record.state == State::Done {
+        *record = asked_for_again(record);
+    }
+    // A retry is for the authorized text, so that later edits are noticed.
+    let known = record.trigger.take().filter(|old| old.event == trigger.event);
+    record.trigger = Some(match known {
+        // Commands that an earlier version followed have no mark; they must not begin to count now.
+        Some(Trigger { approved, at, .. }) => Trigger { approved, at, ..trigger },
+        None => trigger,
+    });
+    start_attempt(record, now);
+    format!("claimed by {}, generation {}", holder(record), record.generation)
+}
+
+fn take_over(record: &mut Record, recovery: Recovery, from: Option<WorkerId>, now: Timestamp) -> String {
+    match recovery {
+        Recovery::Resume => start_attempt(record, now),
+        Recovery::Block => record.blocked = Some(BlockReason::WorkerDied.blocked(now)),
+        Recovery::Abandon => {}
+    }
+    let from = from.map_or_else(|| "a worker that stopped".to_owned(), |from| from.to_string());
+    format!("taken over from {from} by {}, generation {}", holder(record), record.generation)
+}
+
+fn refuse(record: &mut Record, refusal: Refusal) -> String {
+    if record.state == State::Done {
+        *record = asked_for_again(record);
+    }
+    let sentence = format!("refused: {}", refusal.reason);
+    record.refused = Some(refusal);
+    sentence
+}
+
+fn show_refusal(record: &mut Record, now: Timestamp) -> String {
+    if let Some(refusal) = record.refused.as_mut() {
+        refusal.at = now;
+    }
+    "released the lease".to_owned()
+}
+
+fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
+    record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
+    (record.learned, record.remarks) = Default::default();
+    format!("the pull request {pull} was closed without a merge")
+}
+
+/// What the work showed and what was said of it counts once it is merged, and not otherwise.
+fn finish(record: &mut Record, ending: &Ending) -> String {
+    (record.request, record.retry_after) = (None, None);
+    if !ending.is_a_merge() {
+        (record.learned, record.remarks) = Default::default();
+    }
+    format!("finished: {ending}")
+}
+
+fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
+    let blocked = reason.blocked(now);
+    if !matches!(reason, BlockReason::ServiceDown { .. }) {
+        record.outage = None;
+    }
+    match reason {
+        BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
+        BlockReason::PlanProposed { plan, .. } => {
+            record.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
+        }
+        BlockReason::PersonPushed { branch, tip, .. } => {
+            (record.branch, record.pushed, record.accepted) = (Some(branch), true, Some(tip));
+        }
+        BlockReason::Question { .. }
+        | BlockReason::ChecksFailed { .. }
+        | BlockReason::RedBase { .. }
+        | BlockReason::MergeConflict { .. }
+        | BlockReason::NoChanges { .. }
+        | BlockReason::AgentFailed { .. }
+        | BlockReason::AttemptsUsedUp { .. }
+        | BlockReason::ServiceDown { .. }
+        | BlockReason::AttemptsFailed { .. }
+        | BlockReason::AttemptBudget { .. }
+        | BlockReason::IssueBudget { .. }
+        | BlockReason::PolicyViolated(_)
+        | BlockReason::PushRefused { .. }
+        | BlockReason::SetUpNeeded { .. }
+        | BlockReason::LedgerLost
+        | BlockReason::EditedMeanwhile
+        | BlockReason::Rejected(_)
+        | BlockReason::NoProgress { .. }
+        | BlockReason::RoundChangedNothing { .. }
+        | BlockReason::RoundsUsedUp { .. }
+        | BlockReason::WorkerDied => {}
+    }
+    let sentence = format!("blocked: {}", blocked.in_a_line());
+    record.blocked = Some(blocked);
+    sentence
+}
+
+fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
+    let some = |names: &[String], says: fn(&[String]) -> String| (!names.is_empty()).then(|| says(names));
+    let told: Vec<String> = [
+        notes.unapproved.then(|| "the workflows of the pull request wait for an approval".to_owned()),
+        some(&notes.red_on_base, |names| format!("{} on the base, too", failing(names))),
+        some(&notes.undecided, no_verdict),
+        some(&notes.hidden, unseen),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    record.review.told = notes;
+    match told.as_slice() {
+        [] => "no check fails on the base, too, waits for an approval, or lacks a verdict any more".to_owned(),
+        told => told.join("; "),
+    }
+}
+
+fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {
+    let sentence = if record.review.is_under_way() {
+        format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
+    } else {
+        format!("opened the pull request {pull}")
+    };
+    record.review.end(&head);
+    record.outage = None;
+    (record.head_sha, record.pull_request) = (Some(head), Some(pull));
+    keep_proof(record, proof);
+    (record.pushed, record.last_failure) = (true, None);
+    sentence
+}
+
+fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timestamp) -> String {
+    let what = events_in_words(&events);
+    // The branch is what people reviewed, including their own commits.
+    record.accepted = Some(head.clone());
+    record.review.begin(events, head);
+    record.round += 1;
+    record.chain.begin_anew();
+    (record.attempt, record.outage, record.last_failure, record.answer) = (0, None, None, None);
+    start_attempt(record, now);
+    format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
+}
+
+fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
+    let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
+    (record.head_sha, record.pushed) = (Some(head), true);
+    keep_proof(record, proof);
+    (record.review.answers, record.review.may_be_said) = (answers, true);
+    sentence
+}
+
+/// Keeps the proof of the published head.
+fn keep_proof(record: &mut Record, proof: Option<Box<Proof>>) {
+    if let Some(proof) = proof {
+        (record.checks, record.proof) = (proof.tally(), Some(proof));
+    }
+}
+
+fn ask_for(record: &mut Record, request: Request) -> String {
+    let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
+    record.request = Some(request);
+    sentence
+}
+
+fn pause_work(record: &mut Record, pause: Pause) -> String {
+    if !record.has_ended() {
+        uncount_attempt(record);
+    }
+    let sentence = format!("paused by {}", pause.by);
+    (record.request, record.paused) = (None, Some(pause));
+    sentence
+}
+
+fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timestamp) -> String {
+    let sentence = format!("{what} after {}: {failure}", until.format("%H:%M:%S UTC"));
+    (record.retry_after, record.last_failure) = (Some(until), Some(failure));
+    sentence
+}
+
+fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
+    record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
+    record.status_comment = traces.comment;
+    (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
+    (record.pull_request, record.head_sha) = traces.pull.unzip();
+    // Answered events are neither worked on nor answered again.
+    record.review.handled = traces.answered;
+    "rebuilt: the ledger was deleted".to_owned()
+}
+
+/// Begins the next attempt at an issue.
+fn start_attempt(record: &mut Record, now: Timestamp) {
+    record.attempt += 1;
+    record.attempts_ever += 1;
+    record.claimed_at = now;
+    record.retry_after = None;
+    (record.refused, record.blocked, record.proposed, record.checklist) = (None, None, None, None);
+}
+
+/// Does not count the current attempt.
+fn uncount_attempt(record: &mut Record) {
+    record.attempt = record.attempt.saturating_sub(1);
+    record.attempts_ever = record.attempts_ever.saturating_sub(1);
+}
+
+/// The record of a finished issue that is asked for again: it keeps the spend but not the work.
+fn asked_for_again(old: &Record) -> Record {
+    Record {
+        attempt: 0,
+        round: 0,
+        review: ReviewLog::default(),
+        last_failure: None,
+        proposed: None,
+        plan: PlanLog::default(),
+        approved: Vec::new(),
+        answer: None,
+        branch: None,
+        pushed: false,
+        base_sha: None,
+        head_sha: None,
+        pull_request: None,
+        session: None,
+        trigger: None,
+        checks: None,
+        proof: None,
+        checklist: None,
+        route: None,
+        report: None,
+        handed_on: false,
+        chain: HandOverLog::default(),
+        learned: Lessons::default(),
+        remarks: Remarks::default(),
+        accepted: None,
+        stalled: None,
+        outage: None,
+        house: HouseLog::default(),
+        paused: None,
+        request: None,
+        ..old.clone()
+    }
+}

@@ -1,0 +1,16 @@
+//! The life of an issue: its record, its lease, why it is blocked, and each change that its record may go through.
+
+pub(crate) mod blocked;
+pub(crate) mod effect;
+pub(crate) mod ending;
+pub(crate) mod follow;
+pub(crate) mod label_fights;
+pub(crate) mod lease;
+pub(crate) mod notify_event;
+pub(crate) mod notify_rules;
+pub(crate) mod outage;
+pub(crate) mod plan_approval;
+pub(crate) mod record;
+pub(crate) mod status_rules;
+pub(crate) mod transition;
+pub(crate) mod trust;

@@ -1,0 +1,6 @@
+//! What all issues of a repository share: its record, its dashboard, its pace.
+
+pub(crate) mod dashboard;
+pub(crate) mod durations;
+pub(crate) mod poll;
+pub(crate) mod record;

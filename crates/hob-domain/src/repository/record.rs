@@ -1,0 +1,560 @@
+//! The repository's own ledger: what the day has cost, what the hour has claimed, the kill switch, failed loads of profiles, how long
+//! things took, and what merged work showed of the repository.
+//!
+//! # Flow
+//! A worker that wins an issue's lease asks [`reserve`] for a record with its share of the day, and writes it by
+//! compare-and-set over the record that it read; when the attempt ends, [`close_reservation`] replaces the share with
+//! the actual spend.
+//!
+//! # Guarantees
+//! - For any number of workers, spend and reservations together stay within the day's budget: each reservation is
+//!   computed from the record before it, and only one write can follow a record.
+//! - A bill is never counted twice and never lost: a share has the issue's whole bill before the day and now, taken
+//!   from the issue's own ledger.
+//!
+//! # Caveats
+//! Days are in UTC. What a run uses beyond its allowance (a model's last reply, a command that reports its cost only at
+//! its end) is added to the day's sum as soon as it is known; no reservation is made for it.
+
+use std::{fmt, time::Duration};
+
+use hob_text::count;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce,
+    Outages, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord,
+    issue::record::{UnwritableRecord, from_message, to_message},
+    money::day_share::ShareWire,
+};
+
+/// Days before the current one whose spend is remembered.
+const DAYS_KEPT: usize = 13;
+/// How long a claim counts for the hourly limit.
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// An issue's share of the day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ShareWire", into = "ShareWire")]
+pub struct DayShare {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Its whole bill before the day.
+    pub before: Spend,
+    /// Its whole bill now.
+    pub now: Spend,
+    /// Attempts begun in the day.
+    pub attempts: u32,
+    /// The most that the running attempt may use.
+    pub reserved: Spend,
+    /// When the reservation ends by itself, so that a dead worker does not keep it.
+    pub until: Timestamp,
+}
+
+impl From<DayShare> for ShareWire {
+    fn from(share: DayShare) -> Self {
+        let DayShare { issue, before, now, attempts, reserved, until } = share;
+        let until = (reserved != Spend::default()).then_some(until);
+        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until }
+    }
+}
+
+impl From<ShareWire> for DayShare {
+    fn from(wire: ShareWire) -> Self {
+        let ShareWire { issue, before, now, attempts, reserved, until } = wire;
+        let until = until.unwrap_or(Timestamp::UNIX_EPOCH);
+        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until }
+    }
+}
+
+/// One claim within the hour.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimMark {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The record at the tip of the repository's ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryRecord {
+    /// The record's version.
+    pub version: u32,
+    /// Drawn for each commit.
+    pub nonce: Nonce,
+    /// When it was written, by the forge's clock.
+    pub at: Timestamp,
+    /// The kill switch: nothing is claimed while it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
+    /// The shares of the day that `at` is in.
+    #[serde(default)]
+    pub day: Vec<DayShare>,
+    /// The claims within the hour before `at`.
+    #[serde(default)]
+    pub claims: Vec<ClaimMark>,
+    /// The cost of the days before, oldest first, without days that have no attempts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub days: Vec<DaySpend>,
+    /// The dashboard as it was last drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dashboard: Option<Drawn>,
+    /// When profiles recently failed to load.
+    #[serde(default, skip_serializing_if = "FailedLoads::is_empty")]
+    pub failed_loads: FailedLoads,
+    /// Services that failed attempts lately.
+    #[serde(default, skip_serializing_if = "Outages::is_empty")]
+    pub outages: Outages,
+    /// How long things took lately.
+    #[serde(default, skip_serializing_if = "Durations::is_empty")]
+    pub durations: Durations,
+    /// What merged work showed of the repository.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub memory: Memory,
+    /// What maintainers corrected in merged work.
+    #[serde(default, skip_serializing_if = "Corrections::is_empty")]
+    pub corrections: Corrections,
+}
+
+/// What the settings allow a repository.
+#[derive(Debug, Clone, Copy)]
+pub struct RepositoryRules {
+    /// Issues that may be claimed within an hour.
+    pub issues_per_hour: usize,
+    /// The budget of a day.
+    pub day: Budget,
+}
+
+/// An attempt's request for a share of the day.
+#[derive(Debug, Clone)]
+pub struct Reservation {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// Its whole bill so far, from its own ledger.
+    pub bill: Spend,
+    /// What attempt and issue may still use.
+    pub allowance: Allowance,
+    /// When the attempt is over at the latest.
+    pub until: Timestamp,
+}
+
+/// Why nothing may be claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Full {
+    /// The kill switch is set.
+    Paused(Pause),
+    /// The hour's limit of claims is reached.
+    Hour {
+        /// The limit.
+        limit: usize,
+        /// When the next may be claimed.
+        until: Timestamp,
+    },
+    /// The day's budget is spent, or reserved by running attempts.
+    Day {
+        /// Which limit.
+        exhausted: Exhausted,
+        /// What was spent and what is reserved.
+        spent: Spend,
+        /// When the next day begins.
+        until: Timestamp,
+    },
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused(pause) => {
+                let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
+                write!(f, "{} paused the repository{why}; `hob resume --all` resumes it", pause.by)
+            }
+            Self::Hour { limit, until } => {
+                let claimed = format!("{} {}", count(*limit, "issue"), if *limit == 1 { "was" } else { "were" });
+                let limit = "the limit (`limits.issues_per_hour`)";
+                write!(f, "{claimed} claimed within the hour, {limit}; the next is claimed after {until}")
+            }
+            Self::Day { exhausted, spent, until } => write!(
+                f,
+                "the day's {exhausted} is spent or reserved by attempts under way ({spent}); work resumes after {until}"
+            ),
+        }
+    }
+}
+
+impl RepositoryRecord {
+    /// The commit message: the sentence, an empty line, the record.
+    ///
+    /// # Errors
+    /// [`UnwritableRecord`] if the record has no JSON form; nothing may be written then.
+    pub fn to_message(&self, sentence: &str) -> Result<String, UnwritableRecord> {
+        to_message(sentence, self)
+    }
+
+    /// Reads the record back from a commit message.
+    ///
+    /// # Errors
+    /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
+    pub fn from_message(message: &str) -> Result<Self, UnreadableRecord> {
+        from_message(message).map(|(_sentence, record)| record)
+    }
+
+    /// The record after this one, or the first, without what is older than its day and its hour.
+    pub fn next(before: Option<&Self>, nonce: Nonce, now: Timestamp) -> Self {
+        let same_day = before.filter(|record| record.is_of(now));
+        let claims = before.into_iter().flat_map(|record| &record.claims).filter(|claim| claim.at + HOUR > now);
+        Self {
+            version: RECORD_VERSION,
+            nonce,
+            at: now,
+            paused: before.and_then(|record| record.paused.clone()),
+            day: same_day.map(|record| record.day.clone()).unwrap_or_default(),
+            claims: claims.cloned().collect(),
+            days: before.map(|record| record.days_before(now)).unwrap_or_default(),
+            dashboard: before.and_then(|record| record.dashboard.clone()),
+            failed_loads: before.map(|record| record.failed_loads.at(now)).unwrap_or_default(),
+            outages: before.map(|record| record.outages.at(now)).unwrap_or_default(),
+            durations: before.map(|record| record.durations.clone()).unwrap_or_default(),
+            memory: before.map(|record| record.memory.clone()).unwrap_or_default(),
+            corrections: before.map(|record| record.corrections.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The cost of the days before `now`, as far as they are remembered.
+    fn days_before(&self, now: Timestamp) -> Vec<DaySpend> {
+        let mut days = self.days.clone();
+        let today = DaySpend { day: self.at.date_naive(), spend: self.spent() };
+        if today.day != now.date_naive() && today.spend != Spend::default() {
+            days.push(today);
+        }
+        let over = days.len().saturating_sub(DAYS_KEPT);
+        drop(days.drain(..over));
+        days
+    }
+
+    /// The cost of the record's day, without reservations.
+    fn spent(&self) -> Spend {
+        self.day.iter().map(|share| share.now.since(share.before)).sum()
+    }
+
+    /// The cost of the day by `now`, including what running attempts may use.
+    pub fn day_bill(&self, now: Timestamp) -> Spend {
+        self.taken(now, None).0
+    }
+
+    /// Whether the record is about the day of `now`.
+    pub fn is_of(&self, now: Timestamp) -> bool {
+        self.at.date_naive() == now.date_naive()
+    }
+
+    /// Whether the issue's share of the day has no reservation and equals the issue's bill. An issue without a share
+    /// today has nothing to settle.
+    pub fn is_settled(&self, issue: IssueNumber, bill: Spend, now: Timestamp) -> bool {
+        let share = self.day.iter().find(|share| self.is_of(now) && share.issue == issue);
+        share.is_none_or(|share| share.reserved == Spend::default() && share.now == bill)
+    }
+
+    /// The cost of the day by `now`, including reservations.
+    fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
+        if !self.is_of(now) {
+            return (Spend::default(), 0);
+        }
+        let reserved = |share: &DayShare| match share.until > now && Some(share.issue) != except {
+            true => share.reserved,
+            false => Spend::default(),
+        };
+        let spent = self.day.iter().map(|share| share.now.since(share.before) + reserved(share)).sum();
+        (spent, self.day.iter().map(|share| share.attempts).sum())
+    }
+
+    fn share(&mut self, issue: IssueNumber, before: Spend) -> &mut DayShare {
+        let at = self.day.iter().position(|share| share.issue == issue).unwrap_or_else(|| {
+            let until = self.at;
+            let nothing = Spend::default();
+            self.day.push(DayShare { issue, before, now: before, attempts: 0, reserved: nothing, until });
+            self.day.len() - 1
+        });
+        &mut self.day[at]
+    }
+}
+
+/// The cost of each day, the current one first, without days that cost nothing.
+pub fn spend_by_day(record: Option<&RepositoryRecord>, now: Timestamp) -> Vec<DaySpend> {
+    let Some(record) = record else { return Vec::new() };
+    // Seen from the next day, the record's own day is one of the days before.
+    let mut days = record.days_before(now);
+    if record.at.date_naive() == now.date_naive() && record.spent() != Spend::default() {
+        days.push(DaySpend { day: now.date_naive(), spend: record.spent() });
+    }
+    days.reverse();
+    days
+}
+
+/// What the day has left for one more attempt.
+///
+/// # Errors
+/// [`Full`] if nothing is left, or if the kill switch is set.
+pub fn day_left(
+    record: Option<&RepositoryRecord>,
+    rules: &RepositoryRules,
+    issue: Option<IssueNumber>,
+    now: Timestamp,
+) -> Result<Allowance, Full> {
+    if let Some(pause) = record.and_then(|record| record.paused.clone()) {
+        return Err(Full::Paused(pause));
+    }
+    let (spent, attempts) = record.map(|record| record.taken(now, issue)).unwrap_or_default();
+    let full = |exhausted| Full::Day { exhausted, spent, until: next_day(now) };
+    rules.day.next_attempt(attempts).map_err(full)?;
+    rules.day.left(spent).map_err(full)
+}
+
+/// How many more issues the hour has room for.
+///
+/// # Errors
+/// [`Full`] if it has no room.
+pub fn hour_room(record: Option<&RepositoryRecord>, rules: &RepositoryRules, now: Timestamp) -> Result<usize, Full> {
+    let claims = record.into_iter().flat_map(|record| &record.claims).map(|claim| claim.at);
+    let claims: Vec<Timestamp> = claims.filter(|at| *at + HOUR > now).collect();
+    let room = rules.issues_per_hour.saturating_sub(claims.len());
+    let until = claims.iter().min().map_or(now, |first| *first + HOUR);
+    if room == 0 { Err(Full::Hour { limit: rules.issues_per_hour, until }) } else { Ok(room) }
+}
+
+/// The record with the attempt's share of the day, and the attempt's allowance. A claim that continues an attempt of
+/// the same hour counts once.
+///
+/// # Errors
+/// [`Full`] if hour or day have no room for it.
+pub fn reserve(
+    before: Option<&RepositoryRecord>,
+    ask: &Reservation,
+    rules: &RepositoryRules,
+    nonce: Nonce,
+    now: Timestamp,
+) -> Result<(RepositoryRecord, Allowance), Full> {
+    let allowance = day_left(before, rules, Some(ask.issue), now)?.and(ask.allowance);
+    let mut record = RepositoryRecord::next(before, nonce, now);
+    if !record.claims.iter().any(|claim| claim.issue == ask.issue) {
+        hour_room(before, rules, now)?;
+    }
+    record.claims.retain(|claim| claim.issue != ask.issue);
+    record.claims.push(ClaimMark { issue: ask.issue, at: now });
+    let share = record.share(ask.issue, ask.bill);
+    share.now = ask.bill;
+    share.attempts += 1;
+    share.reserved = allowance.at_most();
+    share.until = ask.until;
+    Ok((record, allowance))
+}
+
+/// The record after an attempt, with its cost in place of its reservation. `began` is the issue's bill when the attempt
+/// began, for a day that began after it.
+pub fn close_reservation(
+    before: Option<&RepositoryRecord>,
+    issue: IssueNumber,
+    (began, bill): (Spend, Spend),
+    nonce: Nonce,
+    now: Timestamp,
+) -> RepositoryRecord {
+    let mut record = RepositoryRecord::next(before, nonce, now);
+    let share = record.share(issue, began);
+    share.now = bill;
+    share.reserved = Spend::default();
+    share.until = now;
+    record
+}
+
+/// How much room hour and day have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headroom {
+    /// Room for this attempt and for more.
+    Ample,
+    /// Room only for this attempt.
+    Last,
+    /// No room.
+    None,
+}
+
+/// The room that hour and day have for an attempt, according to `before`; if it is the last, others may be taking it.
+pub fn headroom(
+    before: Option<&RepositoryRecord>,
+    ask: &Reservation,
+    rules: &RepositoryRules,
+    now: Timestamp,
+) -> Headroom {
+    let Ok((after, _)) = reserve(before, ask, rules, Nonce::from(""), now) else { return Headroom::None };
+    let more = day_left(Some(&after), rules, None, now).is_ok() && hour_room(Some(&after), rules, now).is_ok();
+    if more { Headroom::Ample } else { Headroom::Last }
+}
+
+fn next_day(now: Timestamp) -> Timestamp {
+    let midnight = now.date_naive().succ_opt().and_then(|day| day.and_hms_opt(0, 0, 0));
+    midnight.map_or(now, |midnight| midnight.and_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noon of the first day.
+    const NOON: i64 = 12 * 3_600;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn money(usd_micros: u64) -> Spend {
+        Spend { usd_micros, ..Spend::default() }
+    }
+
+    fn rules() -> RepositoryRules {
+        let day = Budget { usd_micros: Some(100), attempts: Some(5), ..Budget::default() };
+        RepositoryRules { issues_per_hour: 3, day }
+    }
+
+    fn ask(issue: u64, allowed: u64) -> Reservation {
+        let allowance = Allowance { usd_micros: Some(allowed), ..Allowance::default() };
+        Reservation { issue: IssueNumber(issue), bill: money(1_000), allowance, until: at(NOON + 1_800) }
+    }
+
+    fn reserved(before: Option<&RepositoryRecord>, ask: &Reservation, now: i64) -> RepositoryRecord {
+        reserve(before, ask, &rules(), Nonce::from("n"), at(now)).unwrap().0
+    }
+
+    #[test]
+    fn what_is_reserved_is_nobody_elses() {
+        let first = reserved(None, &ask(1, 60), NOON);
+        let (second, allowance) = reserve(Some(&first), &ask(2, 60), &rules(), Nonce::from("m"), at(NOON)).unwrap();
+        assert_eq!(allowance.usd_micros, Some(40), "what the first left");
+        let full = reserve(Some(&second), &ask(3, 60), &rules(), Nonce::from("o"), at(NOON)).unwrap_err();
+        let until = at(24 * 3_600);
+        assert_eq!(full, Full::Day { exhausted: Exhausted::Money(100), spent: money(100), until });
+    }
+
+    #[test]
+    fn a_reservation_ends_with_its_attempt_or_by_itself() {
+        let held = reserved(None, &ask(1, 100), NOON);
+        let bills = (money(1_000), money(1_030));
+        let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(NOON + 60));
+        assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 60)).unwrap().usd_micros, Some(70));
+        assert!(day_left(Some(&held), &rules(), None, at(NOON + 1_799)).is_err());
+        assert_eq!(day_left(Some(&held), &rules(), None, at(NOON + 1_800)).unwrap().usd_micros, Some(100));
+    }
+
+    #[test]
+    fn a_dead_workers_bill_is_counted_once() {
+        let held = reserved(None, &ask(1, 100), NOON);
+        // It spent 30, as the issue's ledger shows, and died; another worker takes over.
+        let again = Reservation { bill: money(1_030), ..ask(1, 100) };
+        let taken = reserved(Some(&held), &again, NOON + 60);
+        assert_eq!(taken.claims.len(), 1, "one issue, one claim of the hour");
+        let bills = (money(1_030), money(1_050));
+        let closed = close_reservation(Some(&taken), IssueNumber(1), bills, Nonce::from("m"), at(NOON + 90));
+        assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 90)).unwrap().usd_micros, Some(50));
+    }
+
+    #[test]
+    fn a_new_day_begins_with_nothing_spent() {
+        let held = reserved(None, &ask(1, 100), NOON);
+        let tomorrow = NOON + 86_400;
+        assert_eq!(day_left(Some(&held), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(100));
+        // The whole cost of an attempt that began the day before counts for the new day.
+        let bills = (money(1_000), money(1_070));
+        let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(tomorrow));
+        assert_eq!(day_left(Some(&closed), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(30));
+    }
+
+    #[test]
+    fn hour_and_attempts_have_limits() {
+        let mut record = None;
+        for issue in 1..=3 {
+            record = Some(reserved(record.as_ref(), &ask(issue, 1), NOON));
+        }
+        let full = |now| reserve(record.as_ref(), &ask(4, 1), &rules(), Nonce::from("n"), at(now));
+        assert_eq!(full(NOON + 3_599).unwrap_err(), Full::Hour { limit: 3, until: at(NOON + 3_600) });
+        let mut record = full(NOON + 3_600).unwrap().0;
+        record = reserved(Some(&record), &ask(4, 1), NOON + 3_600);
+        let over = reserve(Some(&record), &ask(4, 1), &rules(), Nonce::from("n"), at(NOON + 3_600)).unwrap_err();
+        assert!(matches!(over, Full::Day { exhausted: Exhausted::Attempts(5), .. }), "{over:?}");
+    }
+
+    #[test]
+    fn the_last_room_of_hour_and_day_is_told_from_ample_room() {
+        let room = |before: Option<&RepositoryRecord>, issue, allowed, now| {
+            headroom(before, &ask(issue, allowed), &rules(), at(now))
+        };
+        assert_eq!(room(None, 1, 60, NOON), Headroom::Ample);
+        assert_eq!(room(None, 1, 100, NOON), Headroom::Last, "of the day's money");
+        let first = reserved(None, &ask(1, 60), NOON);
+        assert_eq!(room(Some(&first), 2, 30, NOON), Headroom::Ample);
+        assert_eq!(room(Some(&first), 2, 60, NOON), Headroom::Last, "what is left is less than it asks for");
+        assert_eq!(room(Some(&first), 1, 100, NOON), Headroom::Last, "its own reservation is replaced");
+        let second = reserved(Some(&first), &ask(2, 60), NOON);
+        assert_eq!(room(Some(&second), 3, 60, NOON), Headroom::None);
+        let mut hour = reserved(None, &ask(1, 1), NOON);
+        assert_eq!(room(Some(&hour), 2, 1, NOON), Headroom::Ample);
+        hour = reserved(Some(&hour), &ask(2, 1), NOON);
+        assert_eq!(room(Some(&hour), 3, 1, NOON), Headroom::Last, "of three issues an hour");
+        hour = reserved(Some(&hour), &ask(3, 1), NOON);
+        assert_eq!(room(Some(&hour), 4, 1, NOON), Headroom::None);
+    }
+
+    #[test]
+    fn the_kill_switch_stays_on_from_record_to_record() {
+        let pause = Pause { by: "ann".into(), since: at(1), reason: "too dear".to_owned() };
+        let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
+        let record = RepositoryRecord { paused: Some(pause.clone()), ..record };
+        let next = close_reservation(Some(&record), IssueNumber(1), Default::default(), Nonce::from("m"), at(NOON));
+        let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
+        assert_eq!(full, Full::Paused(pause));
+        assert!(full.to_string().contains("ann paused the repository (too dear)"));
+    }
+
+    #[test]
+    fn failed_loads_go_from_record_to_record_until_they_are_old() {
+        let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
+        assert!(!record.to_message("x").unwrap().contains("failed_loads"), "none takes no room");
+        let record = RepositoryRecord { failed_loads: record.failed_loads.and_one(at(NOON)), ..record };
+        let record = RepositoryRecord::from_message(&record.to_message("x").unwrap()).unwrap();
+        let after = |seconds| RepositoryRecord::next(Some(&record), Nonce::from("m"), at(NOON + seconds)).failed_loads;
+        assert_eq!(after(299), record.failed_loads);
+        assert!(!after(299).is_empty() && after(301).is_empty());
+    }
+
+    fn share(reserved: u64) -> DayShare {
+        let spend = |usd_micros, seconds| Spend {
+            usd_micros,
+            input_tokens: 123_456,
+            output_tokens: 7_890,
+            wall_seconds: seconds,
+        };
+        let reserved = Spend { usd_micros: reserved, ..Spend::default() };
+        let until = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let until = if reserved == Spend::default() { Timestamp::UNIX_EPOCH } else { until };
+        let before = Spend::default();
+        DayShare { issue: IssueNumber(1_234), before, now: spend(1_234_567, 600), attempts: 1, reserved, until }
+    }
+
+    #[test]
+    fn a_share_at_rest_is_short_and_comes_back_as_it_was() {
+        let written = serde_json::to_string(&share(0)).unwrap();
+        assert_eq!(written, r#"{"issue":1234,"now":[1234567,123456,7890,600],"attempts":1}"#);
+        for share in [share(0), share(5_000_000), DayShare { before: share(0).now, ..share(0) }] {
+            let written = serde_json::to_string(&share).unwrap();
+            assert_eq!(serde_json::from_str::<DayShare>(&written).unwrap(), share, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_share_that_was_written_at_length_is_read() {
+        let spend = r#"{"usd_micros":5,"input_tokens":6,"output_tokens":7,"wall_seconds":8}"#;
+        let none = r#"{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0}"#;
+        let written = format!(
+            r#"{{"issue":3,"before":{none},"now":{spend},"attempts":2,"reserved":{spend},"until":"2026-01-01T00:00:00Z"}}"#
+        );
+        let share: DayShare = serde_json::from_str(&written).unwrap();
+        assert_eq!((share.now.wall_seconds, share.reserved.input_tokens, share.attempts), (8, 6, 2));
+        assert_eq!((share.before, share.until.timestamp()), (Spend::default(), 1_767_225_600));
+    }
+}

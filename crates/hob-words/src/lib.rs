@@ -1,0 +1,40 @@
+//! What people and agents read: comments, pull requests, notifications, the dashboard, briefs. Pure: a record and the
+//! facts in, a text out. The rules are in `hob-domain`, and hostile text is made harmless by `hob-text`.
+
+mod brief;
+mod dashboard_profiles;
+mod dashboard_text;
+mod dashboard_times;
+mod explanation;
+#[cfg(test)]
+mod fixtures;
+mod notification;
+mod plan_brief;
+mod profile_brief;
+mod pull_report;
+mod pull_template;
+mod question;
+mod report;
+mod report_comment;
+mod review_text;
+mod second_look;
+mod ways;
+
+pub use brief::{BriefParts, brief, investigation_brief};
+pub use dashboard_text::{Board, dashboard_text};
+pub use explanation::explanation;
+pub use notification::Notification;
+pub use plan_brief::PlanBrief;
+pub use profile_brief::profile_brief;
+pub use pull_report::{MovedBase, PullReport, evidence_table, pull_body};
+pub use pull_template::{PullTemplate, TEMPLATE_MAX};
+pub use question::{question_body, question_mark};
+pub use report::{STATUS_MARK, reply_body, reply_mark, status_body};
+pub use report_comment::{report_comment, report_mark, report_of, split_mark};
+pub use review_text::{
+    FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answered_event,
+};
+pub use second_look::{
+    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, LOOK_ROUNDS, LookParts, ReviewCase, ReviewScore,
+    SecondLook, SeededDefect, UnreadableFindings, look_allowance, look_brief,
+};

@@ -1,0 +1,1050 @@
+//! An issue's only status comment, and Hob's replies to other comments.
+
+use hob_domain::{
+    BlockKind, Blocked, ChosenBy, CommentId, OWN_MARK, Record, RoundKind, Spend, State, StatusRules, events_in_words,
+    failing, no_verdict, unseen,
+};
+use hob_text::{
+    clip, count, inert, inert_line,
+    markup::{capitalized, code_span, folded, line, person},
+};
+
+use crate::{pull_report::BODY_MAX, ways::ways};
+
+/// Identifies the status comment.
+pub const STATUS_MARK: &str = "<!-- hob:status -->";
+
+/// The beginning of Hob's reply to this comment.
+pub fn reply_mark(to: CommentId) -> String {
+    format!("{OWN_MARK}reply {to} -->")
+}
+
+/// Hob's one-line reply to a comment that it cannot follow.
+pub fn reply_body(to: CommentId, says: &str) -> String {
+    format!("{}\n{}\n", reply_mark(to), inert(says))
+}
+
+/// The status comment: the issue's state, the reason, and what to do next; and, folded, what is needed only now and
+/// then.
+pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
+    let mut text = format!("{STATUS_MARK}\n");
+    if let Some(refusal) = record.refused.as_ref().filter(|_| record.state == State::Ready) {
+        line(&mut text, &inert(&format!("**Refused**: {}.", refusal.reason)));
+        line(
+            &mut text,
+            &format!(
+                "\nNothing was done. Somebody with write access to this repository can remove the label `{}` and add it \
+                 again.",
+                rules.trigger
+            ),
+        );
+        return text;
+    }
+    line(&mut text, &headline(record));
+    let blocked = record.blocked.as_ref().filter(|_| record.state == State::Blocked);
+    let mut more = Vec::new();
+    if let Some(blocked) = blocked {
+        text.push_str(&asked(record, blocked));
+        let budget = rules.budgets.of_issue(&record.commands);
+        let used_up = budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
+        if let Some(exhausted) = used_up {
+            let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
+            line(&mut text, &format!("\nThe issue's budget is used up: before an answer can help, {raise}."));
+        }
+        let ways = ways(blocked.kind, record, rules.blocked);
+        line(&mut text, &format!("\n{}", ways.first));
+        more.push(ways.others);
+    }
+    for says in of_checks(record, rules) {
+        line(&mut text, &format!("\n{says}"));
+    }
+    for fight in record.label_fights.sentences() {
+        line(&mut text, &format!("\n{fight}"));
+    }
+    let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
+    for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
+        line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
+    }
+    let checklist = rules.checklist.filter(|_| record.state == State::InProgress);
+    if let Some(checklist) = checklist {
+        line(&mut text, &format!("\n{}", checklist.shown()));
+    }
+    let facts = facts(record, rules);
+    if !facts.is_empty() {
+        line(&mut text, &format!("\n{facts}"));
+    }
+    if let Some(checklist) = record.checklist.as_ref().filter(|_| checklist.is_none()) {
+        line(&mut text, "");
+        text.push_str(&checklist.folded());
+    }
+    if blocked.is_some() || record.attempt > 1 || record.spend != Spend::default() {
+        more.push(cost(record));
+        let heading = if blocked.is_some() { "Other answers, cost and history" } else { "Cost and history" };
+        line(&mut text, "");
+        text.push_str(&folded(heading, &more.join("\n\n")));
+    }
+    clip(&text, BODY_MAX)
+}
+
+/// The checks on the pull request that start no round.
+fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
+    let (told, is_draft) = (&record.review.told, record.house.waits_for_green());
+    let mut says = Vec::new();
+    if record.state != State::InReview {
+        return says;
+    }
+    let stays = if is_draft { ", and the pull request stays a draft meanwhile" } else { "" };
+    if let Some(pull) = record.pull_request.filter(|_| told.unapproved) {
+        says.push(format!(
+            "The workflows of #{pull} wait for a maintainer's approval{stays}: press **Approve workflows to run** on [the pull \
+             request]({}/pull/{pull}). Every push by Hob needs a new approval as long as Hob works with a job's own token; \
+             with a GitHub App or a fine-grained token, the workflows run by themselves.",
+            rules.repo_url
+        ));
+    }
+    if !told.red_on_base.is_empty() {
+        let fails = failing(&told.red_on_base);
+        says.push(format!("On the base branch, too, {fails}: no work begins for that{stays}."));
+    }
+    if !told.undecided.is_empty() && is_draft {
+        let unclear = capitalized(&no_verdict(&told.undecided));
+        says.push(format!("{unclear}: the pull request stays a draft. Mark it ready by hand once you know."));
+    }
+    if !told.hidden.is_empty() && is_draft {
+        says.push(format!(
+            "{}, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, \
+             give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the \
+             pull request ready by hand once you know.",
+            capitalized(&unseen(&told.hidden))
+        ));
+    }
+    says
+}
+
+/// Why a person is needed, and the question.
+fn asked(record: &Record, blocked: &Blocked) -> String {
+    let (reason, question) = (clip(&blocked.text, 10_000), clip(&blocked.question, 4_000));
+    let mut text = format!("\n{}\n", inert(&reason));
+    for last in &blocked.last {
+        line(&mut text, &format!("\n{}", last.shown().trim_end()));
+    }
+    if let Some(plan) = record.waiting_plan() {
+        line(&mut text, &format!("\n{}", plan.shown().trim_end()));
+    }
+    line(&mut text, &format!("\n{}", inert(&format!("**Question**: {question}"))));
+    if let Some(action) = record.waiting_action() {
+        // Each of its lines follows a bar, so none ends the block.
+        let tool = code_span(&action.tool);
+        line(&mut text, &format!("\nExactly this, by the tool {tool}:\n\n```text\n{}```", action.shown()));
+    }
+    text
+}
+
+/// The work's location and progress.
+fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
+    let mut facts = Vec::new();
+    if let Some(branch) = record.branch.as_ref().filter(|_| record.pushed) {
+        facts.push(format!("branch [{}]({})", code_span(branch), branch_url(rules.repo_url, branch)));
+    }
+    if let Some(checks) = record.checks {
+        let verb = if checks.run == 1 { "passes" } else { "pass" };
+        facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
+    }
+    if let Some(profile) = profile(record) {
+        facts.push(profile);
+    }
+    let route = record.route.as_ref().filter(|_| record.state != State::Done);
+    if let Some(warning) = route.and_then(|route| route.warning.as_ref()) {
+        facts.push(format!("**Warning**: {}", inert_line(&clip(warning, 600))));
+    }
+    if let Some(handled) = handled(record) {
+        facts.push(handled);
+    }
+    let used = rules.budgets.of_issue(&record.commands).used(record.spend);
+    if used >= rules.soft && used > 0.0 && record.state != State::Done {
+        facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
+    }
+    facts.join(" · ")
+}
+
+/// Which profile works, how sure that is and why, and how to change it.
+fn profile(record: &Record) -> Option<String> {
+    let route = record.route.as_ref().filter(|_| record.state != State::Done)?;
+    let name = code_span(route.profile.as_ref()?.as_str());
+    let reasons = inert_line(&clip(&route.reasons.join("; "), 300));
+    Some(match route.by {
+        ChosenBy::Command | ChosenBy::Label | ChosenBy::Repository => format!("profile {name}: {reasons}"),
+        ChosenBy::Router | ChosenBy::Base => {
+            format!("profile {name} ({} % sure: {reasons}); `/hob agent NAME` changes it", route.percent)
+        }
+    })
+}
+
+/// The handled events of the pull request.
+fn handled(record: &Record) -> Option<String> {
+    let log = &record.review;
+    let rounds: u32 = RoundKind::ALL.into_iter().map(|kind| log.count(kind)).sum();
+    let is_over = record.pull_request.is_some() && rounds > 0 && !log.is_under_way();
+    is_over.then(|| {
+        let events = events_in_words(&log.handled);
+        let of = if events.is_empty() { String::new() } else { format!(": {}", inert_line(&events)) };
+        format!("handled in review{of} ({})", log.rounds_in_words())
+    })
+}
+
+/// The page of a branch on the forge.
+fn branch_url(repo_url: &str, branch: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
+    let mut url = format!("{repo_url}/tree/");
+    for byte in branch.bytes() {
+        if plain(byte) { url.push(char::from(byte)) } else { url.push_str(&format!("%{byte:02X}")) }
+    }
+    url
+}
+
+fn cost(record: &Record) -> String {
+    let mut facts = Vec::new();
+    if record.attempt > 0 {
+        facts.push(format!("attempt {}", record.attempt));
+    }
+    if record.spend != Spend::default() {
+        facts.push(format!("spent {}", record.spend));
+    }
+    facts.push(format!("`hob history {}` prints each step", record.issue));
+    facts.join(" · ")
+}
+
+fn headline(record: &Record) -> String {
+    let pull = record.pull_request.map(|number| format!("#{number}")).unwrap_or_default();
+    if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
+        let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert_line(&pause.reason)) };
+        return format!(
+            "**Paused** by {}{why}: Hob leaves it alone until `/hob resume` in a comment, or `hob resume {}`.",
+            person(&pause.by),
+            record.issue
+        );
+    }
+    match record.state {
+        State::Ready => match (&record.last_failure, record.retry_after) {
+            (Some(failure), Some(until)) => {
+                inert(&format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), clip(failure, 2_000)))
+            }
+            _ => "**Ready**: the next free worker takes it.".to_owned(),
+        },
+        State::InProgress if record.plan.under_way => {
+            "**In progress**: an agent plans the work, and changes nothing.".to_owned()
+        }
+        State::Assigned | State::InProgress if record.review.is_under_way() => {
+            let events = inert_line(&events_in_words(&record.review.round));
+            format!("**In progress**: an agent works on what came back on {pull}: {events}.")
+        }
+        State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
+        State::InProgress => "**In progress**: an agent works on it.".to_owned(),
+        State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
+        State::Blocked if record.waiting_plan().is_some() => "**Blocked**: a plan needs approval.".to_owned(),
+        // Otherwise the comment would look as if the answer had not been read.
+        State::Blocked => match &record.answer {
+            Some(answer) => {
+                format!("**Blocked** again, after {} requeued it: a person is needed.", person(&answer.actor))
+            }
+            None => "**Blocked**: a person is needed.".to_owned(),
+        },
+        State::Done if let Some(comment) = record.report => {
+            format!("**Done**: the [report](#issuecomment-{comment}) stands below.")
+        }
+        State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
+        State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::{
+        Answer, Budgets, CheckTally, Checklist, Claimant, HouseLog, Impact, IssueNumber, Nonce, Pause, Proposed,
+        PullNumber, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
+    };
+
+    use super::*;
+    use crate::fixtures::{checklist, every_reason};
+
+    fn record(state: State) -> Record {
+        let claimant = Claimant {
+            worker: WorkerId::from("w"),
+            nonce: Nonce::from("n"),
+            duration: std::time::Duration::from_secs(60),
+            skew: std::time::Duration::ZERO,
+        };
+        let mut record = acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap();
+        record.state = state;
+        record.attempt = 1;
+        record
+    }
+
+    fn rules() -> StatusRules<'static> {
+        let issue = hob_domain::Budget { usd_micros: Some(5_000_000), ..hob_domain::Budget::default() };
+        let budgets = Budgets { issue, issue_usd_max: issue.usd_micros, ..Budgets::default() };
+        StatusRules {
+            trigger: "code",
+            blocked: "blocked",
+            budgets,
+            soft: 0.8,
+            repo_url: "https://example.org/acme/site",
+            checklist: None,
+        }
+    }
+
+    #[test]
+    fn a_budget_that_is_nearly_used_up_is_warned_of() {
+        let spent =
+            |usd_micros| Record { spend: Spend { usd_micros, ..Spend::default() }, ..record(State::InProgress) };
+        assert!(!status_body(&spent(3_990_000), &rules()).contains("budget"));
+        assert!(status_body(&spent(4_500_000), &rules()).contains("**90% of the issue's budget is used**"));
+    }
+
+    #[test]
+    fn a_block_that_follows_an_answer_says_so() {
+        let answer =
+            Answer { actor: "ann".into(), text: "Go on.".to_owned(), question: None, comment: None, event: None };
+        let reason = hob_domain::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
+        let blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
+        let text = status_body(&Record { blocked, answer: Some(answer), ..record(State::Blocked) }, &rules());
+        assert!(text.contains("\n**Blocked** again, after `ann` requeued it: a person is needed.\n"), "{text}");
+    }
+
+    #[test]
+    fn a_block_on_a_used_up_budget_names_what_to_raise_before_the_answer() {
+        let blocked = |reason: hob_domain::BlockReason| Record {
+            spend: Spend { usd_micros: 5_200_000, ..Spend::default() },
+            blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
+            ..record(State::Blocked)
+        };
+        let says =
+            "The issue's budget is used up: before an answer can help, raise `limits.usd_per_issue` in Hob's settings.";
+        let failed = hob_domain::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
+        assert!(status_body(&blocked(failed), &rules()).contains(says));
+        let exhausted = hob_domain::Exhausted::Money(5_000_000);
+        let advice = rules().budgets.advice(&exhausted, &Default::default());
+        let spent = hob_domain::BlockReason::IssueBudget { exhausted, bill: Spend::default(), advice };
+        assert!(!status_body(&blocked(spent), &rules()).contains(says), "its reason says so");
+    }
+
+    #[test]
+    fn an_issue_whose_result_is_a_comment_links_it() {
+        let body = status_body(&Record { report: Some(hob_domain::CommentId(9)), ..record(State::Done) }, &rules());
+        assert!(body.contains("**Done**: the [report](#issuecomment-9) stands below."));
+    }
+
+    #[test]
+    fn a_pause_says_who_and_how_it_goes_on() {
+        let pause = Pause { by: "ann".into(), since: Timestamp::UNIX_EPOCH, reason: "after the release".to_owned() };
+        let body = status_body(&Record { paused: Some(pause), ..record(State::Ready) }, &rules());
+        assert!(body.contains("**Paused** by `ann` (after the release): Hob leaves it alone until `/hob resume` in a comment, or `hob resume 7`."));
+    }
+
+    #[test]
+    fn a_blocked_comment_says_why_what_is_asked_and_how_to_answer() {
+        let mut record = record(State::Blocked);
+        record.branch = Some("hob/7-x".to_owned());
+        record.spend = Spend { wall_seconds: 61, ..Spend::default() };
+        record.blocked = Some(Blocked {
+            kind: BlockKind::Question,
+            text: "The agent needs an answer. <img src=x>".to_owned(),
+            question: "UTC or local?".to_owned(),
+            last: Vec::new(),
+            since: Timestamp::UNIX_EPOCH,
+            told: false,
+            after: None,
+        });
+        insta::assert_snapshot!(status_body(&record, &rules()), @r"
+        <!-- hob:status -->
+        **Blocked**: a person is needed.
+
+        The agent needs an answer. &lt;img src=x>
+
+        **Question**: UTC or local?
+
+        Reply here, and the agent goes on with your answer.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · spent 1 min 1 s · `hob history 7` prints each step
+
+        </details>
+        ");
+    }
+
+    #[test]
+    fn an_action_that_waits_for_a_word_is_shown_whole_and_cannot_break_out() {
+        let mut record = record(State::Blocked);
+        let text = "rm x\n```\n<img src=x> @all\n/hob approve".to_owned();
+        let (tool, line, impact) = ("shell".to_owned(), "shell rm x …".to_owned(), Impact::High);
+        record.proposed = Some(Proposed { tool, line, text, impact });
+        record.blocked = Some(Blocked {
+            kind: BlockKind::ApprovalNeeded,
+            text: "It needs a word.".to_owned(),
+            question: "May it?".to_owned(),
+            last: Vec::new(),
+            since: Timestamp::UNIX_EPOCH,
+            told: false,
+            after: None,
+        });
+        insta::assert_snapshot!(status_body(&record, &rules()), @r"
+        <!-- hob:status -->
+        **Blocked**: a person is needed.
+
+        It needs a word.
+
+        **Question**: May it?
+
+        Exactly this, by the tool `shell`:
+
+        ```text
+        | rm x
+        | ```
+        | <img src=x> @all
+        | /hob approve
+        ```
+
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        </details>
+        ");
+    }
+
+    #[test]
+    fn rounds_in_review_are_told_and_what_no_round_is_for() {
+        let said = vec![
+            hob_domain::ReviewEvent::Review(1),
+            hob_domain::ReviewEvent::Line(2),
+            hob_domain::ReviewEvent::Line(3),
+        ];
+        let with = |state, review, house| Record {
+            pull_request: Some(PullNumber(9)),
+            checks: Some(CheckTally { passed: 2, run: 2 }),
+            review,
+            house,
+            ..record(state)
+        };
+        let round = ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
+        let mut draft = HouseLog::default();
+        draft.opened_draft(PullNumber(9));
+        let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
+        let (undecided, hidden) = (vec!["slow".to_owned()], vec!["checks: read".to_owned()]);
+        let told = hob_domain::CheckNotes { red_on_base, undecided, hidden, unapproved: true };
+        let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, told, ..ReviewLog::default() };
+        let under_way = status_body(&with(State::InProgress, round, HouseLog::default()), &rules());
+        let over = status_body(&with(State::InReview, handled, draft), &rules());
+        insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
+        <!-- hob:status -->
+        **In progress**: an agent works on what came back on #9: changes requested, 2 comments on lines.
+
+        2 of 2 checks pass
+
+        <!-- hob:status -->
+        **In review**: #9 is open. Review it, merge it, or close it.
+
+        The workflows of #9 wait for a maintainer's approval, and the pull request stays a draft meanwhile: press **Approve workflows to run** on [the pull request](https://example.org/acme/site/pull/9). Every push by Hob needs a new approval as long as Hob works with a job's own token; with a GitHub App or a fine-grained token, the workflows run by themselves.
+
+        On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
+
+        No verdict can be seen of `slow`: the pull request stays a draft. Mark it ready by hand once you know.
+
+        The token lacks `checks: read`, so Hob cannot see all checks, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the pull request ready by hand once you know.
+
+        2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
+        ");
+    }
+
+    /// The status comment of an issue in each state, and in each condition that changes the comment.
+    #[test]
+    fn the_status_comment_says_where_the_issue_stands() {
+        let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
+        let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
+        let worked = |state| Record {
+            branch: Some("hob/7-x".to_owned()),
+            pull_request: Some(PullNumber(9)),
+            checks: Some(CheckTally { passed: 2, run: 2 }),
+            spend,
+            ..record(state)
+        };
+        let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
+        let failure = Some("the model <b>failed</b>".to_owned());
+        let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
+        let mut planning = record(State::InProgress);
+        planning.plan.under_way = true;
+        let rows = [
+            ("ready", record(State::Ready)),
+            ("refused", Record { refused: Some(refusal), ..record(State::Ready) }),
+            ("retry", Record { last_failure: failure, retry_after: Some(at), ..record(State::Ready) }),
+            ("paused", Record { paused: Some(pause), ..record(State::Ready) }),
+            ("assigned", record(State::Assigned)),
+            ("in progress", record(State::InProgress)),
+            ("planning", planning),
+            ("in review", worked(State::InReview)),
+            ("blocked without a reason", record(State::Blocked)),
+            ("done", worked(State::Done)),
+            ("done without a pull request", record(State::Done)),
+        ];
+        let told = rows.map(|(name, record)| format!("== {name}\n{}", status_body(&record, &rules())));
+        insta::assert_snapshot!(told.join("\n"), @"
+        == ready
+        <!-- hob:status -->
+        **Ready**: the next free worker takes it.
+
+        == refused
+        <!-- hob:status -->
+        **Refused**: `otto` has triage permission.
+
+        Nothing was done. Somebody with write access to this repository can remove the label `code` and add it again.
+
+        == retry
+        <!-- hob:status -->
+        **Waiting** until 2023-11-14 22:13 UTC: the model &lt;b>failed&lt;/b>
+
+        == paused
+        <!-- hob:status -->
+        **Paused** by `ann` (after the release): Hob leaves it alone until `/hob resume` in a comment, or `hob resume 7`.
+
+        == assigned
+        <!-- hob:status -->
+        **Claimed**: the work is being prepared.
+
+        == in progress
+        <!-- hob:status -->
+        **In progress**: an agent works on it.
+
+        == planning
+        <!-- hob:status -->
+        **In progress**: an agent plans the work, and changes nothing.
+
+        == in review
+        <!-- hob:status -->
+        **In review**: #9 is open. Review it, merge it, or close it.
+
+        2 of 2 checks pass
+
+        <details><summary>Cost and history</summary>
+
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+
+        </details>
+
+        == blocked without a reason
+        <!-- hob:status -->
+        **Blocked**: a person is needed.
+
+        == done
+        <!-- hob:status -->
+        **Done**: Hob no longer works on this issue; its pull request was #9.
+
+        2 of 2 checks pass
+
+        <details><summary>Cost and history</summary>
+
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+
+        </details>
+
+        == done without a pull request
+        <!-- hob:status -->
+        **Done**: Hob no longer works on this issue.
+        ");
+    }
+
+    /// The status comment of an issue for each reason why it may be blocked.
+    #[test]
+    #[expect(clippy::too_many_lines, reason = "most of them are the texts")]
+    fn a_blocked_comment_offers_what_fits_its_reason() {
+        let told: Vec<String> = every_reason()
+            .into_iter()
+            .map(|reason| {
+                let mut record = Record { branch: Some("hob/7-x".to_owned()), ..record(State::Blocked) };
+                let blocked = reason.blocked(Timestamp::UNIX_EPOCH);
+                if let hob_domain::BlockReason::ApprovalNeeded(proposed) = &reason {
+                    record.proposed = Some(proposed.clone());
+                }
+                if let hob_domain::BlockReason::PlanProposed { plan, .. } = reason {
+                    record.plan.proposed = Some(*plan);
+                }
+                record.pushed = blocked.kind == BlockKind::ChecksFailed;
+                let kind = blocked.kind;
+                record.blocked = Some(blocked);
+                let body = status_body(&record, &rules());
+                let body = body.split_once("\n\n").unwrap().1;
+                format!("== {kind:?}\n{}", body.rsplit_once("\n\n</details>").unwrap().0)
+            })
+            .collect();
+        insta::assert_snapshot!(told.join("\n\n"), @"
+        == Question
+        The agent needs an answer before it can continue.
+
+        **Question**: UTC or local?
+
+        Reply here, and the agent goes on with your answer.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == ApprovalNeeded
+        The agent wants to run an action of high impact, which needs approval here.
+
+        **Question**: Do you approve this: `` shell rm `x` y ``?
+
+        Exactly this, by the tool `shell`:
+
+        ```text
+        | no route to host
+        ```
+
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PlanProposed
+        The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`.
+
+        **Plan**: Accept empty files.
+
+        1. Return an empty document
+        2. Add a test
+
+        **2 files**
+
+        - `src/parse.rs`
+        - `tests/`
+
+        **Open questions**
+
+        - Is a file of blanks empty, too?
+
+        **Question**: Should the work begin by this plan?
+
+        Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, asks for a new plan.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == ChecksFailed
+        The checks still fail after 2 rounds of work.
+
+        `make test`: failed (exit code 1)
+
+        <details><summary>Last lines of make test</summary>
+
+        ```text
+        error: '3 == 5'
+        ```
+
+        </details>
+
+        **Question**: What should the agent do about this?
+
+        Reply here with a hint, and the agent goes on from its work so far.
+
+        branch [`hob/7-x`](https://example.org/acme/site/tree/hob/7-x)
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+        - `/hob cancel` ends the work on this issue. The work so far stays on `hob/7-x`.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == RedBase
+        The base branch fails its own checks, so no agent was started.
+
+        `make test`: failed (exit code 1)
+
+        <details><summary>Last lines of make test</summary>
+
+        ```text
+        error: '3 == 5'
+        ```
+
+        </details>
+
+        **Question**: Can you mend the base branch?
+
+        Once it is mended, comment `/hob retry`: Hob starts from it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == MergeConflict
+        The branch conflicts with today's `main`, and the agent did not resolve that:
+
+        - `src/a.rs`: both changed the same lines; both versions are in it, between markers
+
+        **Question**: Which side should win, and where?
+
+        Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == NoChanges
+        The agent changed no file. It said: It is fine.
+
+        **Question**: Should something change here?
+
+        Reply here and say what, or close the issue.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == NoProgress
+        The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
+
+        **Question**: What is the cause of this, or is it not for this pull request to mend?
+
+        Reply here and say what should be different: the agent works on it once more.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == AgentFailed
+        The agent failed: no route to host.
+
+        **Question**: What should it do differently, or what does it lack?
+
+        Reply here with what the agent lacks, and it tries again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        3 attempts are used up, as many as `limits.attempts` allows.
+
+        **Question**: Should Hob try again? An answer resets the count.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host.
+
+        **Question**: Should Hob try again? An answer resets the count.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far.
+
+        **Question**: Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == BudgetSpent
+        The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far.
+
+        **Question**: Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
+
+        Once the limit is raised, comment `/hob retry`. Before that, no answer helps.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PolicyViolated
+        The change breaks rules and was not pushed:
+
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+        - `Makefile` is protected
+
+        **Question**: Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+
+        Reply here and say how to do without these changes, or make them yourself.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PushRefused
+        No route to host.
+
+        **Question**: Can you fix this and then let Hob try again?
+
+        Comment `/hob retry` when Hob should try again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == SetUpNeeded
+        No route to host.
+
+        **Question**: Can you fix this and then let Hob try again?
+
+        Comment `/hob retry` when Hob should try again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == SetUpNeeded
+        The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
+
+        **Question**: Should Hob continue?
+
+        Comment `/hob retry` when Hob should try again.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == EditedMeanwhile
+        The issue's title or body was edited after the work on it was authorized.
+
+        **Question**: Should Hob work on the text as it stands now?
+
+        Comment `/hob retry`, or reply here with more: Hob goes on with the present text.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == Rejected
+        The pull request of this issue, number 9, was closed without a merge.
+
+        **Question**: What should be done differently?
+
+        Reply here and say what should be different: the agent works on it once more.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == NoProgress
+        Two attempts in a row failed in the same way on the same work: no route to host.
+
+        **Question**: What should be done differently?
+
+        Reply here and say what should be different: the agent works on it once more.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == LimitReached
+        `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host.
+
+        **Question**: Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
+
+        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == PersonPushed
+        Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops.
+
+        **Question**: Should Hob continue from the branch as it stands?
+
+        Any answer means yes: comment `/hob retry`, or reply here with a hint.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+
+        == WorkerDied
+        The worker that held this issue died.
+
+        **Question**: Should Hob continue?
+
+        Comment `/hob retry`, or reply here with a hint.
+
+        <details><summary>Other answers, cost and history</summary>
+
+        Answers of accounts with write access to this repository count.
+
+        - Taking the label `blocked` off does the same as `/hob retry`.
+        - `/hob cancel` ends the work on this issue.
+
+        attempt 1 · `hob history 7` prints each step
+        ");
+    }
+
+    #[test]
+    fn a_checklist_stands_open_while_the_agent_works_and_is_folded_later() {
+        let (now, then) = (checklist(), Checklist::new([("Then".to_owned(), hob_domain::StepState::Done)]).unwrap());
+        let live = StatusRules { checklist: Some(&now), ..rules() };
+        let record = Record { checklist: Some(then), ..record(State::InProgress) };
+        insta::assert_snapshot!(status_body(&record, &live), @r"
+        <!-- hob:status -->
+        **In progress**: an agent works on it.
+
+        1 of 3 steps done:
+
+        - ✓ Look at the parser
+        - **Now**: Add a test
+        - ○ Mend it
+        ");
+        let blocked = Record { state: State::Blocked, ..record };
+        let text = status_body(&blocked, &live);
+        assert!(text.contains("1 of 1 step done by the agent</summary>") && !text.contains("Add a test"), "{text}");
+    }
+
+    #[test]
+    fn a_branch_is_linked_once_it_was_pushed() {
+        let mut record = Record { branch: Some("hob/7-größe".to_owned()), ..record(State::InProgress) };
+        assert!(!status_body(&record, &rules()).contains("hob/7"));
+        record.pushed = true;
+        let link = "branch [`hob/7-größe`](https://example.org/acme/site/tree/hob/7-gr%C3%B6%C3%9Fe)";
+        assert!(status_body(&record, &rules()).contains(link));
+    }
+}

@@ -1,0 +1,94 @@
+//! How the question of a blocked issue is answered: the way that fits it, and the others.
+
+use hob_domain::{BlockKind, Record};
+use hob_text::markup::code_span;
+
+/// The ways to answer.
+pub(super) struct Ways {
+    /// The one that fits, a sentence or two.
+    pub(super) first: &'static str,
+    /// The others, a list, and whose answer counts.
+    pub(super) others: String,
+}
+
+/// What `/hob retry` is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    /// The first way names it.
+    Named,
+    /// It is one of the others, and does this.
+    Also(&'static str),
+    /// It would end in the same way.
+    Useless,
+}
+
+/// The ways to answer a question of this kind.
+pub(super) fn ways(kind: BlockKind, record: &Record, label: &str) -> Ways {
+    let (first, retry) = of(kind, record.waiting_action().is_some());
+    let mut others = String::from("Answers of accounts with write access to this repository count.\n\n");
+    match retry {
+        Retry::Named => others.push_str(&format!("- Taking the label `{label}` off does the same as `/hob retry`.\n")),
+        Retry::Also(does) => {
+            others.push_str(&format!("- `/hob retry`, or taking the label `{label}` off, {does}.\n"));
+        }
+        Retry::Useless => {}
+    }
+    let kept = match record.branch.as_ref().filter(|_| record.pushed) {
+        Some(branch) => format!(" The work so far stays on {}.", code_span(branch)),
+        None => String::new(),
+    };
+    others.push_str(&format!("- `/hob cancel` ends the work on this issue.{kept}"));
+    Ways { first, others }
+}
+
+fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
+    let as_it_is = Retry::Also("lets the agent try again as it is");
+    match kind {
+        BlockKind::ApprovalNeeded if waits_for_approval => (
+            "Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do \
+             instead.",
+            Retry::Also("lets the agent go on without it"),
+        ),
+        BlockKind::Question | BlockKind::ApprovalNeeded => {
+            ("Reply here, and the agent goes on with your answer.", Retry::Also("leaves the decision to the agent"))
+        }
+        BlockKind::PlanProposed => (
+            "Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: \
+             the agent makes a new plan.",
+            Retry::Also("asks for a new plan"),
+        ),
+        BlockKind::ChecksFailed => ("Reply here with a hint, and the agent goes on from its work so far.", as_it_is),
+        BlockKind::RedBase => ("Once it is mended, comment `/hob retry`: Hob starts from it.", Retry::Named),
+        BlockKind::MergeConflict => (
+            "Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.",
+            Retry::Named,
+        ),
+        BlockKind::NoChanges => ("Reply here and say what, or close the issue.", Retry::Useless),
+        BlockKind::AgentFailed => ("Reply here with what the agent lacks, and it tries again.", as_it_is),
+        BlockKind::RoundsUsedUp => {
+            ("Comment `/hob retry` for as many rounds again, or reply here with a hint for the next one.", Retry::Named)
+        }
+        BlockKind::LimitReached => {
+            ("Comment `/hob retry` for another attempt, or reply here with a hint for it.", Retry::Named)
+        }
+        BlockKind::BudgetSpent => {
+            ("Once the limit is raised, comment `/hob retry`. Before that, no answer helps.", Retry::Named)
+        }
+        BlockKind::PolicyViolated => {
+            ("Reply here and say how to do without these changes, or make them yourself.", Retry::Useless)
+        }
+        BlockKind::PushRefused | BlockKind::SetUpNeeded => {
+            ("Comment `/hob retry` when Hob should try again.", Retry::Named)
+        }
+        BlockKind::EditedMeanwhile => {
+            ("Comment `/hob retry`, or reply here with more: Hob goes on with the present text.", Retry::Named)
+        }
+        BlockKind::Rejected | BlockKind::NoProgress => {
+            ("Reply here and say what should be different: the agent works on it once more.", Retry::Useless)
+        }
+        BlockKind::PersonPushed => {
+            ("Any answer means yes: comment `/hob retry`, or reply here with a hint.", Retry::Named)
+        }
+        BlockKind::WorkerDied => ("Comment `/hob retry`, or reply here with a hint.", Retry::Named),
+    }
+}
