@@ -123,7 +123,7 @@ fn every_crate_depends_on_what_the_map_says() {
 #[test]
 fn a_dependency_that_is_not_in_the_map_is_seen() {
     let agent = "[package]\nname = 'hob-agent'\n[dependencies]\nhob-domain.workspace = true\nhob-config.workspace = true\n\
-        hob-process.workspace = true\nhob-sandbox.workspace = true\nhob-egress.workspace = true\n\
+        hob-process.workspace = true\nhob-sandbox.workspace = true\nhob-egress.workspace = true\nhob-text.workspace = true\n\
         hob-forge.workspace = true\n[dev-dependencies]\nhob-bench.workspace = true\n";
     let told = ["`hob-agent` may not depend on `hob-forge`", "tests of `hob-agent` may not use `hob-bench`"];
     assert_eq!(wrong(agent), told);

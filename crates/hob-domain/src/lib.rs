@@ -1,5 +1,5 @@
-//! Pure rules: what the states are, who may claim, what comes next, what people read. No async, no I/O, no clock:
-//! `now` is passed in, so every rule is a row of a table test.
+//! Pure rules: what the states are, who may claim, what comes next. No async, no I/O, no clock: `now` is passed in, so
+//! every rule is a row of a table test. `hob-words` has what people read.
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod approval;
@@ -25,41 +25,45 @@ mod run;
 mod state;
 
 pub use approval::{Ask, Impact, Proposed};
-pub use change::change_text::{ChangeText, is_declined};
-pub use change::code_owners::code_owners;
-pub use change::commit_identity::{CommitIdentity, noreply_email};
-pub use change::commit_message::{
-    InvalidTemplate, MessageRules, SignOff, change_in, check_template, commit_message, signed_off,
+pub use change::{
+    change_text::{ChangeText, is_declined},
+    code_owners::code_owners,
+    commit_identity::{CommitIdentity, noreply_email},
+    commit_message::{InvalidTemplate, MessageRules, SignOff, change_in, check_template, commit_message, signed_off},
+    conflict::{Conflict, ConflictKind},
+    denied::denied_advice,
+    diff::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path},
+    evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict},
+    failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
+    house::{BaseChoice, BaseSource, DraftLog, HouseLog, Introduced, Reviewers},
+    left_out::{LeftOut, WhyLeftOut, left_out},
+    policy::{DiffPolicy, HobFiles, InvalidGlob, Violation},
+    push_refused::{branch_in_the_way, folders_of, refused_push_advice},
+    push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
+    review::{
+        CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog,
+        ReviewRules, RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,
+    },
+    run_unasked::run_unasked,
+    slug::branch_for,
+    statement::{Checked, CheckedOnce, Proof, STATEMENT_VERSION, Statement},
+    workflow_split::{NotSplit, Workflows, split_workflow},
 };
-pub use change::conflict::{Conflict, ConflictKind};
-pub use change::denied::denied_advice;
-pub use change::diff::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path};
-pub use change::evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict};
-pub use change::failed_checks::{FailedChecks, LastLines, exit_word, failed_checks};
-pub use change::house::{BaseChoice, BaseSource, DraftLog, HouseLog, Introduced, Reviewers};
-pub use change::left_out::{LeftOut, WhyLeftOut, left_out};
-pub use change::policy::{DiffPolicy, HobFiles, InvalidGlob, Violation};
-pub use change::push_refused::{branch_in_the_way, folders_of, refused_push_advice};
-pub use change::push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs};
-pub use change::review::{
-    CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules,
-    RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,
-};
-pub use change::run_unasked::run_unasked;
-pub use change::slug::branch_for;
-pub use change::statement::{Checked, CheckedOnce, Proof, STATEMENT_VERSION, Statement};
-pub use change::workflow_split::{NotSplit, Workflows, split_workflow};
 pub use checklist::{Checklist, ChecklistStep, StepState};
-pub use conversation::agent_words::named_in_words;
-pub use conversation::command::{
-    Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, asked_work, command_in, command_list,
-    unknown_command, unknown_command_reply,
+pub use conversation::{
+    agent_words::named_in_words,
+    command::{
+        Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, asked_work, command_in, command_list,
+        unknown_command, unknown_command_reply,
+    },
+    command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
 };
-pub use conversation::command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget};
-pub use decide::assignee::AssigneeFilter;
-pub use decide::plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen};
-pub use decide::snapshot::{IssueStatus, IssueView, PullStatus, Snapshot};
-pub use decide::wait::WaitReason;
+pub use decide::{
+    assignee::AssigneeFilter,
+    plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen},
+    snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
+    wait::WaitReason,
+};
 pub use hand_over::{
     CHAIN_MAX, ChainEnd, ChainLink, HandOver, HandOverLog, HandOverTarget, PassedOn, Received, RefusedHandOver,
     write_targets,
@@ -69,37 +73,43 @@ pub use ids::{
     RepoName, RunId, Sha, Timestamp, WorkerId,
 };
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
-pub use issue::blocked::{BlockKind, BlockReason, Blocked};
-pub use issue::ending::Ending;
-pub use issue::follow::{FollowRules, GivenCommand, follow};
-pub use issue::label_fights::{LabelFight, LabelFights, OthersDo};
-pub use issue::lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine};
-pub use issue::notify_event::{Entered, NotifyEvent};
-pub use issue::notify_rules::{NotifyRules, to_notify};
-pub use issue::outage::{Outage, Outages, ServiceOutage};
-pub use issue::record::{
-    Answer, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
-    UnwritableRecord,
+pub use issue::{
+    blocked::{BlockKind, BlockReason, Blocked},
+    ending::Ending,
+    follow::{FollowRules, GivenCommand, follow},
+    label_fights::{LabelFight, LabelFights, OthersDo},
+    lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine},
+    notify_event::{Entered, NotifyEvent},
+    notify_rules::{NotifyRules, to_notify},
+    outage::{Outage, Outages, ServiceOutage},
+    record::{
+        Answer, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
+        UnwritableRecord,
+    },
+    status_rules::StatusRules,
+    transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
+    trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest},
 };
-pub use issue::status_rules::StatusRules;
-pub use issue::transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
-pub use issue::trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use memory::{
     AGENTS_FILES, Correction, Corrections, FACTS_MAX, Fact, Lesson, LessonKind, Lessons, LineProposal, MEMORY_BYTES,
     Memory, Remark, Remarks, TestCommand, correction_line, proposal_body, proposal_branch, proposal_title,
     with_correction,
 };
-pub use money::budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted};
-pub use money::spend::{Spend, dollars};
-pub use money::usd::{UnreadableAmount, usd_micros};
-pub use plans::plan_text::CostLimit;
-pub use plans::plan_words::NoPlan;
-pub use plans::sub_issues::{
-    SUB_ISSUE_MARK, SUB_ISSUES_MAX, SubIssue, opened_sub_issues, short_mark, sub_issue_body, sub_issue_mark,
-    sub_issue_title,
+pub use money::{
+    budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted},
+    spend::{Spend, dollars},
+    usd::{UnreadableAmount, usd_micros},
 };
-pub use plans::work_plan::{FILES_MAX, PlanFirst, PlanLog, QUESTIONS_MAX, STEPS_MAX, WorkPlan};
+pub use plans::{
+    plan_text::CostLimit,
+    plan_words::NoPlan,
+    sub_issues::{
+        SUB_ISSUE_MARK, SUB_ISSUES_MAX, SubIssue, opened_sub_issues, short_mark, sub_issue_body, sub_issue_mark,
+        sub_issue_title,
+    },
+    work_plan::{FILES_MAX, PlanFirst, PlanLog, QUESTIONS_MAX, STEPS_MAX, WorkPlan},
+};
 pub use profile::{
     Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, InvalidStateName,
     Matches, Narrowed, PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits,
@@ -107,15 +117,17 @@ pub use profile::{
     allowed_model, is_profile_file, name_of_file as name_of_profile_file, parse as parse_profile, ready_profiles,
 };
 pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
-pub use repository::dashboard::{
-    Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,
-    normalized, ticked,
-};
-pub use repository::durations::{Durations, Latest, Percentiles, TIMES_KEPT};
-pub use repository::poll::{error_pause, poll_pause, until_due};
-pub use repository::record::{
-    DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left, headroom,
-    hour_room, reserve, spend_by_day,
+pub use repository::{
+    dashboard::{
+        Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,
+        normalized, ticked,
+    },
+    durations::{Durations, Latest, Percentiles, TIMES_KEPT},
+    poll::{error_pause, poll_pause, until_due},
+    record::{
+        DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left,
+        headroom, hour_room, reserve, spend_by_day,
+    },
 };
 pub use retry::{FailureClass, failure_mark};
 pub use routing::{
