@@ -5,7 +5,7 @@
 //! These tests run if `HOB_MODEL_SERVER_DIR` names the folder in which `scripts/model_server.py` installed it, as in
 //! CI. Elsewhere each says that it is skipped.
 
-use std::{fs, io::Write, path::PathBuf, sync::Arc, time::Duration};
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use hob_agent::{
     AgentParts, Registry,
@@ -22,6 +22,8 @@ use tokio::{
     process::Child,
 };
 
+use crate::harness::skipped;
+
 /// Both interfaces, which this server has.
 const BOTH: [&str; 2] = ["openai/tiny", "anthropic/tiny"];
 /// The key that the server wants.
@@ -36,10 +38,10 @@ struct Server {
 /// The folder of its installation. A folder that is named must have it.
 fn installed() -> Option<PathBuf> {
     let Some((_, folder)) = std::env::vars_os().find(|(name, _)| name == "HOB_MODEL_SERVER_DIR") else {
-        let why = "skipped: no real model server; `python3 scripts/model_server.py install FOLDER`, then set \
-                   HOB_MODEL_SERVER_DIR=FOLDER\n";
-        // Not by a macro: the output of a test that passes is not shown.
-        std::io::stderr().write_all(why.as_bytes()).unwrap();
+        skipped(
+            "no real model server; `python3 scripts/model_server.py install FOLDER`, then set \
+             HOB_MODEL_SERVER_DIR=FOLDER",
+        );
         return None;
     };
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(folder);

@@ -1,11 +1,13 @@
 //! The packages that run Hob elsewhere: the images, the unit for systemd, the Compose file and the template for
 //! Kubernetes.
 
-use std::{collections::BTreeMap, fs, io::Write, path::PathBuf};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use hob_process::{ProcessError, Program};
 use tokio_util::sync::CancellationToken;
 use yaml_rust2::{Yaml, YamlLoader};
+
+use crate::harness::skipped;
 
 fn text(path: &str) -> String {
     fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -81,8 +83,7 @@ async fn verdict(change: impl Fn(&str) -> String) -> Option<String> {
 #[tokio::test]
 async fn systemd_understands_the_unit() {
     let Some(says) = verdict(str::to_owned).await else {
-        std::io::stderr().write_all(b"skipped: systemd is not installed, so the unit was not verified\n").unwrap();
-        return;
+        return skipped("systemd is not installed, so the unit was not verified");
     };
     assert_eq!(says, "");
     // It always exits with 0, so its output has to be read.

@@ -7,6 +7,8 @@ use hob_process::{Environment, Finished, Program};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::harness::skipped;
+
 fn environment(home: &Path) -> Environment {
     let mut environment = hob_config::child_environment();
     environment.retain(|name, _| name == "PATH");
@@ -224,8 +226,7 @@ async fn a_rehearsal_takes_every_kind_of_repository_that_git_reads() {
         std::fs::copy(mine.join(".github/hob.toml"), repo.join(".github/hob.toml")).unwrap();
         let made = Program::of_hob("git", &environment(home.path())).args(["init", "-q", flag]).dir(&repo);
         if !made.run(&CancellationToken::new()).await.unwrap().exit.is_success() {
-            let why = format!("skipped: {kind}: this git does not make one\n");
-            std::io::Write::write_all(&mut std::io::stderr(), why.as_bytes()).unwrap();
+            skipped(&format!("{kind}: this git does not make one"));
             continue;
         }
         git(&repo, &["add", "-A"]).await;

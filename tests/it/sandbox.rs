@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{launcher, processes_in};
+use crate::harness::{PYTHON, launcher, needs, processes_in};
 
 mod calls;
 mod groups;
@@ -108,7 +108,7 @@ impl Prison {
              return 'reached' if r >= 0 else errno.errorcode[ctypes.get_errno()]\n\
              try:\n{lines}except OSError as e:\n    print(errno.errorcode[e.errno])\n"
         );
-        let finished = self.run("/usr/bin/python3", &["-c", &script]).await;
+        let finished = self.run(PYTHON, &["-c", &script]).await;
         let errors = finished.stderr.text();
         let errors: Vec<_> = errors.lines().filter(|line| !line.starts_with(REFUSED_NOW)).collect();
         format!("{}{}", finished.stdout.text(), errors.join("\n")).trim().to_owned()
@@ -138,6 +138,7 @@ async fn a_child_works_in_its_folder_as_everywhere() {
 /// Calls that the filter allows, though they look like refused ones.
 #[tokio::test]
 async fn what_programs_do_every_day_works() {
+    needs!(PYTHON);
     for tier in TIERS {
         let script = "nice -n 1 ionice -c 3 taskset 1 true && (ulimit -n 100) && mkdir g && chmod g+s g && cp -a g h \
                       && tar cf a.tar h && tar xpf a.tar && install -m 755 /usr/bin/true own && ./own && flock own true \
@@ -256,6 +257,7 @@ async fn no_rights_are_had_or_won() {
 /// Attack corpus J128
 #[tokio::test]
 async fn no_process_outside_is_signalled_or_traced() {
+    needs!(PYTHON);
     for tier in TIERS {
         let prison = Prison::new(tier);
         let hob = std::process::id();
@@ -274,6 +276,7 @@ async fn no_process_outside_is_signalled_or_traced() {
 #[cfg(target_arch = "x86_64")]
 #[tokio::test]
 async fn calls_that_no_program_needs_are_refused() {
+    needs!(PYTHON);
     for tier in TIERS {
         let prison = Prison::new(tier);
         for (name, call) in [
@@ -305,7 +308,7 @@ async fn calls_that_no_program_needs_are_refused() {
         }
         assert_eq!(prison.python("print(call(435, 0, 0))").await, "ENOSYS", "{tier} clone3");
         assert_eq!(prison.python("print(call(437, -100, b'own', 0, 0))").await, "ENOSYS", "{tier} openat2");
-        let x32 = prison.run("/usr/bin/python3", &["-c", "import ctypes; ctypes.CDLL(None).syscall(0x40000027)"]).await;
+        let x32 = prison.run(PYTHON, &["-c", "import ctypes; ctypes.CDLL(None).syscall(0x40000027)"]).await;
         assert!(!x32.exit.is_success(), "{tier}: a call by its number in x32 ends the process: {:?}", x32.exit);
     }
 }
@@ -314,6 +317,7 @@ async fn calls_that_no_program_needs_are_refused() {
 /// Attack corpus F67
 #[tokio::test]
 async fn without_network_nothing_outside_is_reached() {
+    needs!(PYTHON);
     for tier in TIERS {
         let prison = Prison::new(tier);
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -338,6 +342,7 @@ async fn without_network_nothing_outside_is_reached() {
 /// its own.
 #[tokio::test]
 async fn a_fence_lets_no_child_reach_what_other_processes_share() {
+    needs!(PYTHON);
     let prison = Prison::new(Tier::Fence);
     let path = prison.outside("log.sock");
     let _service = UnixDatagram::bind(&path).unwrap();
@@ -357,6 +362,7 @@ async fn a_fence_lets_no_child_reach_what_other_processes_share() {
 /// Attack corpus E62
 #[tokio::test]
 async fn with_the_network_of_the_machine_its_services_by_path_are_not_reached() {
+    needs!(PYTHON);
     for tier in TIERS {
         let prison = Prison { network: Network::Open, ..Prison::new(tier) };
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -461,6 +467,7 @@ async fn a_child_that_is_cancelled_takes_all_that_came_from_it_along() {
 /// Attack corpus I99
 #[tokio::test]
 async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
+    needs!(PYTHON);
     for tier in TIERS {
         let limits = Limits { processes: 50, ..Limits::default() };
         let prison = Prison { limits, ..Prison::new(tier) };
@@ -494,6 +501,7 @@ async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
 /// open beside, counts once.
 #[tokio::test]
 async fn shared_memory_counts_once() {
+    needs!(PYTHON);
     let fill = "for i in range(0, len(m), 1 << 20): m[i:i + (1 << 20)] = b'x' * (1 << 20)";
     let held = "f = os.memfd_create('m')\nfor _ in range(120): os.write(f, bytes(1 << 20))";
     let too_much = [

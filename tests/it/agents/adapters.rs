@@ -3,14 +3,14 @@
 //! A program is run when `HOB_AGENTS_DIR` names a folder in which `scripts/agents.sh` installed it; without that, these
 //! tests have nothing to run, and say `skipped: …`. The rest needs no program.
 
-use std::{collections::BTreeMap, io::Write as _, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use hob_bench::{Fault, INPUT_TOKENS, OUTPUT_TOKENS, Running, Script, Times, serve};
 use hob_config::{AdapterName, AgentSettings, BackendKind, ModelAccess};
 use hob_domain::FailureClass;
 
 use super::*;
-use crate::harness::script;
+use crate::harness::{script, skipped};
 
 /// A known command line that is installed, with a model that plays a script.
 pub(super) struct Installed {
@@ -23,11 +23,6 @@ pub(super) struct Installed {
 struct Real {
     bench: Bench,
     installed: Installed,
-}
-
-/// Says that a test had nothing to run. Not by a macro: the output of a test that passes is not shown.
-fn skipped(what: &str) {
-    std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes()).unwrap();
 }
 
 /// Where `scripts/agents.sh` put the program, where it did.

@@ -7,7 +7,7 @@ use hob_config::{AgentSettings, BackendKind, ModelAccess, ModelSettings, PriceSe
 use hob_domain::FailureClass;
 
 use super::*;
-use crate::harness::script;
+use crate::harness::{needs, script};
 
 /// The key of the models' services in these tests.
 const KEY: &str = "key-of-a-test";
@@ -55,6 +55,7 @@ open("environment", "w").write(str(dict(os.environ)))
 
 #[tokio::test]
 async fn a_program_asks_a_model_without_its_key_and_what_it_costs_is_measured() {
+    needs!("python3");
     let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
     let server = serve(Script::new(["true", "true", "true"]), |_| {}).await.unwrap();
     let agent = python(place.path(), &asks(2), &server, AgentSettings::default());
@@ -69,6 +70,7 @@ async fn a_program_asks_a_model_without_its_key_and_what_it_costs_is_measured() 
 
 #[tokio::test]
 async fn a_program_that_goes_on_asking_is_ended_with_its_budget() {
+    needs!("python3");
     let (mut bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
     let server = serve(Script::new(["true"; 20]), |_| {}).await.unwrap();
     let agent = python(place.path(), &asks(1_000_000), &server, AgentSettings::default());
@@ -83,6 +85,7 @@ async fn a_program_that_goes_on_asking_is_ended_with_its_budget() {
 
 #[tokio::test]
 async fn a_listed_host_is_reached_and_another_is_not() {
+    needs!("python3");
     let (bench, place) = (Bench::new(&[]), tempfile::tempdir().unwrap());
     let server = serve(Script::new(["true"]), |_| {}).await.unwrap();
     let other = serve(Script::new(["true"]), |_| {}).await.unwrap();

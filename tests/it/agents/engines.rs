@@ -10,7 +10,7 @@ use super::{
     investigation::{Desk, act, answer, concluded, deployment, judge, killed_in_the_middle, of, person, to},
     *,
 };
-use crate::harness::script;
+use crate::harness::{needs, script};
 
 /// The calls of the whole case; the run is killed while a person reads the one that goes back.
 fn calls() -> Vec<Value> {
@@ -120,6 +120,7 @@ fn left(place: &tempfile::TempDir, name: &str) -> Vec<String> {
 /// Requirements P3, P1 and P6, by the interface that GitHub documents.
 #[tokio::test]
 async fn a_program_that_speaks_mcp_investigates_over_a_kill_to_its_report() {
+    needs!("python3");
     let (agent, place) = stand_in(&calls(), AgentSettings::default());
     let mut desk = Desk::new(deployment());
     over_a_kill(&mut desk, &agent).await;
@@ -147,6 +148,7 @@ async fn a_program_that_speaks_mcp_investigates_over_a_kill_to_its_report() {
 /// Requirement P6: what needs a word where nobody is there ends the run and the program, and so does a question; nothing more runs.
 #[tokio::test]
 async fn what_a_person_has_to_say_ends_the_program() {
+    needs!("python3");
     let asks = act("request_evidence", &[], json!({ "request": "Who renews the key?" }));
     let late = answer("Q1", &["E2"], "Signing.");
     let write = json!({ "name": "write", "arguments": { "path": "a", "text": "b" } });
@@ -180,6 +182,7 @@ async fn what_a_person_has_to_say_ends_the_program() {
 /// Requirement P4, and what a program says that stops before the end.
 #[tokio::test]
 async fn a_program_that_stops_early_is_run_again_and_a_limit_ends_it() {
+    needs!("python3");
     let look = |path: &str| json!({ "name": "list", "arguments": { "path": path } });
     let ends = json!("ends");
     let settings = AgentSettings { max_iterations: Some(3), ..AgentSettings::default() };

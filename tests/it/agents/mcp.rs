@@ -13,7 +13,7 @@ use hob_sandbox::{Limits, Network, Sandbox, Tier};
 use serde_json::{Value, json};
 
 use super::{native::call, *};
-use crate::harness::launcher;
+use crate::harness::{launcher, needs};
 
 mod remote;
 
@@ -136,6 +136,7 @@ fn result_of(lines: &[Line], wanted: &str) -> String {
 
 #[tokio::test]
 async fn a_servers_tools_are_beside_the_agents_own() {
+    needs!("python3");
     let mut served = Served::new();
     let replies = json!([
         { "calls": [{ "name": "mcp_docs_echo", "arguments": { "text": "hello" } }, { "name": "list", "arguments": {} }] },
@@ -157,6 +158,7 @@ async fn a_servers_tools_are_beside_the_agents_own() {
 
 #[tokio::test]
 async fn a_tool_with_more_impact_than_runs_by_itself_asks() {
+    needs!("python3");
     let mut served = Served::new();
     let calls = |text: &str| json!([{ "name": "mcp_docs_drop", "arguments": { "text": text } }]);
     let careful = |ask| AgentSettings { approve: Impact::Medium, ask, ..AgentSettings::default() };
@@ -197,6 +199,7 @@ async fn a_tool_with_more_impact_than_runs_by_itself_asks() {
 
 #[tokio::test]
 async fn a_run_that_plans_has_only_the_tools_that_look() {
+    needs!("python3");
     let mut served = Served::new();
     served.bench.request.purpose = RunPurpose::Plan;
     let replies = json!([
@@ -211,6 +214,7 @@ async fn a_run_that_plans_has_only_the_tools_that_look() {
 /// Each of them is one warning, and the agent works on with the other server's tools and its own.
 #[tokio::test]
 async fn a_bad_server_is_one_warning_and_the_agent_goes_on() {
+    needs!("python3");
     for (mode, says) in [
         ("dies", "is not used: its program ended with exit code 1: no configuration / TEST"),
         ("hangs", "is not used: it did not answer within 2 s"),
@@ -247,6 +251,7 @@ async fn a_server_that_is_not_there_is_one_warning() {
 
 #[tokio::test]
 async fn a_server_that_lists_too_much_is_cut_with_one_warning() {
+    needs!("python3");
     let served = Served::new();
     for (mode, count, says) in [
         ("many", 100, "it lists 10000 tools, of which 100 are used: name those that agents need in `mcp.docs.allow`"),
@@ -261,6 +266,7 @@ async fn a_server_that_lists_too_much_is_cut_with_one_warning() {
 
 #[tokio::test]
 async fn a_model_is_shown_the_tools_that_are_allowed_without_what_nobody_sees() {
+    needs!("python3");
     let served = Served::new();
     let (tools, warnings) = served.shown(served.server("well")).await;
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -281,6 +287,7 @@ async fn a_model_is_shown_the_tools_that_are_allowed_without_what_nobody_sees() 
 
 #[tokio::test]
 async fn a_server_that_fails_in_a_call_is_told_to_the_model() {
+    needs!("python3");
     for (mode, says) in [
         ("dies-in-a-call", "does not answer any more: its program ended with exit code 1: no space left"),
         ("hangs-in-a-call", "it did not answer within 5 s"),
@@ -300,6 +307,7 @@ async fn a_server_that_fails_in_a_call_is_told_to_the_model() {
 
 #[tokio::test]
 async fn a_server_that_asks_for_a_tool_gets_none() {
+    needs!("python3");
     let served = Served::new();
     let replies = json!([call("mcp_docs_echo", json!({ "text": "x" })), done(&["said answered with -32601"])]);
     is_done(&served.run(replies, &[("docs", served.server("asks"))]).await);
@@ -334,16 +342,19 @@ async fn reaches_what_its_plan_says(tier: Tier) {
 
 #[tokio::test]
 async fn a_server_reaches_what_its_plan_says_in_a_fence() {
+    needs!("python3");
     reaches_what_its_plan_says(Tier::Fence).await;
 }
 
 #[tokio::test]
 async fn a_server_reaches_what_its_plan_says_in_a_box() {
+    needs!("python3");
     reaches_what_its_plan_says(Tier::Box).await;
 }
 
 #[tokio::test]
 async fn what_a_server_started_ends_with_the_run() {
+    needs!("python3");
     for tier in [Tier::None, Tier::Fence] {
         let mut served = Served::new();
         served.bench.context.sandbox = if tier == Tier::None { Sandbox::none() } else { in_tier(tier) };
@@ -363,6 +374,7 @@ async fn what_a_server_started_ends_with_the_run() {
 
 #[tokio::test]
 async fn a_replay_asks_no_server_again() {
+    needs!("python3");
     let served = Served::new();
     let replies = json!([
         { "calls": [{ "name": "mcp_docs_drop", "arguments": { "text": "once" } }, { "name": "shell", "arguments": { "command": "echo 1" } }] },
@@ -385,6 +397,7 @@ async fn a_replay_asks_no_server_again() {
 
 #[tokio::test]
 async fn a_look_says_which_servers_start_and_what_they_have() {
+    needs!("python3");
     let served = Served::new();
     let mcp = [("docs".to_owned(), served.server("well")), ("dead".to_owned(), served.server("dies"))].into();
     let context = &served.bench.context;

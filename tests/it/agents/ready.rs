@@ -1,17 +1,12 @@
 //! The agents that exist without settings: what each does, and its error if it cannot.
 
-use std::io::Write;
-
 use axum::{Router, routing::get};
 use hob_domain::FailureClass;
 use hob_sandbox::{Tier, probe};
 use serde_json::{Value, json};
 
 use super::*;
-
-fn skipped(why: &str) {
-    std::io::stderr().write_all(format!("skipped: {why}\n").as_bytes()).unwrap();
-}
+use crate::harness::{needs, skipped};
 
 /// A registry whose model replies from `replies`.
 fn with_replies(place: &Path, replies: &Value, settings: &str) -> Registry {
@@ -86,25 +81,18 @@ async fn the_agent_for_servers_asks_the_hosts_that_it_is_given() {
     server.abort();
 }
 
-/// Whether the program is on this machine, with a message if it is not. Its folder goes on the path of the run.
-fn has_program(bench: &mut Bench, program: &str) -> bool {
+/// Puts the folder of a program on the path of the run.
+fn on_path(bench: &mut Bench, program: &str) {
     let path = hob_config::child_environment().remove(std::ffi::OsStr::new("PATH")).unwrap_or_default();
-    let found = std::env::split_paths(&path).find(|folder| folder.join(program).is_file());
-    let Some(folder) = found else {
-        skipped(&format!("there is no program `{program}` here"));
-        return false;
-    };
+    let folder = std::env::split_paths(&path).find(|folder| folder.join(program).is_file()).unwrap();
     bench.context.environment.insert("PATH".into(), format!("{}:/usr/bin:/bin", folder.display()).into());
-    true
 }
 
 /// Requirement S6: it shows a repository, and none of its options writes a file or starts a program.
 #[tokio::test]
 async fn the_agent_for_git_looks_at_a_repository_and_does_no_more() {
     let mut bench = Bench::new(&[("a", "one\n")]);
-    if !has_program(&mut bench, "git") {
-        return;
-    }
+    on_path(&mut bench, "git");
     let made = "git init -q -b main && git add a && git -c user.name=A -c user.email=a@example.org commit -qm First && \
                 git branch other && echo two >> a";
     let made = hob_process::Program::of_hob("sh", &bench.context.environment).args(["-c", made]).dir(bench.path());
@@ -144,14 +132,13 @@ async fn the_agent_for_git_looks_at_a_repository_and_does_no_more() {
 /// Requirement S6: calls of the registry are left out if it cannot be reached, and the agent says so.
 #[tokio::test]
 async fn the_agent_for_npm_shows_what_is_installed_and_says_what_it_cannot_ask() {
+    needs!("npm");
     let files = [
         ("package.json", r#"{"name": "site", "version": "1.0.0", "dependencies": {"left": "^1.0.0"}}"#),
         ("node_modules/left/package.json", r#"{"name": "left", "version": "1.2.3"}"#),
     ];
     let mut bench = Bench::new(&files);
-    if !has_program(&mut bench, "npm") {
-        return;
-    }
+    on_path(&mut bench, "npm");
     let calls = [("npm_ls", ""), ("npm_explain", "left"), ("npm_view", "left"), ("npm_ls", "--script-shell=./x")];
     let said = answers(&bench, "npm", &calls, "").await;
     assert!(said[0].contains("[exit code 0]") && said[0].contains("left@1.2.3"), "{said:?}");

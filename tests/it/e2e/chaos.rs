@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use github_emulator::{Mood, Moods};
 use rustix::process::Signal;
 
-use crate::harness::{Gate, World};
+use crate::harness::{Gate, PYTHON, World, needs};
 
 /// Processes of one agent, each in its own session and without an environment; half of them with a name that is not
 /// UTF-8.
@@ -87,6 +87,7 @@ const GREEDY: [Greedy; 4] = [
 /// Attack corpus I99
 #[tokio::test]
 async fn runs_that_take_too_much_end_with_the_reason_and_another_issue_goes_on() {
+    needs!(PYTHON);
     for tier in ["fence", "box"] {
         let limits = [("memory_mib", "256"), ("processes", "200"), ("disk_mib", "4")];
         let mut builder = World::fixing().set("sandbox.tier", tier).set("limits.attempts", "1");

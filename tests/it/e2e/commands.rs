@@ -3,7 +3,7 @@
 use github_emulator::{Fault, What, When};
 use serde_json::Value;
 
-use crate::harness::World;
+use crate::harness::{PYTHON, World, needs};
 
 #[tokio::test]
 async fn a_run_tells_its_stages_and_writes_the_step_summary() {
@@ -197,10 +197,11 @@ async fn the_doctor_asks_the_model_once_if_it_is_told_to() {
 
 #[tokio::test]
 async fn the_doctor_starts_each_mcp_server_and_shows_its_tools() {
+    needs!(PYTHON);
     let world = World::fixing().start().await;
     let server = include_str!("../agents/mcp_server.py");
     let section = |name: &str, mode: &str| {
-        let command = serde_json::json!(["/usr/bin/python3", "-c", server, mode, "/dev/null"]);
+        let command = serde_json::json!([PYTHON, "-c", server, mode, "/dev/null"]);
         format!("[mcp.{name}]\ncommand = {command}\ntools = {{ echo = 'low' }}\n")
     };
     let without = world.hob(&["doctor"]).await;

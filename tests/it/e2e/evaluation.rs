@@ -10,7 +10,7 @@ use hob_process::Program;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{Ended, World};
+use crate::harness::{Ended, World, needs};
 
 /// Writes a file, with the folders that it needs.
 pub(super) fn put(path: &Path, text: &str) {
@@ -51,6 +51,7 @@ fn result(ended: &Ended) -> (Value, usize) {
 
 #[tokio::test]
 async fn hobs_own_tasks_are_solved_by_their_recordings_and_not_by_doing_nothing() {
+    needs!("cc", "node", "perl", "python3", "rustc");
     let world = world().await;
     let tasks = concat!(env!("CARGO_MANIFEST_DIR"), "/evals/tasks");
     // Toolchains are found from the operator's home.
@@ -83,6 +84,7 @@ async fn the_tasks_are_of_six_languages_and_their_recordings_are_their_solutions
         let of_it = names.iter().filter(|name| name.starts_with(&format!("{language}-"))).count();
         assert_eq!(of_it, 4, "{language}: {names:?}");
     }
+    needs!("python3");
     let script = root.join("scripts/eval_recordings.py");
     let python = Program::of_hob("python3", &hob_config::child_environment()).arg(script).arg("--check");
     let checked = python.run(&CancellationToken::new()).await.unwrap();

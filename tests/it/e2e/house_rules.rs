@@ -1,6 +1,6 @@
 //! The house rules of a repository: template, base branch, labels, reviewers, commits, drafts.
 
-use std::{io::Write as _, os::unix::fs::PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 
 use github_emulator::{BranchRules, RequiredChecks, RequiredReviews};
 use hob_config::Signing;
@@ -10,7 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{World, repo, repo_on_forge};
+use crate::harness::{World, repo, repo_on_forge, skipped};
 
 const TEMPLATE: &str = "## Summary\n\n<!-- What and why? -->\nDescribe your change.\n\nFixes # (issue)\n\n## How was this tested?\n\n\
                         ## Checklist\n\n- [ ] Tests pass locally\n- [ ] I have read the guide\n";
@@ -308,7 +308,7 @@ async fn a_statement_is_signed_by_the_key_of_the_commits() {
     };
     let good = verdict(&canonical, "hob-proof").await;
     if good.stderr.text().contains("not found") {
-        std::io::stderr().write_all(b"skipped: ssh-keygen is not installed\n").unwrap();
+        skipped("ssh-keygen is not installed");
         return world.finish().await;
     }
     assert!(good.exit.is_success(), "{good:?}");

@@ -11,7 +11,7 @@ use hob_worker::WorkEvent;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::harness::{Builder, Model, Replies, World};
+use crate::harness::{Builder, Model, Replies, World, needs};
 
 /// Of a repository with its own module for running the tests: `python3 -m pytest FILE`.
 const RUNNER: &str = "import sys\nexec(open(sys.argv[-1]).read())\n";
@@ -40,6 +40,7 @@ fn fact(kind: &str, command: &str) -> Value {
 /// Attack corpus L156: an issue has an agent run commands that are to reach other agents as instructions.
 #[tokio::test]
 async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it_forgotten() {
+    needs!("python3");
     let replies = Replies::none();
     let check = "test -f {DIR}/ran || { touch {DIR}/ran; exit 1; }";
     let rules = format!("setup = ['true']\nchecks = ['{check}']\n");
@@ -236,6 +237,7 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
 #[tokio::test]
 #[expect(clippy::print_stdout, reason = "whoever measures reads them")]
 async fn an_agent_that_is_told_the_command_of_a_test_does_not_look_for_it() {
+    needs!("python3");
     let (without, with) = (five_issues(true).await, five_issues(false).await);
     println!("turns, rounds and input tokens of each issue, without memory: {without:?}, with it: {with:?}");
     assert_eq!(with[0].0, without[0].0, "nothing is known of the first");

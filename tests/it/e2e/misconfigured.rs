@@ -8,7 +8,7 @@ use hob_domain::State;
 use hob_worker::{RunLimits, run_once};
 
 use crate::{
-    harness::{Builder, Ended, World, script},
+    harness::{Builder, Ended, PYTHON, World, needs, script},
     models,
 };
 
@@ -308,6 +308,7 @@ async fn an_agent_that_finds_no_program_blocks_no_issue() {
 /// without.
 #[tokio::test]
 async fn what_the_sandbox_refuses_a_program_at_its_start_is_told_with_what_helps() {
+    needs!(PYTHON);
     let folder = tempfile::tempdir().unwrap();
     let script =
         "#!/usr/bin/python3\nimport socket\nsocket.socket(type=socket.SOCK_DGRAM).connect(('192.0.2.1', 80))\n";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, PYTHON, World, needs};
 
 /// A repository whose steps leave a folder that git ignores, a file that it does not, and a file in the home; each of
 /// their runs is a line in `runs`. Its check needs all of it.
@@ -160,7 +160,7 @@ const GET: &str = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv
 /// a command that asks it.
 async fn is_green_with(setting: &str, rules: impl Fn(&str, &str) -> String) {
     let listed = hob_bench::serve(hob_bench::Script::new(["true"]), |_| {}).await.unwrap();
-    let get = format!("NO_PROXY= no_proxy= python3 get.py {}/v1/models", listed.address());
+    let get = format!("NO_PROXY= no_proxy= {PYTHON} get.py {}/v1/models", listed.address());
     let host = listed.address().trim_start_matches("http://");
     let world = World::with_agent("echo done > done.txt")
         .file(".github/hob.toml", &rules(host, &get))
@@ -177,6 +177,7 @@ async fn is_green_with(setting: &str, rules: impl Fn(&str, &str) -> String) {
 
 #[tokio::test]
 async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
+    needs!(PYTHON);
     let rules = |host: &str, get: &str| {
         let (steps, checks) = (json!([get]), json!([format!("! {get}")]));
         format!("setup = {steps}\nchecks = {checks}\ncheck_hosts = ['{host}']\n")
@@ -187,9 +188,10 @@ async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
 /// Attack corpus J130: a step has no variable that an agent's settings name, and no host that only the repository does.
 #[tokio::test]
 async fn a_step_gets_no_key_and_chooses_no_host() {
+    needs!(PYTHON);
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = other.local_addr().unwrap();
-    let get = format!("env > {{DIR}}/step; NO_PROXY= no_proxy= /usr/bin/python3 get.py http://{address}/");
+    let get = format!("env > {{DIR}}/step; NO_PROXY= no_proxy= {PYTHON} get.py http://{address}/");
     let mut world = World::with_agent("env > {DIR}/agent; echo done > done.txt")
         .file(".github/hob.toml", &format!("setup = {}\ncheck_hosts = ['{address}']\n", json!([get])))
         .file("get.py", GET)
@@ -209,6 +211,7 @@ async fn a_step_gets_no_key_and_chooses_no_host() {
 
 #[tokio::test]
 async fn a_check_reaches_the_hosts_that_the_repository_asks_for_and_the_settings_list() {
+    needs!(PYTHON);
     let asked =
         |host: &str, get: &str| format!("checks = {}\ncheck_hosts = ['{host}', 'other.example']\n", json!([get]));
     is_green_with("sandbox.check_hosts", asked).await;

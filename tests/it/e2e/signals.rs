@@ -6,15 +6,14 @@ use hob_domain::State;
 use hob_worker::RunLimits;
 use rustix::process::Signal;
 
-use crate::harness::{Gate, World};
+use crate::harness::{Gate, World, skipped};
 
 /// Requirement A9.
 #[tokio::test]
-#[expect(clippy::print_stdout, reason = "a test that did not run says so")]
 async fn a_program_that_is_asked_to_end_puts_its_issue_back() {
     for signal in [Signal::TERM, Signal::HUP] {
         if is_ignored(signal) {
-            println!("skipped: {signal:?} is ignored here, as below `nohup`");
+            skipped(&format!("{signal:?} is ignored here, as below `nohup`"));
             continue;
         }
         is_put_back_by(signal).await;

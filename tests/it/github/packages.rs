@@ -1,21 +1,20 @@
 //! The npm packages with GitHub's own data, which `npm ci` in `tests/conformance` installs: `@octokit/webhooks-examples`,
 //! `@octokit/fixtures`, `@octokit/openapi`, `@octokit/graphql-schema`.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+use crate::harness::skipped;
 
 /// The folder of the packages, which `HOB_PAYLOADS_DIR` names; `None` if it is not set. A folder that is named must
 /// have them.
 pub(super) fn installed() -> Option<PathBuf> {
     let Some((_, folder)) = std::env::vars_os().find(|(name, _)| name == "HOB_PAYLOADS_DIR") else {
-        let why = "skipped: nothing of GitHub's own; `npm ci` in tests/conformance, then set \
-                   HOB_PAYLOADS_DIR=tests/conformance/node_modules/@octokit\n";
-        // Not by a macro: the output of a test that passes is not shown.
-        std::io::stderr().write_all(why.as_bytes()).unwrap();
+        skipped(
+            "nothing of GitHub's own; `npm ci` in tests/conformance, then set \
+             HOB_PAYLOADS_DIR=tests/conformance/node_modules/@octokit",
+        );
         return None;
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

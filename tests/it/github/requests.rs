@@ -7,7 +7,6 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::Write,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -22,19 +21,15 @@ use super::{
     every_call::make,
     packages::installed,
 };
-use crate::harness::World;
+use crate::harness::{World, starts};
 
 /// Calls that are let pass and that nothing makes.
 const UNUSED: [&str; 1] = ["GET /repos/*/*/issues/comments/*/reactions"];
 
-/// The folder of the packages, if node is installed, too.
+/// The folder of the packages, if node starts, too.
 fn described() -> Option<PathBuf> {
     let folder = installed()?;
-    if node("--version", "").is_err() {
-        std::io::stderr().write_all(b"skipped: requests are held to nothing; node is not installed\n").unwrap();
-        return None;
-    }
-    Some(folder)
+    starts("node").then_some(folder)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's own tool")]

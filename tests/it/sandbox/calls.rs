@@ -42,7 +42,7 @@ def attempts(times, one):
 
 impl Prison {
     async fn racing(&self, body: &str) -> String {
-        let finished = self.run("/usr/bin/python3", &["-c", &format!("{BEGINNING}{body}")]).await;
+        let finished = self.run(PYTHON, &["-c", &format!("{BEGINNING}{body}")]).await;
         assert!(finished.exit.is_success(), "{}", finished.stderr.text());
         finished.stdout.text()
     }
@@ -56,6 +56,7 @@ fn is_alone(listener: &TcpListener) -> bool {
 
 #[tokio::test]
 async fn a_connection_goes_where_it_was_allowed_to_go() {
+    needs!(PYTHON);
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let elsewhere = other.local_addr().unwrap().port();
     let prison = Prison::new(Tier::Fence);
@@ -93,6 +94,7 @@ with meanwhile(swap):
 
 #[tokio::test]
 async fn a_connection_is_not_made_by_what_is_sent_either() {
+    needs!(PYTHON);
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("('127.0.0.1', {})", other.local_addr().unwrap().port());
     for tier in TIERS {
@@ -109,6 +111,7 @@ async fn a_connection_is_not_made_by_what_is_sent_either() {
 
 #[tokio::test]
 async fn a_port_that_another_takes_over_is_out_of_reach() {
+    needs!(PYTHON);
     let prison = Prison::new(Tier::Fence);
     let wait = |name: &str| rustix::fs::mkfifoat(rustix::fs::CWD, prison.work().join(name), 0o600.into()).unwrap();
     wait("left");
@@ -135,6 +138,7 @@ attempts(1, connect)
 
 #[tokio::test]
 async fn a_path_leads_to_a_service_of_the_run_or_to_none() {
+    needs!(PYTHON);
     let prison = Prison::new(Tier::Fence);
     let service = UnixListener::bind(prison.outside("service")).unwrap();
     let hidden = SocketAddr::from_abstract_name(format!("hob-test-{}", std::process::id())).unwrap();
@@ -185,6 +189,7 @@ attempts(1, by_name)
 
 #[tokio::test]
 async fn a_terminal_of_somebody_else_stays_theirs() {
+    needs!(PYTHON);
     use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
     let theirs = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     unlockpt(&theirs).unwrap();
@@ -201,6 +206,7 @@ async fn a_terminal_of_somebody_else_stays_theirs() {
 
 #[tokio::test]
 async fn names_of_shared_memory_stay_in_the_runs_own_folder() {
+    needs!(PYTHON);
     let prison = Prison::new(Tier::Fence);
     let name = format!("hob-test-{}", std::process::id());
     let shared = Path::new("/dev/shm").join(&name);
@@ -223,6 +229,7 @@ async fn names_of_shared_memory_stay_in_the_runs_own_folder() {
 /// calls go on, as those of Go and asyncio do.
 #[tokio::test]
 async fn signals_do_not_make_a_call_twice() {
+    needs!(PYTHON);
     for tier in TIERS {
         let body = r#"
 import signal
@@ -245,6 +252,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 /// A box leads nowhere, and a child's refused calls are reported as well.
 #[tokio::test]
 async fn what_a_box_refuses_is_counted_and_told() {
+    needs!(PYTHON);
     for maker in [Maker::Bubblewrap, Maker::Hob] {
         let prison = Prison::new(Kind(Tier::Box, maker));
         let script = "import ctypes, os, socket\n\
@@ -257,7 +265,7 @@ async fn what_a_box_refuses_is_counted_and_told() {
                       except OSError as error: print(error.strerror)\n\
                       print(ctypes.CDLL(None, use_errno=True).ptrace(0, 0, 0, 0))\n\
                       os.write(2, b'the last')\nos.kill(os.getpid(), 9)\n";
-        let finished = prison.run("/usr/bin/python3", &["-u", "-c", script]).await;
+        let finished = prison.run(PYTHON, &["-u", "-c", script]).await;
         assert_eq!(finished.exit, Exit::Signal(9));
         assert_eq!(finished.stdout.text(), format!("{}-1\n", "Network is unreachable\n".repeat(3)), "{maker:?}");
         let said = finished.stderr.text();
@@ -274,13 +282,14 @@ async fn what_a_box_refuses_is_counted_and_told() {
 /// A refusal is reported twice: to the child when it happens, and to Hob at the end, in words that no child can forge.
 #[tokio::test]
 async fn what_was_refused_is_counted_and_told() {
+    needs!(PYTHON);
     let prison = Prison::new(Tier::Fence);
     let script = "import socket\n\
                   for kind in (socket.SOCK_DGRAM, socket.SOCK_DGRAM, socket.SOCK_STREAM):\n    \
                       try:\n        socket.socket(type=kind).connect(('192.0.2.1', 80))\n    \
                       except OSError as error: print(error.strerror)\n\
                   import os\nos.write(2, b'the last')\nos.kill(os.getpid(), 9)\n";
-    let finished = prison.run("/usr/bin/python3", &["-c", script]).await;
+    let finished = prison.run(PYTHON, &["-c", script]).await;
     assert_eq!(finished.exit, Exit::Signal(9));
     assert_eq!(
         finished.stderr.text(),

@@ -1,8 +1,6 @@
 //! A child's control group, if the machine delegates a part of their tree.
 
-use std::io::Write;
-
-use crate::harness::World;
+use crate::harness::{World, needs, skipped};
 
 /// Attack corpus K131
 /// Attack corpus K132: if a part of the tree of control groups is delegated, as by systemd, each child has its own
@@ -10,9 +8,9 @@ use crate::harness::World;
 #[tokio::test]
 async fn a_delegated_control_group_holds_a_child() {
     if !rustix::process::geteuid().is_root() {
-        std::io::stderr().write_all(b"skipped: only root delegates control groups\n").unwrap();
-        return;
+        return skipped("only root delegates control groups");
     }
+    needs!("python3");
     for tier in ["fence", "box"] {
         // In a box the group is the top of what it sees.
         let world = World::with_agent("cat /proc/self/cgroup > done.txt; setsid sleep 600 & echo done")
@@ -28,8 +26,7 @@ async fn a_delegated_control_group_holds_a_child() {
             echo $$ > top/cgroup.procs; rmdir $unit/*/ 2> /dev/null; rmdir $unit || exit 78; exit $code' sh "$@""#;
         let ended = world.hob_in_shell(script, &["run", "--once"]).await;
         if ended.code == 77 {
-            std::io::stderr().write_all(b"skipped: this machine has no control groups of version 2\n").unwrap();
-            return;
+            return skipped("this machine has no control groups of version 2");
         }
         assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");
         let pull = world.pull().await;

@@ -42,6 +42,7 @@ all()
 /// Attack corpus F74: a child that had a way by its proxy, and one that it has lost.
 #[tokio::test]
 async fn a_box_whose_proxy_is_gone_has_no_other_way_out() {
+    needs!(PYTHON);
     let machine = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = machine.local_addr().unwrap().port();
     let mut prison = Prison::new(Tier::Box);
