@@ -4,7 +4,7 @@ use hob_config::{AgentSettings, Ask, Impact};
 use hob_domain::{BlockKind, IssueNumber, State};
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Replies, World};
+use crate::harness::{Builder, Replies, World, redacted};
 
 /// A native agent on recorded replies, where everything but looking needs approval.
 fn careful(ask: Ask) -> (Builder, Replies) {
@@ -46,16 +46,34 @@ async fn kind(world: &World, issue: u64) -> BlockKind {
 async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let (world, replies, issue) = waiting().await;
     assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
-    let status = world.status(issue).await;
-    for part in [
-        "an action of high impact, which needs approval",
-        "**Question**: Do you approve this: `shell rm x`?",
-        "Exactly this, by the tool `shell`:\n\n```text\n| rm x\n```\n",
-        "Comment `/hob approve` to allow exactly this for this issue, now and later.",
-        "Or reply here and say what to do instead.",
-    ] {
-        assert!(status.contains(part), "{part}\n{status}");
-    }
+    let _redacted = redacted();
+    insta::assert_snapshot!(world.status(issue).await, @r"
+    <!-- hob:status -->
+    **Blocked**: a person is needed.
+
+    The agent wants to run an action of high impact, which needs approval here.
+
+    **Question**: Do you approve this: `shell rm x`?
+
+    Exactly this, by the tool `shell`:
+
+    ```text
+    | rm x
+    ```
+
+    Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+
+    <details><summary>Other answers, cost and history</summary>
+
+    Answers of accounts with write access to this repository count.
+
+    - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+    - `/hob cancel` ends the work on this issue.
+
+    attempt 1 · `hob history 1` prints each step
+
+    </details>
+    ");
     for outsider in ["out", "tess", "robo[bot]"] {
         world.comments(outsider, issue, "/hob approve").await;
     }

@@ -2,7 +2,7 @@
 
 use hob_domain::{IssueNumber, State};
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, World, redacted};
 
 /// An agent that asks first and works once it has an answer.
 fn asking() -> Builder {
@@ -25,11 +25,30 @@ async fn waiting() -> (World, u64) {
 #[tokio::test]
 async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
     let (world, issue) = waiting().await;
-    let status = world.status(issue).await;
-    assert!(
-        status.contains("**Question**: Which colour?") && status.contains("\nReply here, and the agent"),
-        "{status}"
-    );
+    let _redacted = redacted();
+    insta::assert_snapshot!(world.status(issue).await, @r"
+    <!-- hob:status -->
+    **Blocked**: a person is needed.
+
+    The agent needs an answer before it can continue.
+
+    **Question**: Which colour?
+
+    Reply here, and the agent goes on with your answer.
+
+    branch [`hob/1-paint-it`]([forge]/acme/site/tree/hob/1-paint-it)
+
+    <details><summary>Other answers, cost and history</summary>
+
+    Answers of accounts with write access to this repository count.
+
+    - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+    - `/hob cancel` ends the work on this issue. The work so far stays on `hob/1-paint-it`.
+
+    attempt 1 · `hob history 1` prints each step
+
+    </details>
+    ");
     let branch = format!("hob/{issue}-paint-it");
     assert_eq!(world.branches().await, std::slice::from_ref(&branch), "the work so far is kept");
     assert!(world.pulls().await.is_empty());

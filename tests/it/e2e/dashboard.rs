@@ -12,7 +12,7 @@ use hob_worker::{Worker, run_sequentially};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Builder, Turnstile, World, claim, in_virtual_time, run};
+use crate::harness::{Builder, Turnstile, World, claim, in_virtual_time, redacted, run};
 
 /// An agent that fails, so that each issue is blocked.
 fn failing() -> Builder {
@@ -78,9 +78,24 @@ async fn the_page_is_opened_once_and_costs_nothing_while_nothing_changes() {
     assert!(body.starts_with(DASHBOARD_MARK) && body.contains("### Ready (1)"), "{body}");
     world.draws(&worker).await;
     let body = world.body(board).await;
-    let pull = world.pull().await["number"].clone();
-    assert!(body.contains("### In review (1)") && body.contains(&format!("(../pull/{pull})")), "{body}");
-    assert!(body.contains("1 of 1 check passed") && !body.contains("](https://evil"), "{body}");
+    let _redacted = redacted();
+    insta::assert_snapshot!(body, @r"
+    <!-- hob:dashboard -->
+    Hob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, once, if your account has the permission `write`. What else is written here is lost.
+
+    ### In review (1)
+
+    - [1 Make (done)(https://evil.example).txt](../issues/1)
+      [pull request 3](../pull/3) · 1 of 1 check passed
+      - [ ] cancel <!-- hob:do cancel 1 1015 -->
+
+    ### Times
+
+    | the latest | number | P50 | P95 | P99 |
+    |---|---|---|---|---|
+    | load of an agent | 1 | too few | too few | too few |
+    | claim to pull request | 1 | too few | too few | too few |
+    ");
     world.draws(&worker).await;
     let (counts, edits) = (worker.forge().connection().call_counts(), world.edits_of(board));
     for _ in 0..5 {
@@ -262,8 +277,25 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
     let worker = world.worker("w1").await;
     run(&worker).await;
     let body = world.body(board).await;
-    assert!(body.contains("- [ ] approve exactly this, by the tool shell: `rm x`"), "{body}");
-    assert!(body.contains("### Running (1)"), "{body}");
+    let _redacted = redacted();
+    insta::assert_snapshot!(body, @r"
+    <!-- hob:dashboard -->
+    Hob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, once, if your account has the permission `write`. What else is written here is lost.
+
+    ### Blocked (1)
+
+    - [2 Act](../issues/2)
+      The agent wants to run an action of high impact, which needs approval here.
+      **Do you approve this: `shell rm x`?**
+      - [ ] approve exactly this, by the tool shell: `rm x` <!-- hob:do approve 2 911938ac1e9d75bb -->
+      - [ ] cancel <!-- hob:do cancel 2 0 -->
+
+    ### Running (1)
+
+    - [3 Work](../issues/3)
+      since [time] · attempt 1
+      - [ ] cancel <!-- hob:do cancel 3 0 -->
+    ");
     world.ticks("ann", board, "approve", first).await;
     world.ticks("ann", board, "cancel", second).await;
     run(&worker).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hob_domain::{BlockKind, State};
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Faulty, Lost, Replies, World};
+use crate::harness::{Builder, Faulty, Lost, Replies, World, redacted};
 
 /// An agent that reports, and changes a file though it must not.
 const REPORTS: &str = r#"[ "$HOB_PURPOSE" = report ] || exit 9
@@ -55,9 +55,16 @@ async fn a_profile_that_brings_a_comment_ends_with_one_and_nothing_is_pushed() {
     let summary = world.run().await;
     assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
     let report = world.ended_with_a_comment(issue).await;
-    assert!(report.contains("## Report by `research`\n\n**Answer**: use UTC [1], "), "{report}");
-    assert!(report.contains("2. [a GitHub token]\n"), "{report}");
-    assert!(!report.contains("@team") && !report.contains("#1"), "it mentions nobody and closes nothing: {report}");
+    let _redacted = redacted();
+    insta::assert_snapshot!(report, @r"
+    <!-- hob:report [id] -->
+    ## Report by `research`
+
+    **Answer**: use UTC [1], @<zwsp>team.
+
+    1. `README.md:1`, closes #<zwsp>1
+    2. [a GitHub token]
+    ");
     let brief = &world.briefs(issue)[0];
     for part in [
         "Your result is a comment on the issue",

@@ -1,7 +1,7 @@
 //! Files in the agent's folder that are in no commit: tools made them, or git would lose them. People and the agent are
 //! told.
 
-use crate::harness::World;
+use crate::harness::{World, redacted};
 
 async fn files(world: &World) -> Vec<String> {
     let number = world.pull().await["number"].as_u64().unwrap();
@@ -24,17 +24,49 @@ async fn what_tools_make_is_left_out_and_named() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     assert_eq!(files(&world).await, ["done.txt", "src/a.py"]);
-    let body = world.pull().await["body"].as_str().unwrap().to_owned();
-    for says in [
-        "- `node_modules/` (300 files): made by tools\n",
-        "- `.venv/` (2 files): made by tools\n",
-        "- `pkg/__pycache__/`: made by tools\n",
-        "- `pkg/n.pyc`: made by tools\n",
-        "- `target/` (2 files): made by tools\n",
-        "- `a.out`: made by tools\n",
-    ] {
-        assert!(body.contains(says), "{says}: {body}");
-    }
+    let _redacted = redacted();
+    insta::assert_snapshot!(world.pull().await["body"].as_str().unwrap(), @r#"
+    Fixes #1
+
+    ## What changed
+
+    the agent gave no summary
+
+    2 files changed, 2 lines added, 0 removed:
+
+    - `done.txt` (+1 −0)
+    - `src/a.py` (+1 −0)
+
+    Not committed:
+
+    - `.venv/` (2 files): made by tools
+    - `a.out`: made by tools
+    - `node_modules/` (300 files): made by tools
+    - `pkg/__pycache__/`: made by tools
+    - `pkg/n.pyc`: made by tools
+    - `target/` (2 files): made by tools
+
+    What tools make is committed where the issue names it, or where the repository tracks a part of it.
+
+
+    ## Evidence
+
+    **Not verified**: `.github/hob.toml` on the base branch names no checks. Add `checks = ["…"]` there, and Hob runs them on the base and on the head.
+
+    ## Open
+
+    No check has run this change: try it before you merge it.
+
+    <details><summary>Why, cost and limits</summary>
+
+    `ann` put the issue “Make done.txt” into Hob's hands.
+
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+
+    `hob history 1` prints each step.
+
+    </details>
+    "#);
     world.finish().await;
 }
 

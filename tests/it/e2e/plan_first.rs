@@ -6,7 +6,7 @@ use hob_domain::{BlockKind, IssueNumber, PlanFirst, State};
 use hob_worker::Approved;
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, Replies, World};
+use crate::harness::{Builder, Replies, World, redacted};
 
 /// An agent that plans `done.txt`, and then writes that and one file more. While it plans it writes a file, too, which
 /// the sandbox of these worlds does not prevent.
@@ -58,16 +58,41 @@ impl World {
 #[tokio::test]
 async fn the_work_begins_when_the_plan_is_approved() {
     let (world, issue) = waiting(planning()).await;
-    let status = world.status(issue).await;
-    for part in [
-        "**Blocked**: a plan needs approval.",
-        "Nothing is written before somebody approves it. The work costs $5.00 at most, what is left of `limits.usd_per_issue`.",
-        "**Plan**: Write the file, plan 0.\n\n1. Look around\n2. Write `done.txt`\n\n**1 file**\n\n- `done.txt`\n",
-        "**Open questions**\n\n- Which words?\n",
-        "**Question**: Should the work begin by this plan?\n\nComment `/hob approve` to have exactly this plan carried out.",
-    ] {
-        assert!(status.contains(part), "{part}\n{status}");
-    }
+    let _redacted = redacted();
+    insta::assert_snapshot!(world.status(issue).await, @r"
+    <!-- hob:status -->
+    **Blocked**: a plan needs approval.
+
+    The agent has a plan. Nothing is written before somebody approves it. The work costs $5.00 at most, what is left of `limits.usd_per_issue`.
+
+    **Plan**: Write the file, plan 0.
+
+    1. Look around
+    2. Write `done.txt`
+
+    **1 file**
+
+    - `done.txt`
+
+    **Open questions**
+
+    - Which words?
+
+    **Question**: Should the work begin by this plan?
+
+    Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
+
+    <details><summary>Other answers, cost and history</summary>
+
+    Answers of accounts with write access to this repository count.
+
+    - `/hob retry`, or taking the label `blocked` off, asks for a new plan.
+    - `/hob cancel` ends the work on this issue.
+
+    attempt 1 · `hob history 1` prints each step
+
+    </details>
+    ");
     let questions = world.said(issue).await.into_iter().filter(|said| said.text.starts_with("<!-- hob:question "));
     assert_eq!(questions.count(), 1, "one person is told");
     assert!(world.briefs(issue)[0].contains("Make a plan and change nothing"), "{:?}", world.briefs(issue));

@@ -3,7 +3,7 @@
 use hob_domain::State;
 use serde_json::json;
 
-use crate::harness::{Builder, World};
+use crate::harness::{Builder, World, redacted};
 
 #[tokio::test]
 async fn a_failed_check_goes_back_to_the_agent_and_the_second_round_mends_it() {
@@ -53,14 +53,59 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
     // Field note N70: the last lines, folded, in the words that a pull request has, too.
-    let last: String = (12..=30).map(|n| format!("{n}\n")).collect();
-    let fold =
-        format!("echo \"$HOME/roof leaks\"; false; }}</summary>\n\n```text\n{last}~/roof leaks\n```\n\n</details>\n");
-    for part in
-        ["still fail after 2 rounds of work", &fold, "failed (exit code 1)\n\n<details><summary>Last lines of test "]
-    {
-        assert!(status.contains(part), "{part}\n{status}");
-    }
+    let _redacted = redacted();
+    insta::assert_snapshot!(status, @r#"
+    <!-- hob:status -->
+    **Blocked**: a person is needed.
+
+    The checks still fail after 2 rounds of work.
+
+    `test ! -f done.txt || { seq 30; echo "$HOME/roof leaks"; false; }`: failed (exit code 1)
+
+    <details><summary>Last lines of test ! -f done.txt || { seq 30; echo "$HOME/roof leaks"; false; }</summary>
+
+    ```text
+    12
+    13
+    14
+    15
+    16
+    17
+    18
+    19
+    20
+    21
+    22
+    23
+    24
+    25
+    26
+    27
+    28
+    29
+    30
+    ~/roof leaks
+    ```
+
+    </details>
+
+    **Question**: What should the agent do about this?
+
+    Reply here with a hint, and the agent goes on from its work so far.
+
+    branch [`hob/1-mend-the-roof`]([forge]/acme/site/tree/hob/1-mend-the-roof)
+
+    <details><summary>Other answers, cost and history</summary>
+
+    Answers of accounts with write access to this repository count.
+
+    - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+    - `/hob cancel` ends the work on this issue. The work so far stays on `hob/1-mend-the-roof`.
+
+    attempt 1 · `hob history 1` prints each step
+
+    </details>
+    "#);
     let told = world.hob(&["explain", &issue.to_string()]).await.stdout;
     assert!(told.contains("\n|         30\n|         ~/roof leaks\nquestion"), "{told}");
     let shown = world.hob(&["show", &issue.to_string()]).await.stdout;
@@ -88,9 +133,48 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
     let briefs = world.briefs(issue);
     assert_eq!(briefs.len(), 1, "no round is lost");
     assert!(briefs[0].contains("These checks fail already, before your work."), "{}", briefs[0]);
-    let body = world.pull().await["body"].as_str().unwrap().to_owned();
-    let says = "**Red before, red after**: `echo the cellar is wet; test -f dry` failed on the base already.";
-    assert!(body.contains(says), "{body}");
+    let _redacted = redacted();
+    insta::assert_snapshot!(world.pull().await["body"].as_str().unwrap(), @r"
+    Fixes #1
+
+    ## What changed
+
+    the agent gave no summary
+
+    1 file changed, 1 line added, 0 removed:
+
+    - `done.txt` (+1 −0)
+
+    ## Evidence
+
+    **Red before, red after**: `echo the cellar is wet; test -f dry` failed on the base already. Nothing that passed there fails on the work.
+
+    | check | base | head |
+    |---|---|---|
+    | `echo the cellar is wet; test -f dry` | failed (exit code 1) | failed (exit code 1) |
+    | `true` | passed ([duration]) | passed ([duration]) |
+    <details><summary>Last lines of echo the cellar is wet; test -f dry</summary>
+
+    ```text
+    the cellar is wet
+    ```
+
+    </details>
+
+    ## Open
+
+    `echo the cellar is wet; test -f dry` failed before this change and still does.
+
+    <details><summary>Why, cost and limits</summary>
+
+    `ann` put the issue “Make done.txt” into Hob's hands.
+
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+
+    `hob history 1` prints each step.
+
+    </details>
+    ");
     world.finish().await;
 }
 

@@ -4,7 +4,7 @@
 use hob_domain::State;
 use rustix::process::Signal;
 
-use crate::harness::{Builder, Gate, World};
+use crate::harness::{Builder, Gate, World, redacted};
 
 /// A profile that reviews by the agent `eyes`.
 const PROFILE: &str = "---\nname: eyes\ndescription: Reads changes\nhob:\n  backend: looker\n  deliverable: comment\n  \
@@ -55,14 +55,47 @@ async fn a_high_finding_goes_back_and_is_mended() {
         assert!(looks[0].contains(part), "{part}\n{}", looks[0]);
     }
     assert!(!looks.concat().contains("trust me"), "the author's words are not the reviewer's to read");
-    for part in [
-        "<summary>Second pair of eyes: 1 finding of eyes</summary>",
-        "- **low** `done.txt:1`: a word is short.",
-        "Left out: 1 finding on files that this change does not touch.",
-    ] {
-        assert!(body.contains(part), "{part}\n{body}");
-    }
-    assert!(!body.contains("no line end") && !body.contains("must not be merged"), "{body}");
+    let _redacted = redacted();
+    insta::assert_snapshot!(body, @r"
+    Fixes #1
+
+    ## What changed
+
+    Author: trust me.
+
+    1 file changed, 1 line added, 0 removed:
+
+    - `done.txt` (+1 −0)
+
+    ## Evidence
+
+    **Red before, green after**: `test -f done.txt` failed on the base and passes on the work.
+
+    | check | base | head |
+    |---|---|---|
+    | `test -f done.txt` | failed (exit code 1) | passed ([duration]) |
+
+    ## Open
+
+    Only the review.
+
+    <details><summary>Second pair of eyes: 1 finding of eyes</summary>
+
+    - **low** `done.txt:1`: a word is short.
+    - Left out: 1 finding on files that this change does not touch.
+
+    </details>
+
+    <details><summary>Why, cost and limits</summary>
+
+    `ann` put the issue “Make done.txt” into Hob's hands.
+
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+
+    `hob history 1` prints each step.
+
+    </details>
+    ");
     world.finish().await;
 }
 
@@ -72,8 +105,46 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
     let world = reviewed(author, "echo '- high done.txt:1: the number is wrong, closes #1'").start().await;
     let (issue, body) = world.opened().await;
     assert_eq!((world.briefs(issue).len(), world.looks().len()), (3, 3));
-    assert!(body.contains("`eyes` says that this must not be merged as it is, after 2 rounds"), "{body}");
-    assert!(body.contains("- **high** `done.txt:1`: the number is wrong, closes #\u{200b}1."), "{body}");
+    let _redacted = redacted();
+    insta::assert_snapshot!(body, @r"
+    Fixes #1
+
+    ## What changed
+
+    the agent gave no summary
+
+    1 file changed, 1 line added, 0 removed:
+
+    - `done.txt` (+1 −0)
+
+    ## Evidence
+
+    **Red before, green after**: `test -f done.txt` failed on the base and passes on the work.
+
+    | check | base | head |
+    |---|---|---|
+    | `test -f done.txt` | failed (exit code 1) | passed ([duration]) |
+
+    ## Open
+
+    `eyes` says that this must not be merged as it is, after 2 rounds: look at its findings first.
+
+    <details><summary>Second pair of eyes: 1 finding of eyes</summary>
+
+    - **high** `done.txt:1`: the number is wrong, closes #<zwsp>1.
+
+    </details>
+
+    <details><summary>Why, cost and limits</summary>
+
+    `ann` put the issue “Make done.txt” into Hob's hands.
+
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+
+    `hob history 1` prints each step.
+
+    </details>
+    ");
     assert_eq!(world.pulls().await.len(), 1);
     world.finish().await;
 }
