@@ -195,10 +195,10 @@ def take_out(tree, of_a_round):
 def build(tree, programs, folder):
     """The built test programs, by what attacks.toml calls them."""
     command = ["cargo", "test", "--locked", "--no-run", "--message-format", "json-render-diagnostics"]
-    own = {name: name.rpartition("/")[0] or "hob" for name in sorted(programs) if name.rpartition("/")[2] == "it"}
+    own = {name: ("hob/" + name).split("/")[-2:] for name in sorted(programs) if name == "it" or "/" in name}
     units = [word for program in sorted(programs - set(own)) for word in ("--package", program)]
     jobs = [(None, [*units, "--lib"])] if units else []
-    jobs += [(program, ["--package", package, "--test", "it"]) for program, package in own.items()]
+    jobs += [(program, ["--package", package, "--test", test]) for program, (package, test) in own.items()]
     environment = os.environ | {"CARGO_TARGET_DIR": str(folder / "target"), "CARGO_INCREMENTAL": "0"}
     places = {}
     for program, words in jobs:
