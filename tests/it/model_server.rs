@@ -249,8 +249,10 @@ async fn a_small_real_model_ends_honestly_and_within_its_limits() {
 #[test]
 fn ci_installs_the_server_before_the_tests() {
     let ci = fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".ci/run")).unwrap();
-    let at = |line: &str| ci.find(line).unwrap_or_else(|| panic!("`.ci/run` lacks `{line}`"));
-    let named = at("\nexport HOB_MODEL_SERVER_DIR=");
-    let made = at("\npython3 scripts/model_server.py install \"$HOB_MODEL_SERVER_DIR\"\n");
-    assert!(named < made && made < at("cargo test --locked"));
+    assert!(ci.contains("\n    python3 scripts/model_server.py install \"$HOB_MODEL_SERVER_DIR\"\n"));
+    // What is done, after all functions.
+    let (_, steps) = ci.rsplit_once("\ntools\n").unwrap();
+    let at = |part: &str| steps.find(part).unwrap_or_else(|| panic!("`.ci/run` lacks `{part}`"));
+    assert!(at("\nexport HOB_MODEL_SERVER_DIR=") < at("\ndownloads "));
+    assert!(at("\nwait \"$downloading\"") < at("\n  integration_tests\n"));
 }
