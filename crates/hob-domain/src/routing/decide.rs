@@ -90,15 +90,13 @@ impl RouteChoice {
     }
 }
 
-/// What was said about the profile other than by the router.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Claims<'a> {
-    /// By the last command.
-    pub command: Option<&'a ProfileName>,
-    /// By a label.
-    pub label: Option<&'a ProfileName>,
-    /// By `.github/hob.toml`.
-    pub repository: Option<&'a ProfileName>,
+/// A profile that a person or the repository asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim<'a> {
+    /// The profile.
+    pub profile: &'a ProfileName,
+    /// Who asks for it: a person or the repository.
+    pub by: ChosenBy,
 }
 
 /// When the router's answer counts.
@@ -118,21 +116,20 @@ impl Default for RoutingRules {
     }
 }
 
-/// Decides who works on an issue. `present` is the choice so far: a new message changes it only with a clear lead.
+/// Decides which profile fits an issue. `present` is the choice so far: a new message changes it only with a clear lead.
 pub fn decide_agent(
-    claims: Claims<'_>,
+    claim: Option<Claim<'_>>,
     routing: &Routing,
     present: Option<&RouteChoice>,
     rules: RoutingRules,
 ) -> RouteChoice {
     let routed = by_router(routing, present, rules);
-    let claimed = [
-        (claims.command, ChosenBy::Command, "`/hob agent` says so"),
-        (claims.label, ChosenBy::Label, "a label says so"),
-        (claims.repository, ChosenBy::Repository, "`.github/hob.toml` says so"),
-    ];
-    let Some((name, by, why)) = claimed.into_iter().find_map(|(name, by, why)| Some((name?, by, why))) else {
-        return routed;
+    let Some(Claim { profile: name, by }) = claim else { return routed };
+    let why = match by {
+        ChosenBy::Command => "`/hob agent` says so",
+        ChosenBy::Label => "a label says so",
+        ChosenBy::Repository => "`.github/hob.toml` says so",
+        ChosenBy::Router | ChosenBy::Base => return routed,
     };
     RouteChoice {
         by,
@@ -238,8 +235,12 @@ mod tests {
         Routing { ranked: scores.iter().map(scored).collect(), complexity }
     }
 
-    fn choose(claims: Claims<'_>, routing: &Routing, present: Option<&RouteChoice>) -> (ChosenBy, Option<String>) {
-        let choice = decide_agent(claims, routing, present, RoutingRules::default());
+    fn choose(
+        claim: Option<Claim<'_>>,
+        routing: &Routing,
+        present: Option<&RouteChoice>,
+    ) -> (ChosenBy, Option<String>) {
+        let choice = decide_agent(claim, routing, present, RoutingRules::default());
         assert!(!choice.reasons.is_empty());
         (choice.by, choice.profile.map(String::from))
     }
@@ -253,38 +254,37 @@ mod tests {
             (0.99, 3, ChosenBy::Base),
             (0.10, 1, ChosenBy::Base),
         ] {
-            let found = choose(Claims::default(), &routing(&[("dns", confidence)], complexity), None);
+            let found = choose(None, &routing(&[("dns", confidence)], complexity), None);
             let profile = (by == ChosenBy::Router).then(|| "dns".to_owned());
             assert_eq!(found, (by, profile), "{confidence} {complexity}");
         }
-        assert_eq!(choose(Claims::default(), &routing(&[], 10), None), (ChosenBy::Base, None));
+        assert_eq!(choose(None, &routing(&[], 10), None), (ChosenBy::Base, None));
     }
 
     /// Row M4.
     #[test]
-    fn a_person_comes_before_the_repository_and_both_before_the_router() {
+    fn what_is_asked_for_comes_before_the_router() {
         let routing = routing(&[("dns", 0.9), ("docs", 0.1)], 5);
-        let (docs, cloud, writer) = (name("docs"), name("cloud"), name("writer"));
-        let all = Claims { command: Some(&docs), label: Some(&cloud), repository: Some(&writer) };
-        for (claims, by, profile) in [
-            (all, ChosenBy::Command, "docs"),
-            (Claims { command: None, ..all }, ChosenBy::Label, "cloud"),
-            (Claims { command: None, label: None, ..all }, ChosenBy::Repository, "writer"),
-            (Claims::default(), ChosenBy::Router, "dns"),
+        let (docs, dns) = (name("docs"), name("dns"));
+        for (claim, by, profile) in [
+            (Some(Claim { profile: &docs, by: ChosenBy::Command }), ChosenBy::Command, "docs"),
+            (Some(Claim { profile: &docs, by: ChosenBy::Label }), ChosenBy::Label, "docs"),
+            (Some(Claim { profile: &docs, by: ChosenBy::Repository }), ChosenBy::Repository, "docs"),
+            (None, ChosenBy::Router, "dns"),
         ] {
-            assert_eq!(choose(claims, &routing, None), (by, Some(profile.to_owned())));
+            assert_eq!(choose(claim, &routing, None), (by, Some(profile.to_owned())));
         }
-        let choice = decide_agent(all, &routing, None, RoutingRules::default());
-        assert_eq!((choice.percent, choice.overridden), (10, Some(name("dns"))), "what the router would have done");
-        let dns = name("dns");
-        let agreed = Claims { command: Some(&dns), ..Claims::default() };
-        assert_eq!(decide_agent(agreed, &routing, None, RoutingRules::default()).overridden, None);
+        let asked = |profile| {
+            decide_agent(Some(Claim { profile, by: ChosenBy::Command }), &routing, None, RoutingRules::default())
+        };
+        assert_eq!((asked(&docs).percent, asked(&docs).overridden), (10, Some(name("dns"))), "the router's own choice");
+        assert_eq!(asked(&dns).overridden, None);
     }
 
     /// Row M2.
     #[test]
     fn a_message_switches_the_profile_only_with_a_clear_lead() {
-        let present = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
+        let present = decide_agent(None, &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
         for (scores, kept) in [
             (&[("cloud", 0.71), ("dns", 0.50)][..], false),
             (&[("cloud", 0.71), ("dns", 0.52)][..], true),
@@ -294,7 +294,7 @@ mod tests {
             (&[("cloud", 0.90)][..], false),
         ] {
             // The message is short, the issue is not.
-            let now = decide_agent(Claims::default(), &routing(scores, 1), Some(&present), RoutingRules::default());
+            let now = decide_agent(None, &routing(scores, 1), Some(&present), RoutingRules::default());
             let expected = if kept { "dns" } else { "cloud" };
             assert_eq!(now.profile, Some(name(expected)), "{scores:?}");
             assert_eq!((now.by, now.complexity), (ChosenBy::Router, 6));
@@ -303,24 +303,24 @@ mod tests {
 
     #[test]
     fn a_profile_that_is_gone_leaves_the_base_agent() {
-        let present = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
-        assert_eq!(choose(Claims::default(), &routing(&[("docs", 0.3)], 2), Some(&present)), (ChosenBy::Base, None));
+        let present = decide_agent(None, &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
+        assert_eq!(choose(None, &routing(&[("docs", 0.3)], 2), Some(&present)), (ChosenBy::Base, None));
     }
 
     /// Row M4.
     #[test]
     fn an_override_is_remembered() {
         let rules = RoutingRules::default();
-        let routed = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, rules);
+        let routed = decide_agent(None, &routing(&[("dns", 0.9)], 6), None, rules);
         let docs = name("docs");
-        let claims = Claims { command: Some(&docs), ..Claims::default() };
+        let claims = Some(Claim { profile: &docs, by: ChosenBy::Command });
         // The first message and the next have no words of any profile.
         let first = decide_agent(claims, &routing(&[("dns", 0.1), ("docs", 0.1)], 1), Some(&routed), rules);
         assert_eq!(first.overridden, Some(name("dns")), "it had worked");
         let next = decide_agent(claims, &routing(&[("docs", 0.1)], 1), Some(&first), rules);
         assert_eq!((&next.overridden, next.routed(rules)), (&Some(name("dns")), Some(&name("dns"))));
         let cloud = name("cloud");
-        let other = Claims { label: Some(&cloud), ..Claims::default() };
+        let other = Some(Claim { profile: &cloud, by: ChosenBy::Label });
         assert_eq!(decide_agent(other, &routing(&[], 1), Some(&next), rules).overridden, None);
         let of_agent = |present| RouteChoice::of_agent(ChosenBy::Label).overriding(present).overridden;
         assert_eq!((of_agent(Some(&routed)), of_agent(Some(&next))), (Some(name("dns")), Some(name("dns"))));
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_choice_reads_as_it_was_written() {
-        let choice = decide_agent(Claims::default(), &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
+        let choice = decide_agent(None, &routing(&[("dns", 0.9)], 6), None, RoutingRules::default());
         let text = serde_json::to_string(&choice).unwrap();
         assert!(text.starts_with(r#"{"by":"router","profile":"dns","percent":90,"complexity":6"#), "{text}");
         assert_eq!(serde_json::from_str::<RouteChoice>(&text).unwrap(), choice);

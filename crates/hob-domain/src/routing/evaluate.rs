@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     ProfileName,
     routing::{
-        decide::{ChosenBy, Claims, RouteChoice, RoutingRules, decide_agent},
+        decide::{ChosenBy, RouteChoice, RoutingRules, decide_agent},
         score::Routing,
     },
 };
@@ -123,7 +123,7 @@ fn switches(messages: &[&Judged], rules: RoutingRules) -> Option<Switches> {
             overridden: None,
             warning: None,
         };
-        let next = decide_agent(Claims::default(), &message.routing, Some(&present), rules).profile;
+        let next = decide_agent(None, &message.routing, Some(&present), rules).profile;
         match next == message.expected {
             true => found.right += 1,
             false if next == message.present => found.missed += 1,
@@ -143,7 +143,7 @@ fn evaluate_issues(judged: &[&Judged], rules: RoutingRules) -> Evaluation {
         let named = |profile: Option<&ProfileName>| profile.map_or(NONE, ProfileName::as_str).to_owned();
         let row = confusion.entry(named(issue.expected.as_ref())).or_default();
         *row.entry(named(first)).or_default() += 1;
-        let loaded = decide_agent(Claims::default(), &issue.routing, None, rules).profile;
+        let loaded = decide_agent(None, &issue.routing, None, rules).profile;
         match (&loaded, &issue.expected) {
             (Some(loaded), expected) => {
                 gate.loaded += 1;

@@ -4,7 +4,7 @@ use crate::{
     Catalog, CatalogEntry, Profile, ProfileName, Standing,
     routing::{
         candidate::{Candidate, RoutedText},
-        decide::{ChosenBy, Claims, RouteChoice, RoutingRules, decide_agent},
+        decide::{ChosenBy, RouteChoice, RoutingRules, decide_agent},
         router::Router,
     },
 };
@@ -49,7 +49,7 @@ pub fn missed(
                 .filter(|profile| is_candidate(profile))
                 .map(|profile| Candidate::of(catalog, profile))
                 .collect();
-            decide_agent(Claims::default(), &Router::new(&all).route(text), present, rules).profile
+            decide_agent(None, &Router::new(&all).route(text), present, rules).profile
         }
     };
     if let Some(entry) = would_be.as_ref().and_then(|name| catalog.damaged(name)) {
@@ -79,7 +79,7 @@ fn works(choice: &RouteChoice) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ProfileFile, ProfileFiles, ProfileSource, ready_profiles};
+    use crate::{Claim, ProfileFile, ProfileFiles, ProfileSource, ready_profiles};
 
     const TITLE: &str = "DNS: the resolver does not find our CNAME and MX record";
     const BODY: &str = "The zone file has stale records:\n\n- `www` has a CNAME that no resolver finds\n- the MX record is gone\n\
@@ -98,10 +98,10 @@ mod tests {
     }
 
     /// What is missed, and by which choice.
-    fn met(catalog: &Catalog, claims: Claims<'_>, (title, body): (&str, &str)) -> Option<Missed> {
+    fn met(catalog: &Catalog, claim: Option<Claim<'_>>, (title, body): (&str, &str)) -> Option<Missed> {
         let (text, rules) = (RoutedText { title, body, labels: &[] }, RoutingRules::default());
         let candidates: Vec<Candidate> = catalog.profiles().map(Into::into).collect();
-        let choice = decide_agent(claims, &Router::new(&candidates).route(text), None, rules);
+        let choice = decide_agent(claim, &Router::new(&candidates).route(text), None, rules);
         missed(catalog, |_| true, text, (&choice, None, rules))
     }
 
@@ -110,17 +110,17 @@ mod tests {
     fn a_damaged_profile_is_missed_where_it_would_have_been_chosen() {
         let damaged = format!("---\n{DNS}  limits: {{turns: 3}}\n---\nx");
         let (issue, other) = ((TITLE, BODY), ("Make done.txt", "Please."));
-        let found = met(&catalog(&[("dns.md", damaged.clone())]), Claims::default(), issue).unwrap();
+        let found = met(&catalog(&[("dns.md", damaged.clone())]), None, issue).unwrap();
         let fault = ".github/agents/dns.md cannot be used: line 6: `limits` has no key `turns`";
         assert!(found.warning.starts_with(&format!("the base agent works: {fault}")), "{}", found.warning);
         assert_eq!(found.names, ["dns".parse().ok()]);
         // It is for others, or sound.
-        assert_eq!(met(&catalog(&[("dns.md", damaged.clone())]), Claims::default(), other), None);
-        assert_eq!(met(&catalog(&[("dns.md", format!("---\n{DNS}---\nx"))]), Claims::default(), issue), None);
+        assert_eq!(met(&catalog(&[("dns.md", damaged.clone())]), None, other), None);
+        assert_eq!(met(&catalog(&[("dns.md", format!("---\n{DNS}---\nx"))]), None, issue), None);
         // A sound one of a later place works instead, also where it is named.
         let named = "writer".parse().unwrap();
         let writer = catalog(&[("writer.md", damaged.replace("name: dns", "name: writer"))]);
-        let by_repository = Claims { repository: Some(&named), ..Claims::default() };
+        let by_repository = Some(Claim { profile: &named, by: ChosenBy::Repository });
         let found = met(&writer, by_repository, other).unwrap();
         assert!(found.warning.starts_with("the profile `writer` works: .github/agents/writer.md cannot"), "{found:?}");
         assert_eq!(met(&catalog(&[("dns.md", damaged)]), by_repository, issue), None, "it is not what is wanted");
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn what_cannot_be_read_may_be_for_any_issue_that_is_nobodys() {
         let files = [("dns.md", "---\nname: [\n---\nx".to_owned()), ("1 2.md", "no front matter".to_owned())];
-        let found = met(&catalog(&files), Claims::default(), (TITLE, BODY)).unwrap();
+        let found = met(&catalog(&files), None, (TITLE, BODY)).unwrap();
         for part in ["the base agent works, and one that", "dns.md cannot be used: line 3: ", "1 2.md cannot be used"] {
             assert!(found.warning.contains(part), "{part}: {}", found.warning);
         }
         assert_eq!(found.names, [None, "dns".parse().ok()]);
-        assert_eq!(met(&catalog(&files), Claims::default(), ("Make done.txt", "Please.")), None, "it is too simple");
+        assert_eq!(met(&catalog(&files), None, ("Make done.txt", "Please.")), None, "it is too simple");
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Candidate, ChosenBy, Claims, RoutedText, Router, Routing, RoutingRules, decide_agent};
+use super::{Candidate, ChosenBy, RoutedText, Router, Routing, RoutingRules, decide_agent};
 
 /// Profiles as people write them, with nothing of Hob's in them.
 const PROFILES: [(&str, &str); 6] = [
@@ -34,7 +34,7 @@ fn a_review_for_security_is_the_security_profiles() {
     let best = &routing.ranked[0];
     assert_eq!(best.profile.as_str(), "wally");
     assert!(best.confidence >= 0.8 && !best.reasons.is_empty(), "{best:?}");
-    let choice = decide_agent(Claims::default(), &routing, None, RoutingRules::default());
+    let choice = decide_agent(None, &routing, None, RoutingRules::default());
     assert_eq!((choice.by, choice.profile), (ChosenBy::Router, Some(best.profile.clone())));
 }
 
@@ -53,7 +53,7 @@ fn the_designs_own_sentences_are_their_specialists() {
         ("Document it", "tess"),
     ] {
         let routing = route(&router, title, "");
-        let choice = decide_agent(Claims::default(), &routing, None, RoutingRules::default());
+        let choice = decide_agent(None, &routing, None, RoutingRules::default());
         assert_eq!(
             choice.profile.as_ref().map(|name| name.as_str()),
             Some(profile),
@@ -86,7 +86,7 @@ fn small_talk_is_nobodys() {
     for title in ["What's the weather?", "Hello!", "", "Thank you, it works"] {
         let routing = route(&router, title, "");
         assert!(routing.ranked.iter().all(|scored| scored.confidence < 0.4), "{title}: {:?}", routing.ranked[0]);
-        assert_eq!(decide_agent(Claims::default(), &routing, None, RoutingRules::default()).by, ChosenBy::Base);
+        assert_eq!(decide_agent(None, &routing, None, RoutingRules::default()).by, ChosenBy::Base);
     }
 }
 
@@ -101,13 +101,13 @@ fn a_message_about_something_else_switches() {
          answer when they are asked directly, over UDP and TCP. What is wrong with the CNAME chain?",
     );
     let rules = RoutingRules::default();
-    let first = decide_agent(Claims::default(), &issue, None, rules);
+    let first = decide_agent(None, &issue, None, rules);
     assert_eq!(first.profile.as_ref().unwrap().as_str(), "nina");
-    let thanks = decide_agent(Claims::default(), &route(&router, "", "Thank you, please go on."), Some(&first), rules);
+    let thanks = decide_agent(None, &route(&router, "", "Thank you, please go on."), Some(&first), rules);
     assert_eq!(thanks.profile, first.profile);
     let message =
         "It was the Azure subscription: the Terraform state says that the cloud resource group was destroyed.";
-    let second = decide_agent(Claims::default(), &route(&router, "", message), Some(&thanks), rules);
+    let second = decide_agent(None, &route(&router, "", message), Some(&thanks), rules);
     assert_eq!(second.profile.as_ref().unwrap().as_str(), "cora", "{second:?}");
 }
 

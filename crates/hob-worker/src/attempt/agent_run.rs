@@ -25,13 +25,13 @@ use tracing::Instrument;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
+        active_profile::ActiveProfile,
         branch::{is_reviewed, keep},
         job::Job,
         live::follow_checklist,
         outage::note_answer,
         purpose::plan_brief,
         set_up::{SetUp, set_up},
-        shift::Shift,
         specialist::{Specialist, targets},
     },
     counters::{Degraded, degraded},
@@ -49,13 +49,13 @@ pub(super) async fn run_agent(
     failed: &[CheckResult],
     allowance: Allowance,
 ) -> Result<RunReport, WorkError> {
-    let shift = job.shifts.now();
-    let conflicts = if round == 0 && shift.took_over_at.is_none() {
+    let active = job.active.now();
+    let conflicts = if round == 0 && active.took_over_at.is_none() {
         job.checkout.conflicts().to_vec()
     } else {
         job.checkout.conflicts_left().await?
     };
-    let request = request(worker, (job, &shift), round, (failed, &conflicts), allowance);
+    let request = request(worker, (job, &active), round, (failed, &conflicts), allowance);
     let does = match job.purpose {
         RunPurpose::Work => "works",
         RunPurpose::Plan => "plans",
@@ -63,12 +63,12 @@ pub(super) async fn run_agent(
         RunPurpose::Review => "reviews",
         RunPurpose::Investigate => "investigates",
     };
-    worker.progress(job.number(), &format!("the agent `{}` {does}", shift.specialist.name));
+    worker.progress(job.number(), &format!("the agent `{}` {does}", active.specialist.name));
     worker.emit(&WorkEvent::AgentStarted {
         issue: job.number(),
         run_id: job.run.clone(),
-        agent: shift.specialist.name.clone(),
-        session: shift.session.clone(),
+        agent: active.specialist.name.clone(),
+        session: active.session.clone(),
     });
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
@@ -86,10 +86,10 @@ pub(super) async fn run_agent(
         RunContext::new(cancel.clone(), sender, worker.environment.clone(), sandbox).asking(worker.approval.clone());
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
-    let span = tracing::error_span!("agent_run", run = %request.run, agent = shift.specialist.name, round);
+    let span = tracing::error_span!("agent_run", run = %request.run, agent = active.specialist.name, round);
     let run = async {
         let report =
-            worker.executor.run(&shift.specialist.name, shift.specialist.agent.as_ref(), &request, &context).await;
+            worker.executor.run(&active.specialist.name, active.specialist.agent.as_ref(), &request, &context).await;
         drop(context);
         ended.cancel();
         report
@@ -114,7 +114,7 @@ pub(super) async fn run_agent(
 
 fn request(
     worker: &Worker,
-    (job, shift): (&Job<'_>, &Shift),
+    (job, active): (&Job<'_>, &ActiveProfile),
     round: u32,
     (failed, conflicts): (&[CheckResult], &[Conflict]),
     allowance: Allowance,
@@ -122,7 +122,7 @@ fn request(
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
     // A run that only reads is not checked.
     let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
-    let Specialist { profile, limits, .. } = &shift.specialist;
+    let Specialist { profile, limits, .. } = &active.specialist;
     // A person reads a plan or a report first; after an investigation the work may begin.
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
@@ -160,9 +160,9 @@ fn request(
     };
     let Allowance { usd_micros, tokens, .. } = allowance.and(limits.allowance());
     RunRequest {
-        run: RunId(format!("{}-{round}", shift.run)),
+        run: RunId(format!("{}-{round}", active.run)),
         purpose: job.purpose,
-        session: shift.session.clone(),
+        session: active.session.clone(),
         repo: worker.forge.repo().clone(),
         issue: issue.number,
         title: title(&issue.title, 200),

@@ -136,11 +136,11 @@ async fn work<'a>(
     // The round's work is pushed, and the worker that was to report it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
-        agent: job.shifts.now().specialist.name.clone(),
+        agent: job.active.now().specialist.name.clone(),
         purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
         base: job.checkout.base().clone(),
-        session: job.shifts.now().session.clone(),
+        session: job.active.now().session.clone(),
     };
     transition(worker, held, start).await?;
     if answers_are_left {

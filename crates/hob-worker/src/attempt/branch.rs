@@ -11,12 +11,8 @@ use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
 
 use crate::{
     WorkError, Worker,
-    attempt::{
-        job::Job,
-        kept::KEEP_TIME,
-        prepare::{patience_of, wait_while_busy},
-        sign::signed,
-    },
+    attempt::{job::Job, kept::KEEP_TIME, sign::signed},
+    mirror::{patience_of, wait_while_busy},
 };
 
 /// The reason to stop if a person pushed to the branch: it is theirs until they say otherwise.
@@ -69,13 +65,14 @@ pub(super) async fn policy_violations(
 /// The paths that the current profile changed without permission. Changes of earlier profiles and of the base do not
 /// count.
 async fn outside_profile(job: &Job<'_>, head: &Sha, diff: &Diff) -> Result<Vec<Violation>, WorkError> {
-    let shift = job.shifts.now();
-    let Some(paths) = shift.specialist.profile.as_ref().map(|profile| &profile.paths).filter(|paths| !paths.is_empty())
+    let active = job.active.now();
+    let Some(paths) =
+        active.specialist.profile.as_ref().map(|profile| &profile.paths).filter(|paths| !paths.is_empty())
     else {
         return Ok(Vec::new());
     };
     let was_handed = job.held.lease.record().chain.received().is_some();
-    let before = match &shift.took_over_at {
+    let before = match &active.took_over_at {
         Some(head) => Some(head),
         None if was_handed => Some(job.checkout.start()),
         None => job.checkout.pushed(),

@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    BlockReason, Candidate, Catalog, ChangeText, HandOver, PassedOn, ProfileName, Received, Record, RefusedHandOver,
-    RoutedText, Router, RunId, Sha, Transition, investigation::next_left,
+    BlockReason, Candidate, Catalog, ChangeText, Choice, HandOver, PassedOn, ProfileName, Received, Record,
+    RefusedHandOver, RoutedText, Router, RunId, Sha, Transition, clip, investigation::next_left, visible,
 };
 use hob_text::{clip, visible};
 use tokio::time::Instant;
@@ -21,13 +21,13 @@ use tracing::Instrument;
 use crate::{
     WorkError, Worker,
     attempt::{
+        active_profile::ActiveProfile,
         branch::{commit, is_reviewed, keep, policy_violations, work_so_far},
         breaker::note_failed_load,
         job::Job,
         left::left,
         proof::{Proof, Proven, prove},
-        shift::Shift,
-        specialist::{handed_to, targets},
+        specialist::{carry_out, targets},
     },
     counters::{chain_ended, handed_over},
 };
@@ -47,15 +47,15 @@ pub(super) enum Passed {
 
 /// Accepts a hand-off, or ends the chain with the work so far.
 pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
-    let (from, number) = (job.shifts.now().specialist.name.clone(), number(&job.held.lease.record()));
+    let (from, number) = (job.active.now().specialist.name.clone(), number(&job.held.lease.record()));
     // An agent's text may be anything: its target becomes a field only once it is known to be a name.
     let span = tracing::error_span!("hand_over", from, number, bytes = given.bytes(), to = tracing::field::Empty);
     pass_on(worker, job, given).instrument(span).await
 }
 
 async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
-    let (began, shift, record) = (Instant::now(), job.shifts.now(), job.held.lease.record());
-    let profile = shift.specialist.profile.as_ref();
+    let (began, active, record) = (Instant::now(), job.active.now(), job.held.lease.record());
+    let profile = active.specialist.profile.as_ref();
     let targets = profile.map(|profile| profile.hand_off_to.as_slice()).unwrap_or_default();
     let secrets = worker.forge.connection().secrets().redaction();
     let checked = given.check(profile.map(|profile| &profile.name), targets, &secrets);
@@ -66,7 +66,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         }
         (_, Err(refused @ RefusedHandOver::Secret(_))) => {
             // Nothing of it is passed on.
-            let done = format!("The work of `{}` so far.", shift.specialist.name);
+            let done = format!("The work of `{}` so far.", active.specialist.name);
             return Ok(ended(worker, job, &refused.to_string(), &done));
         }
         (_, Err(refused)) => return Ok(ended(worker, job, &refused.to_string(), said(&given))),
@@ -90,7 +90,8 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         return Ok(ended(worker, job, "nothing is left of the budget or the time", said(&given)));
     }
     worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
-    let next = Box::pin(handed_to(worker, job.held, (&job.catalog, &job.rules), &to)).await?;
+    let choice = Choice::handed_over(&job.catalog, &to, job.held.lease.record().route);
+    let next = Box::pin(carry_out(worker, job.held, &job.rules, &job.catalog, &choice)).await?;
     if next.profile.is_none() {
         note_failed_load(worker, job.held).await;
     }
@@ -112,16 +113,16 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         job.number()
     );
     note_time(job, &from, &to, began.elapsed());
-    let next = Shift { specialist: next, run: session.clone(), session, took_over_at: Some(head) };
-    next.tell(worker, job.held, percent);
-    job.shifts.begin(next);
+    let next = ActiveProfile { specialist: next, run: session.clone(), session, took_over_at: Some(head) };
+    next.report(worker, job.held, percent);
+    job.active.begin(next);
     Ok(Passed::On)
 }
 
 /// Hands an investigation's conclusion off to the profile that continues; `false` if that is rejected.
 pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, report: &str) -> Result<bool, WorkError> {
-    let (began, shift, record, issue) = (Instant::now(), job.shifts.now(), job.held.lease.record(), job.number());
-    let Some(profile) = &shift.specialist.profile else { return Ok(false) };
+    let (began, active, record, issue) = (Instant::now(), job.active.now(), job.held.lease.record(), job.number());
+    let Some(profile) = &active.specialist.profile else { return Ok(false) };
     let given = HandOver {
         to: to.to_string(),
         reason: "the investigation is concluded, and something is to be changed".to_owned(),
@@ -175,7 +176,7 @@ fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
 pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option<Box<Proven>>, WorkError> {
     let record = job.held.lease.record();
     let Some(received) = record.chain.received() else { return Ok(None) };
-    if job.shifts.now().took_over_at.is_none() || Instant::now() < job.limits.ends {
+    if job.active.now().took_over_at.is_none() || Instant::now() < job.limits.ends {
         return Ok(None);
     }
     worker.progress(job.number(), "the time is over: the work so far counts, if it passes its checks");

@@ -12,7 +12,7 @@ use hob_workspace::{Checkout, UnfitWork};
 use tokio::time::Instant;
 
 use crate::{
-    attempt::{looks::Looks, shift::Shifts},
+    attempt::{active_profile::ActiveProfiles, looks::Looks},
     held_issue::HeldIssue,
 };
 
@@ -27,7 +27,7 @@ pub(super) struct Job<'a> {
     /// The available profiles; empty if no profile works.
     pub(super) catalog: Catalog,
     /// The profile or agent that works now.
-    pub(super) shifts: Shifts,
+    pub(super) active: ActiveProfiles,
     pub(super) checkout: Checkout,
     /// The text about work that passed its checks in an earlier attempt and could not be published then; `None` if
     /// there is none.

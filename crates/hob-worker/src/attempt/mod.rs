@@ -8,6 +8,7 @@
 //! Nothing here calls the code that decides about issues: an attempt begins with a lease and ends with its release, or
 //! leaves the lease to expire.
 
+mod active_profile;
 mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
@@ -44,7 +45,6 @@ mod rounds;
 mod route;
 mod second_look;
 mod set_up;
-mod shift;
 mod sign;
 mod specialist;
 mod split;

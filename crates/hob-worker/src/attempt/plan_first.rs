@@ -6,11 +6,11 @@
 //! and a planning attempt keeps no work. The approval is of one plan for one text of the issue; afterwards the work
 //! continues in the same session.
 
-use hob_domain::{Allowance, BlockReason, CostLimit, Note, Spend, WorkPlan, failure_mark};
+use hob_domain::{Allowance, BlockReason, Brings, CostLimit, Note, Spend, WorkPlan, failure_mark};
 
 use crate::{
     WorkError, Worker,
-    attempt::{end::AttemptEnd, job::Job, read_only::read_only, specialist::Brings},
+    attempt::{end::AttemptEnd, job::Job, read_only::read_only},
 };
 
 /// Has the agent make a plan, and asks a person about it.
@@ -19,7 +19,7 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
         Ok(summary) => summary,
         Err(end) => return Ok(end),
     };
-    let brings = job.shifts.now().specialist.brings;
+    let brings = job.active.now().specialist.brings;
     let plan = if brings == Brings::Issues { WorkPlan::read_split(&summary) } else { WorkPlan::read(&summary) };
     match plan {
         Ok(plan) => {

@@ -8,7 +8,7 @@ use std::{
 use hob_agent::session::SessionRecord;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
-    BaseChoice, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for, change_in,
+    BaseChoice, Brings, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for, change_in,
 };
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
@@ -17,15 +17,14 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     attempt::{
+        active_profile::{ActiveProfile, ActiveProfiles},
         by_words::choose_by_words,
         case::case_of,
         images::images,
         job::{AttemptLimits, Job},
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
-        route::Place,
-        shift::{Shift, Shifts},
-        specialist::{Brings, Chosen, choose},
+        specialist::{Chosen, Place, choose},
     },
     authorize::authorized_comments,
     held_issue::HeldIssue,
@@ -84,10 +83,10 @@ pub(super) async fn prepare<'a>(
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
-    let first = Shift { specialist, run: run.clone(), session, took_over_at: None };
+    let first = ActiveProfile { specialist, run: run.clone(), session, took_over_at: None };
     let route = lease.record().route.filter(|_| first.specialist.profile.is_some());
-    first.tell(worker, held, route.map(|route| route.percent));
-    let shifts = Shifts::new(first);
+    first.report(worker, held, route.map(|route| route.percent));
+    let active = ActiveProfiles::new(first);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let (base_checks, looks, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
@@ -98,7 +97,7 @@ pub(super) async fn prepare<'a>(
         rules,
         case,
         catalog,
-        shifts,
+        active,
         checkout,
         proven,
         kept,

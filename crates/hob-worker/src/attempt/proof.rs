@@ -57,7 +57,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     let failed = FailedChecks::among(&head_results).last;
     // A run itself clears those of the one before.
     if !failed.is_empty() {
-        worker.executor.note_failed_checks(&job.shifts.now().session, failed).await;
+        worker.executor.note_failed_checks(&job.active.now().session, failed).await;
     }
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {

@@ -114,7 +114,7 @@ fn draft(
         record: &record,
         issue_title: title,
         change: &proven.change,
-        agent: &job.shifts.now().specialist.name,
+        agent: &job.active.now().specialist.name,
         evidence: &proven.evidence,
         conflicts: job.checkout.conflicts(),
         moved,

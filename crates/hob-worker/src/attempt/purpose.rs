@@ -1,14 +1,8 @@
 //! The purpose of an attempt's runs: the work, a plan of it if one is wanted first, a report, or an investigation.
 
-use hob_domain::{Record, RunPurpose};
-use hob_words::PlanBrief;
+use hob_domain::{Brings, PlanBrief, Record, RunPurpose};
 
-use crate::{
-    WorkError, Worker,
-    attempt::{job::Job, specialist::Brings},
-    authorize::label_counts,
-    held_issue::HeldIssue,
-};
+use crate::{WorkError, Worker, attempt::job::Job, authorize::label_counts, held_issue::HeldIssue};
 
 /// The purpose of the attempt's runs, by its deliverable.
 pub(super) async fn purpose(worker: &Worker, held: &HeldIssue, brings: Brings) -> Result<RunPurpose, WorkError> {
@@ -57,7 +51,7 @@ async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) 
 /// The agent's instructions for a plan.
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
-        RunPurpose::Plan if job.shifts.now().specialist.brings == Brings::Issues => {
+        RunPurpose::Plan if job.active.now().specialist.brings == Brings::Issues => {
             Some(PlanBrief::Split(record.plan.proposed.as_ref()))
         }
         RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),

@@ -40,11 +40,11 @@ pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
 
 /// Has the agent investigate, and writes its report; returns how the attempt ends instead.
 async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
-    let shift = job.shifts.now();
-    if job.case.is_some() && !shift.specialist.agent.investigates() {
+    let active = job.active.now();
+    if job.case.is_some() && !active.specialist.agent.investigates() {
         let failure = format!(
             "the agent `{}` cannot investigate: it only applies what its recipe says. Choose another with `/hob agent NAME`",
-            shift.specialist.backend
+            active.specialist.backend
         );
         return Ok(Err(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
     }
@@ -53,7 +53,7 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEn
         Err(end) => return Ok(Err(end)),
     };
     // An investigation writes its report from its record.
-    let report = if job.case.is_some() { said } else { report_of(&shift.specialist.name, &said) };
+    let report = if job.case.is_some() { said } else { report_of(&active.specialist.name, &said) };
     Box::pin(write_report(worker, job.held, &report, &mark(job.held))).await?;
     Ok(Ok(report))
 }

@@ -15,7 +15,7 @@ pub(super) async fn proof_of(
     proven: &Proven,
     pull_request: PullNumber,
 ) -> Result<Box<Proof>, WorkError> {
-    let shift = job.shifts.now();
+    let active = job.active.now();
     let statement = Statement {
         version: STATEMENT_VERSION,
         repository: worker.forge.repo().clone(),
@@ -28,8 +28,8 @@ pub(super) async fn proof_of(
         tally: proven.evidence.tally(),
         checks: Checked::all(&proven.evidence),
         sandbox: worker.sandbox.tier().to_string(),
-        agent: shift.specialist.name.clone(),
-        session: shift.session.clone(),
+        agent: active.specialist.name.clone(),
+        session: active.session.clone(),
         cost: job.held.lease.record().spend,
         hob: env!("CARGO_PKG_VERSION").to_owned(),
     };

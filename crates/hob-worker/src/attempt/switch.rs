@@ -13,14 +13,6 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 const FOUND_MAX: usize = 7 * 1024;
 const RECEIVED_MAX: usize = 7 * 1024;
 
-/// The profile whose work `to` gets by the choice; `None` if there is none, or it is its own.
-pub(super) fn former(record: &Record, to: &ProfileName) -> Option<ProfileName> {
-    record.session.as_ref()?;
-    let routed = || record.route.as_ref().and_then(|route| route.profile.as_ref());
-    let worked = record.chain.received().map(|received| &received.to).or_else(routed)?;
-    (worked != to).then(|| worked.clone())
-}
-
 /// Hands the work of `from` off to the profile of `choice`, in the ledger and in the brief: its last run's words, and
 /// why Hob switches. Its private data is not passed on.
 pub(super) async fn switch(

@@ -1,4 +1,4 @@
-//! The profile or agent that works now: an attempt has one after the other if the work is handed off.
+//! The profile or agent that works now. An attempt has several in turn if the work is handed off.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use hob_domain::{RunId, Sha, has_label};
 use crate::{Worker, attempt::specialist::Specialist, counters::loaded, held_issue::HeldIssue};
 
 /// The profile or agent that works now, and its session.
-pub(super) struct Shift {
+pub(super) struct ActiveProfile {
     pub(super) specialist: Specialist,
     /// The id that its runs are named after.
     pub(super) run: RunId,
@@ -18,9 +18,9 @@ pub(super) struct Shift {
     pub(super) took_over_at: Option<Sha>,
 }
 
-impl Shift {
-    /// Tells whoever operates Hob who is loaded: the profile with how sure that is, in percent, or an agent of the settings.
-    pub(super) fn tell(&self, worker: &Worker, held: &HeldIssue, percent: Option<u8>) {
+impl ActiveProfile {
+    /// Logs and counts that it is loaded, with how sure the choice of the profile is, in percent.
+    pub(super) fn report(&self, worker: &Worker, held: &HeldIssue, percent: Option<u8>) {
         let (issue, Specialist { name, profile, took, .. }) = (&held.issue, &self.specialist);
         // The label that brought the issue here, or else what the profile is called.
         let domain = profile.as_ref().map(|profile| {
@@ -43,19 +43,19 @@ impl Shift {
     }
 }
 
-/// The current shift.
-pub(super) struct Shifts(Mutex<Arc<Shift>>);
+/// The one that works now.
+pub(super) struct ActiveProfiles(Mutex<Arc<ActiveProfile>>);
 
-impl Shifts {
-    pub(super) fn new(first: Shift) -> Self {
+impl ActiveProfiles {
+    pub(super) fn new(first: ActiveProfile) -> Self {
         Self(Mutex::new(Arc::new(first)))
     }
 
-    pub(super) fn now(&self) -> Arc<Shift> {
+    pub(super) fn now(&self) -> Arc<ActiveProfile> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn begin(&self, next: Shift) {
+    pub(super) fn begin(&self, next: ActiveProfile) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }
 }
