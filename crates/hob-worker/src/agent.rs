@@ -12,7 +12,7 @@ use crate::Worker;
 /// The name of the agent that works: the flag's, otherwise the issue's choice, otherwise the repository's, otherwise
 /// the process's.
 pub(super) fn agent_name<'a>(worker: &'a Worker, of_issue: Option<&'a str>, rules: &'a RepositorySettings) -> &'a str {
-    let chosen = worker.agent.as_deref().or(of_issue).or(rules.agent.as_deref());
+    let chosen = worker.children.named_agent.as_deref().or(of_issue).or(rules.agent.as_deref());
     chosen.unwrap_or(&worker.settings.agent.default)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn is_agent(names: &[String], name: &str) -> bool {
 
 /// The parts that agents are made from.
 fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
-    let mut parts = worker.agents.clone();
+    let mut parts = worker.children.agents.clone();
     // A repository cannot redefine an agent of the operator's by using its name.
     for (name, settings) in &rules.agents {
         let ready = parts.agents.get(name);

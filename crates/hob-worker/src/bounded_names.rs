@@ -1,9 +1,8 @@
 //! Names as labels of counters: each counts by itself up to a maximum number, so that no repository fills a collector.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
 
 /// The name that replaces every name beyond the bound.
 const OTHER: &str = "other";
@@ -24,7 +23,7 @@ impl<const N: usize> BoundedNames<N> {
     /// The names as they are counted.
     pub(super) fn of(&self, names: [&str; N]) -> [String; N] {
         let names = names.map(str::to_owned);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if known.contains(&names) {
             return names;
         }

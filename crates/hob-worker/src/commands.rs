@@ -37,8 +37,8 @@ pub(super) async fn commands_on_pull(worker: &Worker, record: &Record) -> Result
     let Some(pull) = record.pull_request else { return Ok(Vec::new()) };
     // The comments that this poll read need not be read again when a round begins; the attempt reads them anew.
     let begins = matches!(record.state, State::InReview | State::Assigned);
-    let found = worker.found_pulls.get(pull).filter(|_| begins);
-    if let Some(found) = found.filter(|found| found.open.is_whole && worker.found_pulls.is_new(found)) {
+    let found = worker.memory.found_pulls.get(pull).filter(|_| begins);
+    if let Some(found) = found.filter(|found| found.open.is_whole && worker.memory.found_pulls.is_new(found)) {
         return commands_among(worker, record, pull, &found.open.comments).await;
     }
     let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;

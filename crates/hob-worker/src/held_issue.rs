@@ -1,9 +1,10 @@
 //! An issue whose lease is held: what a change of it needs, with its labels as they are known and what its attempt measured.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hob_domain::{Durations, LabelChange, LabelNames, State};
 use hob_forge::{BaseBranch, HeldLease, Issue};
+use parking_lot::{Mutex, MutexGuard};
 
 /// An issue whose lease is held: what a change of it needs.
 pub(super) struct HeldIssue {
@@ -28,7 +29,7 @@ impl HeldIssue {
     }
 
     pub(super) fn durations(&self) -> MutexGuard<'_, Durations> {
-        self.durations.lock().unwrap_or_else(PoisonError::into_inner)
+        self.durations.lock()
     }
 }
 
@@ -48,7 +49,7 @@ impl Labels {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Takes in what was read anew.

@@ -16,7 +16,7 @@
 //! | `settlement` | the issue's share of the repository's day, and what merged work showed |
 //! | `corrections` | what maintainers correct, and the pull request that proposes it as a line for agents |
 //! | `offer` | pull requests that belong to no issue |
-//! | `flakes` | which checks failed and passed on one commit |
+//! | `memory` | what a worker remembers between polls, so that it asks less |
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
 //! | `finding` | what one look found |
@@ -32,7 +32,6 @@ mod actions_schedule;
 mod agent;
 mod attempt;
 mod authorize;
-mod base_checks;
 mod bounded_names;
 mod commands;
 mod corrections;
@@ -42,14 +41,9 @@ mod error;
 mod event;
 pub mod explain;
 mod finding;
-mod finished;
-mod flakes;
 mod following;
-mod found_pulls;
 mod held_issue;
-mod labelled_by_hand;
-mod last_page;
-mod looked_at;
+mod memory;
 mod notify;
 mod observe;
 mod offer;
@@ -59,7 +53,6 @@ mod profiles;
 mod program_starts;
 mod pull_facts;
 mod push_rules;
-mod races;
 mod receipts;
 mod reconcile;
 mod rights;
@@ -70,7 +63,6 @@ mod settlement;
 mod spend_journal;
 mod transition;
 mod trigger;
-mod trouble;
 mod webhook;
 mod worker;
 

@@ -54,17 +54,17 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         }
     }
     let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
-    let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.finished.has(tip);
+    let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.memory.finished.has(tip);
     let unknown: Vec<&Tip> = tips.issues.iter().filter(unknown).collect();
-    if unknown.len() > FEW && worker.finished.may_be_fetched() {
+    if unknown.len() > FEW && worker.memory.finished.may_be_fetched() {
         learn(worker, &unknown).await;
     }
-    let unfinished = tips.issues.iter().filter(|tip| open.contains(&tip.issue) || !worker.finished.has(tip));
+    let unfinished = tips.issues.iter().filter(|tip| open.contains(&tip.issue) || !worker.memory.finished.has(tip));
     worker.forge.ledger().read_ahead(unfinished.map(|tip| &tip.commit).chain(&tips.repository)).await;
     let mut entries = BTreeMap::new();
     for tip in &tips.issues {
         let number = tip.issue;
-        if unreadable.contains_key(&number) || !open.contains(&number) && worker.finished.has(tip) {
+        if unreadable.contains_key(&number) || !open.contains(&number) && worker.memory.finished.has(tip) {
             continue;
         }
         let entry = match worker.forge.ledger().entry(tip).await {
@@ -76,7 +76,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             }
         };
         if is_finished(&entry.record) && !open.contains(&number) {
-            worker.finished.note(tip);
+            worker.memory.finished.note(tip);
             continue;
         }
         if !open.contains(&number) {
@@ -92,7 +92,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     }
     let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
     let open_pulls = open_pulls(worker, entries.values()).await?;
-    worker.found_pulls.begin_poll();
+    worker.memory.found_pulls.begin_poll();
     let followed = entries.values().filter_map(|entry| {
         let pull = in_review(&entry.record)?;
         Some(Followed { pull, branch: entry.record.branch.as_deref(), updated_at: *open_pulls.get(&pull)? })
@@ -147,7 +147,7 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
     for tip in tips {
         let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
         if record.is_some_and(|(_, record)| record.issue == tip.issue && is_finished(&record)) {
-            worker.finished.note(tip);
+            worker.memory.finished.note(tip);
         }
     }
 }

@@ -124,8 +124,9 @@ async fn profiles(worker: &Worker, findings: &mut Findings) -> Result<(), WorkEr
 /// Checks whether each MCP server of the settings starts and lists its tools. A failing one does not stop the work:
 /// agents do without.
 async fn servers(worker: &Worker, findings: &mut Findings) {
-    let machine = Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count: false };
-    match look_at_servers(&worker.agents.mcp, &worker.agents.variables, &machine).await {
+    let machine =
+        Machine { environment: &worker.children.environment, sandbox: &worker.children.sandbox, costs_count: false };
+    match look_at_servers(&worker.children.agents.mcp, &worker.children.agents.variables, &machine).await {
         Ok(looks) => {
             for ServerLook { name, tools, fault } in looks {
                 let listed: Vec<_> = tools.iter().map(|(tool, impact)| format!("{tool} [{impact}]")).collect();
@@ -209,7 +210,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
 
 /// Checks what the repository's set-up steps need.
 fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mut Findings) {
-    if worker.sandbox.tier() == Tier::None || *worker.sandbox.network() == Network::Open {
+    if worker.children.sandbox.tier() == Tier::None || *worker.children.sandbox.network() == Network::Open {
         return;
     }
     if rules.setup.is_empty() {
@@ -232,7 +233,7 @@ fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mu
 
 /// The hosts that the repository's checks ask for.
 fn check_hosts(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) {
-    let is_closed = worker.sandbox.tier() != Tier::None && *worker.sandbox.network() != Network::Open;
+    let is_closed = worker.children.sandbox.tier() != Tier::None && *worker.children.sandbox.network() != Network::Open;
     if rules.check_hosts.is_empty() || !is_closed {
         return;
     }
@@ -264,8 +265,8 @@ async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkE
         let (major, minor) = GIT_NEEDED;
         findings.add(Health::Bad, "git", format!("git {version} is too old: install git {major}.{minor} or later"));
     }
-    match try_sandbox(&worker.sandbox, &worker.environment).await {
-        Ok(says) if worker.sandbox.tier() == Tier::None || worker.sandbox.lacks().is_some() => {
+    match try_sandbox(&worker.children.sandbox, &worker.children.environment).await {
+        Ok(says) if worker.children.sandbox.tier() == Tier::None || worker.children.sandbox.lacks().is_some() => {
             findings.add(Health::Note, "sandbox", says);
         }
         Ok(says) => findings.add(Health::Ok, "sandbox", says),
@@ -356,7 +357,13 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
     let ready = async {
         let agent = build_agent(worker, rules, name.clone()).await?;
         let costs_count = counts_money(&worker.settings);
-        agent.ready(&Machine { environment: &worker.environment, sandbox: &worker.sandbox, costs_count }).await
+        agent
+            .ready(&Machine {
+                environment: &worker.children.environment,
+                sandbox: &worker.children.sandbox,
+                costs_count,
+            })
+            .await
     };
     findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
 }

@@ -18,13 +18,14 @@ pub(super) async fn program_starts(worker: &Worker, commands: &[String]) -> Vec<
     words.sort();
     words.dedup();
     for word in words {
-        let look = Program::of_hob("sh", &worker.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
+        let look =
+            Program::of_hob("sh", &worker.children.environment).args(["-c", "command -v -- \"$1\"", "sh", &word]);
         let found = look.deadline(worker.settings.workspace.local_time).run(&CancellationToken::new()).await;
         if found.is_ok_and(|found| !found.exit.is_success()) {
             let says = format!("`{word}` of `.github/hob.toml` is not installed on this machine");
             findings.push((Health::Bad, says));
-        } else if let Some(start) = start(&worker.sandbox.plan(), &worker.environment, &word).await {
-            findings.extend(told(&word, start, &what_helps(&worker.sandbox)));
+        } else if let Some(start) = start(&worker.children.sandbox.plan(), &worker.children.environment, &word).await {
+            findings.extend(told(&word, start, &what_helps(&worker.children.sandbox)));
         }
     }
     findings

@@ -19,7 +19,7 @@ use hob_domain::{
 };
 use hob_forge::{Comment, ForgeError, HeadCheck, ReviewVerdict};
 
-use crate::{WorkError, Worker, authorize::authorize, commands::commands_among, found_pulls::Found};
+use crate::{WorkError, Worker, authorize::authorize, commands::commands_among, memory::Found};
 
 /// The forge's times are whole seconds: more may follow within the second of the last find.
 const SAME_SECOND: Duration = Duration::from_secs(1);
@@ -65,7 +65,7 @@ pub(super) async fn pull_facts(
                 tracing::debug!(%error, "the lists of the pull request are read: {error}");
                 None
             }
-            Ok(()) => worker.found_pulls.get(followed.pull),
+            Ok(()) => worker.memory.found_pulls.get(followed.pull),
         },
     };
     let whole = found.as_ref().map(|found| &found.open).filter(|open| open.is_whole);
@@ -116,7 +116,7 @@ async fn of_head(
 ) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
     let is_draft = record.house.waits_for_green();
     let told = found.and_then(|found| found.open.checks.as_ref());
-    let is_new = found.is_some_and(|found| worker.found_pulls.is_new(found));
+    let is_new = found.is_some_and(|found| worker.memory.found_pulls.is_new(found));
     // An empty list may mean that the token may not see them, which the query does not always say.
     if let Some(told) = told.filter(|told| is_new && !(is_draft && told.is_empty())) {
         return Ok(told.clone());
@@ -167,7 +167,7 @@ fn by_name(checks: Vec<(String, ForgeCheckState)>) -> BTreeMap<String, ForgeChec
 
 /// The earlier result for the pull request, if nothing about it has changed since.
 async fn known(worker: &Worker, followed: &Followed<'_>) -> Option<Arc<Found>> {
-    let found = worker.found_pulls.get(followed.pull)?;
+    let found = worker.memory.found_pulls.get(followed.pull)?;
     let open = &found.open;
     let may_be_same = open.pull.merge != MergeState::Unknown
         && open.updated_at == followed.updated_at
@@ -192,7 +192,7 @@ async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
     let asked_at = worker.forge.now();
     for (_, open) in worker.forge.pulls().standing(pulls, own.as_ref()).await? {
         if let Ok(tip) = tip(worker, &open.pull.base_name).await {
-            worker.found_pulls.note(open, tip, asked_at);
+            worker.memory.found_pulls.note(open, tip, asked_at);
         }
     }
     Ok(())

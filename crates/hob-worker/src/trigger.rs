@@ -14,7 +14,7 @@ pub(super) async fn trigger_is_gone(worker: &Worker) -> Result<Option<String>, W
              `labels.trigger` to its new name"
         )
     });
-    if worker.trouble.note_trigger(gone.clone())
+    if worker.memory.trouble.note_trigger(gone.clone())
         && let Some(why) = &gone
     {
         worker.emit(&WorkEvent::Failed { issue: None, reason: why.clone() });

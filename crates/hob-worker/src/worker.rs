@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, atomic::Ordering},
 };
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
@@ -12,12 +12,12 @@ use hob_domain::{Claimant, CommitIdentity, IssueNumber, IssueStatus, Login, Work
 use hob_forge::{Forge, Issue, fresh_nonce};
 use hob_sandbox::Sandbox;
 use hob_workspace::{Remote, SigningKey, Workspace};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, base_checks::BaseChecks, counters::happened, finished::FinishedLedgers,
-    flakes::Flakes, found_pulls::FoundPulls, labelled_by_hand::LabelledByHand, last_page::LastPage,
-    looked_at::LookedAt, races::Races, spend_journal::SpendJournal, trouble::Trouble, webhook::Receiver,
+    EventSink, WorkError, WorkEvent, counters::happened, memory::WorkerMemory, spend_journal::SpendJournal,
+    webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -71,36 +71,37 @@ pub struct Worker {
     pub(super) settings: Settings,
     server_url: String,
     pub(super) workspace: Workspace,
-    pub(super) agents: AgentParts,
-    pub(super) executor: Executor,
-    pub(super) environment: ChildEnvironment,
-    pub(super) sandbox: Sandbox,
-    /// The key that signs commits.
-    pub(super) signing_key: Option<SigningKey>,
-    pub(super) agent: Option<String>,
+    pub(super) children: Children,
+    pub(super) author: Author,
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
-    pub(super) approval: Approval,
-    commit_identity: tokio::sync::OnceCell<CommitIdentity>,
     pub(super) spend_journal: SpendJournal,
-    pub(super) finished: FinishedLedgers,
-    /// Set once everything that the worker needs was found.
-    pub(super) is_ready: AtomicBool,
-    pub(super) labelled_by_hand: LabelledByHand,
-    pub(super) looked_at: LookedAt,
-    pub(super) trouble: Trouble,
-    /// Set once the token turned out not to see the logs of jobs.
-    pub(super) logs_are_hidden: AtomicBool,
-    pub(super) found_pulls: FoundPulls,
-    pub(super) base_checks: BaseChecks,
-    pub(super) flakes: Flakes,
-    pub(super) races: Races,
-    pub(super) last_page: LastPage,
+    pub(super) memory: WorkerMemory,
     /// The receiver of notifications; `None` if there is none.
     pub(super) receiver: Option<Receiver>,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
+}
+
+/// What child processes get: agents, checks and git.
+pub(super) struct Children {
+    pub(super) environment: ChildEnvironment,
+    pub(super) sandbox: Sandbox,
+    /// The parts that agents are made from.
+    pub(super) agents: AgentParts,
+    /// The agent that `--agent` names.
+    pub(super) named_agent: Option<String>,
+    pub(super) executor: Executor,
+    pub(super) approval: Approval,
+}
+
+/// The author of commits.
+pub(super) struct Author {
+    /// Asked of the forge once.
+    identity: OnceCell<CommitIdentity>,
+    /// The key that signs commits.
+    pub(super) signing_key: Option<SigningKey>,
 }
 
 impl Worker {
@@ -126,33 +127,26 @@ impl Worker {
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
+        let memory = WorkerMemory::default();
+        memory.is_ready.store(parts.preflight == Preflight::Done, Ordering::Relaxed);
         Ok(Self {
             forge: parts.forge,
             settings: parts.settings,
             server_url: parts.server_url,
             workspace: workspace.without(secrets),
-            agents,
-            executor,
-            environment: parts.environment,
-            sandbox: parts.sandbox,
-            signing_key,
-            agent: parts.agent,
+            children: Children {
+                environment: parts.environment,
+                sandbox: parts.sandbox,
+                agents,
+                named_agent: parts.agent,
+                executor,
+                approval: parts.approval,
+            },
+            author: Author { identity: OnceCell::new(), signing_key },
             id: parts.id,
             cancel: parts.cancel,
-            approval: parts.approval,
-            commit_identity: tokio::sync::OnceCell::new(),
             spend_journal,
-            finished: FinishedLedgers::default(),
-            is_ready: AtomicBool::new(parts.preflight == Preflight::Done),
-            labelled_by_hand: LabelledByHand::default(),
-            looked_at: LookedAt::default(),
-            trouble: Trouble::default(),
-            logs_are_hidden: AtomicBool::default(),
-            found_pulls: FoundPulls::default(),
-            base_checks: BaseChecks::default(),
-            flakes: Flakes::default(),
-            races: Races::default(),
-            last_page: LastPage::default(),
+            memory,
             receiver: parts.webhook.map(Receiver::new).transpose()?,
             sweep: Arc::default(),
             events: parts.events,
@@ -214,7 +208,7 @@ impl Worker {
     /// The author of commits: the address of the settings, otherwise that of the worker's account, asked once.
     pub(super) async fn commit_identity(&self) -> CommitIdentity {
         let named = &self.settings.identity;
-        let asked = self.commit_identity.get_or_try_init(|| async {
+        let asked = self.author.identity.get_or_try_init(|| async {
             let email = match named.email.as_str() {
                 _ if self.settings.publish.signing == Signing::Api => self.account_email().await?,
                 "" => self.account_email().await?,

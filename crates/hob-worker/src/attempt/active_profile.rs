@@ -1,8 +1,9 @@
 //! The profile or agent that works now. An attempt has several in turn if the work is handed off.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hob_domain::{RunId, Sha, has_label};
+use parking_lot::Mutex;
 
 use crate::{Worker, attempt::specialist::Specialist, counters::loaded, held_issue::HeldIssue};
 
@@ -52,10 +53,10 @@ impl ActiveProfiles {
     }
 
     pub(super) fn now(&self) -> Arc<ActiveProfile> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.lock())
     }
 
     pub(super) fn begin(&self, next: ActiveProfile) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        *self.0.lock() = Arc::new(next);
     }
 }

@@ -74,7 +74,7 @@ pub(super) async fn run_agent(
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
     // `git` in the agent's folder reads objects that are Hob's.
-    let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let mut sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     // A run that only reads needs nothing that was fetched.
     if !job.only_reads()
         && let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await?
@@ -82,14 +82,17 @@ pub(super) async fn run_agent(
         job.checkout.take_prepared(&prepared).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
-    let context =
-        RunContext::new(cancel.clone(), sender, worker.environment.clone(), sandbox).asking(worker.approval.clone());
+    let context = RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), sandbox)
+        .asking(worker.children.approval.clone());
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
     let span = tracing::error_span!("agent_run", run = %request.run, agent = active.specialist.name, round);
     let run = async {
-        let report =
-            worker.executor.run(&active.specialist.name, active.specialist.agent.as_ref(), &request, &context).await;
+        let report = worker
+            .children
+            .executor
+            .run(&active.specialist.name, active.specialist.agent.as_ref(), &request, &context)
+            .await;
         drop(context);
         ended.cancel();
         report
@@ -199,8 +202,8 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
 
 /// The replacements for the worker's paths in an agent's text.
 fn public_paths(worker: &Worker, job: &Job<'_>) -> PublicPaths {
-    let state = worker.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
-    let home = worker.environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    let state = worker.children.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
+    let home = worker.children.environment.get(OsStr::new("HOME")).map(PathBuf::from);
     PublicPaths::of(job.checkout.folder(), state.into_iter().chain(home))
 }
 

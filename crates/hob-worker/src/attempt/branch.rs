@@ -36,7 +36,7 @@ pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) 
         SignOff::Yes => signed_off(&message, &identity),
         SignOff::No => message,
     };
-    job.checkout.commit(&worker.sandbox, &message, &identity, worker.forge.now()).await?;
+    job.checkout.commit(&worker.children.sandbox, &message, &identity, worker.forge.now()).await?;
     Ok(())
 }
 

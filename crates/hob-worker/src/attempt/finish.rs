@@ -132,7 +132,7 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         FailureClass::Misconfigured if error.is_of_the_repositorys_file() => {
             // Whoever wrote the file reads it here. Nothing more begins before the branch moves.
             if worker.settings.labels.base(&held.issue.labels).is_none() {
-                worker.trouble.note_settings(&held.base.sha, failure.clone());
+                worker.memory.trouble.note_settings(&held.base.sha, failure.clone());
             }
             let until = worker.forge.now() + worker.settings.limits.retry_delay;
             transition(worker, held, Transition::Postpone { failure, until }).await?;

@@ -1,6 +1,6 @@
 //! The data of one attempt's work.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
@@ -9,6 +9,7 @@ use hob_domain::{
 };
 use hob_words::{Finding, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
@@ -90,7 +91,7 @@ impl Job<'_> {
     }
 
     pub(super) fn with_looks<T>(&self, of: impl FnOnce(&mut Looks) -> T) -> T {
-        of(&mut self.looks.lock().unwrap_or_else(PoisonError::into_inner))
+        of(&mut self.looks.lock())
     }
 
     /// Whether work in the folder is in no commit and was not made by tools.
@@ -100,33 +101,33 @@ impl Job<'_> {
 
     /// Why its work could not be committed, at the last try.
     pub(super) fn unfit(&self) -> Option<UnfitWork> {
-        self.unfit.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.unfit.lock().clone()
     }
 
     /// Notes why its work could not be committed, or that it was; returns what was noted before.
     pub(super) fn note_unfit(&self, unfit: Option<UnfitWork>) -> Option<UnfitWork> {
-        std::mem::replace(&mut *self.unfit.lock().unwrap_or_else(PoisonError::into_inner), unfit)
+        std::mem::replace(&mut *self.unfit.lock(), unfit)
     }
 
     /// Notes a fact about the repository from this attempt.
     pub(super) fn learn(&self, lesson: Option<Lesson>) {
         if let Some(lesson) = lesson {
-            let mut lessons = self.lessons.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lessons = self.lessons.lock();
             *lessons = std::mem::take(&mut *lessons).and(lesson);
         }
     }
 
     /// The facts about the repository that the attempt found so far.
     pub(super) fn learned(&self) -> Lessons {
-        self.lessons.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lessons.lock().clone()
     }
 
     /// The branch's tip on the server.
     pub(super) fn pushed(&self) -> Option<Sha> {
-        self.pushed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.pushed.lock().clone()
     }
 
     pub(super) fn note_pushed(&self, head: Sha) {
-        *self.pushed.lock().unwrap_or_else(PoisonError::into_inner) = Some(head);
+        *self.pushed.lock() = Some(head);
     }
 }

@@ -1,9 +1,6 @@
 //! The preparation of an attempt: the rules, the agent, the branch, the folder, the comments.
 
-use std::{
-    sync::{Mutex, OnceLock},
-    time::Duration,
-};
+use std::{sync::OnceLock, time::Duration};
 
 use hob_agent::session::SessionRecord;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
@@ -12,6 +9,7 @@ use hob_domain::{
 };
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
@@ -153,9 +151,11 @@ async fn earlier(
 ) -> (Option<SessionRecord>, Leftover) {
     let (lease, of) = (&held.lease, (worker.forge.repo(), held.issue.number));
     let Some(session) = lease.record().session else { return (None, Leftover::Remove) };
-    let Some(session) = worker.executor.resumable(&session, agent, of).await else { return (None, Leftover::Remove) };
+    let Some(session) = worker.children.executor.resumable(&session, agent, of).await else {
+        return (None, Leftover::Remove);
+    };
     // A session continues in the folder that it left.
-    worker.executor.end_leftovers(&session).await;
+    worker.children.executor.end_leftovers(&session).await;
     // The killed run's spend after its worker's last heartbeat.
     lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
     // Files left by a run that only reads are not work.

@@ -57,7 +57,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     let failed = FailedChecks::among(&head_results).last;
     // A run itself clears those of the one before.
     if !failed.is_empty() {
-        worker.executor.note_failed_checks(&job.active.now().session, failed).await;
+        worker.children.executor.note_failed_checks(&job.active.now().session, failed).await;
     }
     let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {
@@ -102,21 +102,21 @@ fn all_refused(results: &[CheckResult]) -> Option<String> {
 
 /// Why no agent starts.
 fn cannot_be_checked(worker: &Worker, refused: &str) -> String {
-    let helps = what_helps(&worker.sandbox);
+    let helps = what_helps(&worker.children.sandbox);
     format!("no check can pass on the base branch, so no agent starts: the sandbox refused {refused}; {helps}")
 }
 
 /// Runs the checks on the commit that the work starts from, unless they passed on it for another issue.
 async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResult>, WorkError> {
     let (base, checks, now) = (job.checkout.base(), &job.rules.checks, worker.forge.now());
-    if let Some(passed) = worker.base_checks.get(base, checks, now) {
+    if let Some(passed) = worker.memory.base_checks.get(base, checks, now) {
         let all = passed.len();
         worker.progress(job.number(), &format!("checks on the base: {all} of {all} passed earlier"));
         return Ok(passed);
     }
     let results = checks_on(worker, job, base, CheckedCommit::Base).await?;
     if !results.is_empty() {
-        worker.base_checks.note(base, checks, &results, now);
+        worker.memory.base_checks.note(base, checks, &results, now);
     }
     Ok(results)
 }
@@ -139,12 +139,12 @@ async fn checks_on(
         output_bytes: settings.output_bytes,
     };
     // Nothing that an agent or another check left in a home reaches it.
-    let mut sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let mut sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     if let SetUp::Ready(prepared) = &set_up {
         prepared.copy_files(&folder).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
-    let (hosts, environment) = (check_hosts(worker, &job.rules), worker.environment.clone());
+    let (hosts, environment) = (check_hosts(worker, &job.rules), worker.children.environment.clone());
     let confined = Confined::to_check(&folder, &hosts, &sandbox, environment, &worker.cancel).await;
     let (confined, _home, _egress) = confined?;
     let run = run_checks(&folder, checks, (&confined.plan, &confined.environment), limits, &worker.cancel);
@@ -153,7 +153,7 @@ async fn checks_on(
         SetUp::Failed(step) => results.insert(0, *step),
         SetUp::Nothing | SetUp::Ready(_) => {
             results.iter().for_each(|result| job.learn(Lesson::of_check(result)));
-            worker.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
+            worker.memory.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
         }
     }
     for failed in results.iter().filter(|check| check.failed()) {

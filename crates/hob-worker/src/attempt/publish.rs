@@ -107,7 +107,7 @@ fn draft(
         "An attempt may take {}, an issue {money} and {}. {}.",
         words(limits.attempt_time),
         count(limits.attempts, "attempt"),
-        where_it_ran(&worker.sandbox)
+        where_it_ran(&worker.children.sandbox)
     );
     let title = &job.held.issue.title;
     let body = pull_body(&PullReport {

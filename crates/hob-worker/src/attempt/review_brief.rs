@@ -110,13 +110,13 @@ async fn failed_checks(worker: &Worker, events: &[ReviewEvent]) -> Result<Vec<Fa
 /// The log of a failed job, or another check's annotations of lines; `None` if there is neither.
 async fn read_closely(worker: &Worker, head: &Sha, check: &HeadCheck) -> Result<Option<JobFailure>, WorkError> {
     let Some(run) = check.run else { return Ok(None) };
-    if check.is_job && !worker.logs_are_hidden.load(Ordering::Relaxed) {
+    if check.is_job && !worker.memory.logs_are_hidden.load(Ordering::Relaxed) {
         match worker.forge.failed_job(run).failure().await {
             Ok(failure) if !failure.log.trim().is_empty() => return Ok(Some(failure)),
             Ok(_empty) => {}
             Err(error) => {
                 let is_hidden = matches!(error, ForgeError::Forbidden { .. });
-                worker.logs_are_hidden.fetch_or(is_hidden, Ordering::Relaxed);
+                worker.memory.logs_are_hidden.fetch_or(is_hidden, Ordering::Relaxed);
                 tracing::warn!(check = check.name, %error, "the agent does not get the log of a failed job: {error}");
             }
         }

@@ -24,7 +24,7 @@ pub(crate) async fn room_for(
 /// Like [`room_for`], before anything is read of the issue. If others were faster lately, it pauses first, so that one
 /// of them may take it. [`Headroom::None`] if the worker was stopped meanwhile.
 pub(crate) async fn room_after_pause(worker: &Worker, issue: IssueNumber) -> Result<Headroom, WorkError> {
-    let Some(pause) = worker.races.pause(rand::random()) else { return Ok(known_room_for(worker, issue, None)) };
+    let Some(pause) = worker.memory.races.pause(rand::random()) else { return Ok(known_room_for(worker, issue, None)) };
     match worker.cancel.run_until_cancelled(tokio::time::sleep(pause)).await {
         Some(()) => room_for(worker, issue, None).await,
         None => Ok(Headroom::None),

@@ -54,8 +54,8 @@ impl From<Proof> for Round {
 
 /// Says in what agents and checks run; where the machine could have a better sandbox, to everybody.
 fn tell_where(worker: &Worker, job: &Job<'_>) {
-    let says = format!("agents and checks run in a sandbox of the tier `{}`", worker.sandbox.tier());
-    match worker.sandbox.lacks() {
+    let says = format!("agents and checks run in a sandbox of the tier `{}`", worker.children.sandbox.tier());
+    match worker.children.sandbox.lacks() {
         Some(why) => worker.progress(job.number(), &format!("{says}; {why}")),
         None => worker.activity(job.number(), &says),
     }

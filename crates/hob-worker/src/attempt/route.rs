@@ -48,7 +48,7 @@ pub(super) async fn claims(
     let is_command = by_command.is_some_and(|agent| Some(&agent.name) == chosen.as_ref());
     let by = if is_command { ChosenBy::Command } else { ChosenBy::Label };
     Ok(Claims {
-        process: worker.agent.clone(),
+        process: worker.children.named_agent.clone(),
         person: chosen.map(|name| PersonalChoice { named: named(name), by }),
         repository: rules.agent.clone().map(named),
         default_agent: worker.settings.agent.default.clone(),

@@ -117,7 +117,7 @@ async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Prof
     let missing = || why().unwrap_or_else(|| format!("there is no profile `{name}`"));
     let (profile, origin) = catalog.get(&name).ok_or_else(missing)?;
     // The agent that the repository chose for the work is not asked to judge it, too.
-    let base = worker.agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
+    let base = worker.children.named_agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
     let built = build_narrowed(worker, &job.rules, base, (profile.clone(), origin.source)).await;
     Ok((profile.clone(), built.map_err(|error| error.reason)?))
 }
@@ -141,11 +141,13 @@ async fn ask(
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     let cancel = worker.cancel.child_token();
     // It reads only the files of its checkout: no history, and nothing that the work fetched or left.
-    let context = RunContext::new(cancel.clone(), sender, worker.environment.clone(), worker.sandbox.clone());
+    let context =
+        RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), worker.children.sandbox.clone());
     let _ends_with_run = cancel.drop_guard();
     let span = tracing::error_span!("second_look", run = %request.run, reviewer = %profile.name);
     let run = async {
-        let report = worker.executor.run(profile.name.as_str(), reviewer.agent.as_ref(), &request, &context).await;
+        let report =
+            worker.children.executor.run(profile.name.as_str(), reviewer.agent.as_ref(), &request, &context).await;
         drop(context);
         report
     };

@@ -34,10 +34,11 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     worker.activity(job.number(), "running the set-up steps");
     let is_the_base = source.is_the_base();
     let made = job.checkout.begin_preparing(source).await?;
-    let sandbox = worker.sandbox.clone().reading(job.checkout.borrowed_folders());
+    let sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     let hosts = &worker.settings.sandbox.hosts;
     let places = (made.folder.as_path(), made.home.as_path());
-    let confined = Confined::to_set_up(places, hosts, &sandbox, worker.environment.clone(), &worker.cancel).await;
+    let confined =
+        Confined::to_set_up(places, hosts, &sandbox, worker.children.environment.clone(), &worker.cancel).await;
     let (confined, _egress) = confined?;
     let settings = &worker.settings.checks;
     let ends = Instant::now() + settings.time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
@@ -68,7 +69,7 @@ pub(super) fn last_lines(output: &str) -> String {
 fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
     let last = last_lines(&failed.output);
     let hosts = &worker.settings.sandbox.hosts;
-    let reached = match (worker.sandbox.network(), hosts.as_slice()) {
+    let reached = match (worker.children.sandbox.network(), hosts.as_slice()) {
         (Network::Open, _) => String::new(),
         (_, []) => "; it reaches no host: list those that it fetches from in `sandbox.hosts`".to_owned(),
         (_, hosts) => format!("; it reaches {} (`sandbox.hosts`)", hosts.join(", ")),

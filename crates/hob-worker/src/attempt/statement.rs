@@ -27,13 +27,13 @@ pub(super) async fn proof_of(
         at: worker.forge.now(),
         tally: proven.evidence.tally(),
         checks: Checked::all(&proven.evidence),
-        sandbox: worker.sandbox.tier().to_string(),
+        sandbox: worker.children.sandbox.tier().to_string(),
         agent: active.specialist.name.clone(),
         session: active.session.clone(),
         cost: job.held.lease.record().spend,
         hob: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let canonical = statement.canonical();
-    let signature = worker.signing_key.as_ref().zip(canonical.ok()).map(|(key, text)| key.sign_statement(&text));
+    let signature = worker.author.signing_key.as_ref().zip(canonical.ok()).map(|(key, text)| key.sign_statement(&text));
     Ok(Box::new(Proof { statement, signature }))
 }

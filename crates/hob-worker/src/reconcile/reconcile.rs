@@ -72,7 +72,7 @@ pub(crate) async fn look_for_answer(
     };
     Ok(match sought? {
         Sought::Nothing => {
-            worker.looked_at.note(&view, now);
+            worker.memory.looked_at.note(&view, now);
             Reconciled::Nothing
         }
         Sought::Unclear => Reconciled::Nothing,
@@ -105,7 +105,7 @@ async fn act(
         Action::Rebuild => match find_traces(worker, &observed).await? {
             Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,
             None => {
-                worker.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
+                worker.memory.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
                 Ok(Reconciled::Nothing)
             }
         },
@@ -183,7 +183,7 @@ async fn attempt_with_room(
     let began = observed.began;
     let held = match acquire(worker, observed, base, begin).await {
         Err(error @ WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => {
-            worker.races.lost(began.elapsed());
+            worker.memory.races.lost(began.elapsed());
             // The faster worker takes the last room, too: the next issue would be claimed and put back.
             return if room == Headroom::Last { Ok(Reconciled::NoRoom) } else { Err(error) };
         }
@@ -191,8 +191,8 @@ async fn attempt_with_room(
     };
     let attempted = attempt(worker, &held).await?;
     match attempted {
-        Attempted::Worked => worker.races.won(),
-        Attempted::NoRoom => worker.races.lost(began.elapsed()),
+        Attempted::Worked => worker.memory.races.won(),
+        Attempted::NoRoom => worker.memory.races.lost(began.elapsed()),
     }
     Ok(attempted.into())
 }

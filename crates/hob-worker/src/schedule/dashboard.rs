@@ -71,9 +71,9 @@ async fn keep(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> R
     }
     let page = Page::of(&board, refused, number);
     let is_of_another =
-        drawn.is_some_and(|drawn| drawn.digest == body_digest(&body)) && worker.last_page.is(&page.digest);
+        drawn.is_some_and(|drawn| drawn.digest == body_digest(&body)) && worker.memory.last_page.is(&page.digest);
     if body == normalized(&page.text) || is_of_another {
-        worker.last_page.set(page.digest);
+        worker.memory.last_page.set(page.digest);
         return Ok(None);
     }
     if wait.is_some() {
@@ -102,7 +102,7 @@ fn board<'a>(worker: &'a Worker, found: &'a Discovered, planned: &'a [Planned<'a
     Board {
         planned,
         unreadable: unreadable.collect(),
-        trouble: worker.trouble.all(),
+        trouble: worker.memory.trouble.all(),
         repository: found.snapshot.repository.as_ref(),
         refused: None,
         permission: worker.settings.trust.permission,
@@ -122,7 +122,7 @@ async fn draw(worker: &Worker, page: Page, seen: &[ActBox]) -> Result<Option<Dur
         return Ok(Some(Duration::ZERO));
     }
     worker.forge.dashboard().edit(&turn, number, &text).await?;
-    worker.last_page.set(digest);
+    worker.memory.last_page.set(digest);
     Ok(None)
 }
 

@@ -98,10 +98,10 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
 }
 
 async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
-    if !worker.is_ready.load(Ordering::Relaxed) {
+    if !worker.memory.is_ready.load(Ordering::Relaxed) {
         let Some(ready) = worker.cancel.run_until_cancelled(preflight(worker)).await else { return Ok(None) };
         ready?;
-        worker.is_ready.store(true, Ordering::Relaxed);
+        worker.memory.is_ready.store(true, Ordering::Relaxed);
     }
     let Some(found) = worker.cancel.run_until_cancelled(discover(worker)).await.transpose()? else { return Ok(None) };
     let (rules, now) = (worker.settings.plan_rules(), worker.forge.now());
@@ -143,7 +143,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     }
     prune(worker, &found.snapshot).await;
     let base = Arc::new(worker.forge.repository().base_branch().await?);
-    if worker.trouble.of_settings(&base.sha).is_some() {
+    if worker.memory.trouble.of_settings(&base.sha).is_some() {
         work.clear();
     }
     write_journal(worker, &journaled, &base).await;
@@ -178,7 +178,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
             Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => {
                 sorted.work.push(planned.issue.number)
             }
-            Decision::Act(Action::SeekAnswer) if worker.looked_at.is_quiet(planned.issue, now) => {
+            Decision::Act(Action::SeekAnswer) if worker.memory.looked_at.is_quiet(planned.issue, now) => {
                 sorted.quiet.push(planned.issue.number)
             }
             Decision::Act(Action::SeekAnswer) => sorted.looks.push(planned.issue.number),
@@ -224,7 +224,7 @@ fn waiting(planned: &Planned<'_>) -> Option<Waiting> {
 
 /// Whether the state label is known not to be Hob's: nothing on the issue has changed since that was looked up.
 fn is_by_hand(worker: &Worker, issue: &IssueView) -> bool {
-    worker.labelled_by_hand.has(issue.number, issue.updated_at)
+    worker.memory.labelled_by_hand.has(issue.number, issue.updated_at)
 }
 
 /// Sets aside surplus checkouts, and removes them while the poll goes on.

@@ -1,10 +1,9 @@
 //! Races for issues: workers that poll at the same moment see the same issue first, and all but one request it in vain.
 //! A worker that lost lately waits a moment before it tries, and then checks whether there still is room.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 /// Races lost in a row that lengthen the pause: the longest is eight times as long as a race takes.
 const LOST_MAX: u32 = 3;
@@ -19,24 +18,24 @@ struct Lately {
 
 /// The results of a worker's last races.
 #[derive(Debug, Default)]
-pub(super) struct Races(Mutex<Lately>);
+pub(crate) struct Races(Mutex<Lately>);
 
 impl Races {
     /// Notes that another worker was faster, and how long the race took.
-    pub(super) fn lost(&self, took: Duration) {
-        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn lost(&self, took: Duration) {
+        let mut lately = self.0.lock();
         *lately = Lately { lost: (lately.lost + 1).min(LOST_MAX), took: took.min(TOOK_MAX) };
     }
 
     /// Notes that this worker was the fastest: there may be fewer of them now.
-    pub(super) fn won(&self) {
-        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn won(&self) {
+        let mut lately = self.0.lock();
         lately.lost = lately.lost.saturating_sub(1);
     }
 
     /// The pause before the next race, with `chance` drawn from 0 to 1; `None` if no race was lost lately.
-    pub(super) fn pause(&self, chance: f64) -> Option<Duration> {
-        let lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn pause(&self, chance: f64) -> Option<Duration> {
+        let lately = self.0.lock();
         (lately.lost > 0).then(|| (lately.took * (1 << lately.lost)).mul_f64(chance))
     }
 }

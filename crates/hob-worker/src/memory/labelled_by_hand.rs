@@ -1,11 +1,8 @@
 //! The memory of issues whose state label Hob did not add, so that no poll asks for their ledger again.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
-
 use hob_domain::{IssueNumber, Timestamp};
+
+use crate::memory::bounded_map::BoundedMap;
 
 /// The most issues that are remembered: anyone who may set a label can make one.
 const KEPT: usize = 5_000;
@@ -13,20 +10,16 @@ const KEPT: usize = 5_000;
 /// Issues with a state label, without a ledger and without traces of Hob, by the time of the last change at which they
 /// were found so. A missing ledger answers 404, which counts against the quota each time.
 #[derive(Debug, Default)]
-pub(super) struct LabelledByHand(Mutex<BTreeMap<IssueNumber, Timestamp>>);
+pub(crate) struct LabelledByHand(BoundedMap<IssueNumber, Timestamp, KEPT>);
 
 impl LabelledByHand {
     /// Whether the issue was found so as of this change.
-    pub(super) fn has(&self, issue: IssueNumber, updated_at: Timestamp) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&issue) == Some(&updated_at)
+    pub(crate) fn has(&self, issue: IssueNumber, updated_at: Timestamp) -> bool {
+        self.0.get(&issue) == Some(updated_at)
     }
 
     /// Remembers the issue as of this change.
-    pub(super) fn note(&self, issue: IssueNumber, updated_at: Timestamp) {
-        let mut issues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if issues.len() >= KEPT {
-            issues.clear();
-        }
-        issues.insert(issue, updated_at);
+    pub(crate) fn note(&self, issue: IssueNumber, updated_at: Timestamp) {
+        self.0.insert(issue, updated_at);
     }
 }

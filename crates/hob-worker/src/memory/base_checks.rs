@@ -1,42 +1,40 @@
 //! The memory of checks that passed on a base, so that they are not rerun for every issue of the same base.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use hob_domain::{CheckResult, CheckRun, Sha, Timestamp};
+
+use crate::memory::bounded_map::BoundedMap;
 
 /// Bases that are remembered: attempts under way may have begun on older ones.
 const BASES: usize = 4;
 /// How long a result counts: a check's other inputs, such as a package index, change too.
 const COUNTS: Duration = Duration::from_secs(86_400);
 
+/// A base, and the checks that ran on it.
+type Checked = (Sha, Vec<String>);
+
 /// Checks that all passed on a commit.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Passed {
-    base: Sha,
-    checks: Vec<String>,
     at: Timestamp,
     results: Vec<CheckResult>,
 }
 
-/// The checks that passed, newest first. Those of a base where one failed are not kept: the machine may have been at
-/// fault, and all work on that base would suffer.
+/// The checks that passed. Those of a base where one failed are not kept: the machine may have been at fault, and all
+/// work on that base would suffer.
 #[derive(Debug, Default)]
-pub(super) struct BaseChecks(Mutex<VecDeque<Passed>>);
+pub(crate) struct BaseChecks(BoundedMap<Checked, Passed, BASES>);
 
 impl BaseChecks {
     /// The results of exactly these checks on this commit.
-    pub(super) fn get(&self, base: &Sha, checks: &[String], now: Timestamp) -> Option<Vec<CheckResult>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut same = all.iter().filter(|passed| passed.base == *base && passed.checks == checks);
-        same.find(|passed| passed.at + COUNTS > now).map(|passed| passed.results.clone())
+    pub(crate) fn get(&self, base: &Sha, checks: &[String], now: Timestamp) -> Option<Vec<CheckResult>> {
+        let passed = self.0.get(&(base.clone(), checks.to_vec()))?;
+        (passed.at + COUNTS > now).then_some(passed.results)
     }
 
     /// Remembers the results if all passed.
-    pub(super) fn note(&self, base: &Sha, checks: &[String], results: &[CheckResult], now: Timestamp) {
+    pub(crate) fn note(&self, base: &Sha, checks: &[String], results: &[CheckResult], now: Timestamp) {
         if !results.iter().all(CheckResult::passed) {
             return;
         }
@@ -44,9 +42,7 @@ impl BaseChecks {
         let earlier =
             |result: &CheckResult| CheckResult { run: CheckRun::Earlier, output: String::new(), ..result.clone() };
         let results = results.iter().map(earlier).collect();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push_front(Passed { base: base.clone(), checks: checks.to_vec(), at: now, results });
-        all.truncate(BASES);
+        self.0.insert((base.clone(), checks.to_vec()), Passed { at: now, results });
     }
 }
 

@@ -1,40 +1,37 @@
 //! Checks that failed and passed on one and the same commit, as far as this process saw both.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-};
-
 use hob_domain::{CheckResult, CheckRun, Sha};
+
+use crate::memory::bounded_map::BoundedMap;
 
 /// Results that are remembered.
 const RESULTS: usize = 256;
 
-/// One result: the commit, the check, and whether it passed.
-type Seen = (Sha, String, bool);
+/// One result of a check on a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Seen {
+    sha: Sha,
+    command: String,
+    passed: bool,
+}
 
-/// The results of checks, the latest last.
+/// The results of checks.
 #[derive(Debug, Default)]
-pub(super) struct Flakes(Mutex<VecDeque<Seen>>);
+pub(crate) struct Flakes(BoundedMap<Seen, (), RESULTS>);
 
 impl Flakes {
     /// Notes the results on a commit, and returns the checks that have now done both on it.
-    pub(super) fn note(&self, sha: &Sha, results: &[CheckResult]) -> Vec<String> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn note(&self, sha: &Sha, results: &[CheckResult]) -> Vec<String> {
         let mut flaky = Vec::new();
         // A check that timed out or was refused something tells nothing about its flakiness.
         let says = |result: &&CheckResult| result.passed() || result.failed() && result.refusal().is_none();
         for result in results.iter().filter(|result| result.run == CheckRun::Now).filter(says) {
-            let of = |passed| (sha.clone(), result.command.clone(), passed);
-            if seen.contains(&of(!result.passed())) {
+            let seen = |passed| Seen { sha: sha.clone(), command: result.command.clone(), passed };
+            if self.0.get(&seen(!result.passed())).is_some() {
                 flaky.push(result.command.clone());
             }
-            if !seen.contains(&of(result.passed())) {
-                seen.push_back(of(result.passed()));
-            }
+            self.0.insert(seen(result.passed()), ());
         }
-        let over = seen.len().saturating_sub(RESULTS);
-        drop(seen.drain(..over));
         flaky
     }
 }

@@ -1,12 +1,10 @@
 //! The memory of blocked issues without news, so that they are not read again and again.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
 use hob_domain::{IssueNumber, IssueView, Timestamp};
+
+use crate::memory::bounded_map::BoundedMap;
 
 /// Issues that are remembered at most.
 const KEPT: usize = 20_000;
@@ -17,7 +15,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(3_600);
 
 /// Blocked issues as of the last look at them.
 #[derive(Debug, Default)]
-pub(super) struct LookedAt(Mutex<HashMap<IssueNumber, Look>>);
+pub(crate) struct LookedAt(BoundedMap<IssueNumber, Look, KEPT>);
 
 /// The state of an issue at a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,19 +39,15 @@ impl Look {
 
 impl LookedAt {
     /// Whether nothing can have been said on the issue since the last look.
-    pub(super) fn is_quiet(&self, view: &IssueView, now: Timestamp) -> bool {
-        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(before) = looks.get(&view.number) else { return false };
-        now < before.at + LOOK_AGAIN && Look::of(view, before.at) == Some(*before)
+    pub(crate) fn is_quiet(&self, view: &IssueView, now: Timestamp) -> bool {
+        let Some(before) = self.0.get(&view.number) else { return false };
+        now < before.at + LOOK_AGAIN && Look::of(view, before.at) == Some(before)
     }
 
     /// Remembers that nothing was found on the issue in that state.
-    pub(super) fn note(&self, view: &IssueView, now: Timestamp) {
-        let Some(look) = Look::of(view, now).filter(|look| look.updated_at + SETTLED < now) else { return };
-        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if looks.len() >= KEPT {
-            looks.clear();
+    pub(crate) fn note(&self, view: &IssueView, now: Timestamp) {
+        if let Some(look) = Look::of(view, now).filter(|look| look.updated_at + SETTLED < now) {
+            self.0.insert(view.number, look);
         }
-        looks.insert(view.number, look);
     }
 }

@@ -1,13 +1,12 @@
 //! Trouble of a repository that keeps Hob from working and only its maintainers can fix, as this worker last found it:
 //! it is reported where they look, and nothing begins meanwhile.
 
-use std::sync::{Mutex, PoisonError};
-
 use hob_domain::Sha;
+use parking_lot::{Mutex, MutexGuard};
 
 /// The repository's troubles.
 #[derive(Debug, Default)]
-pub(super) struct Trouble(Mutex<Known>);
+pub(crate) struct Trouble(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -19,12 +18,12 @@ struct Known {
 
 impl Trouble {
     /// Notes that the repository's settings cannot be used at this tip.
-    pub(super) fn note_settings(&self, tip: &Sha, why: String) {
+    pub(crate) fn note_settings(&self, tip: &Sha, why: String) {
         self.known().settings = Some((tip.clone(), why));
     }
 
     /// Why nothing can begin at this tip; `None` if nothing is known against it.
-    pub(super) fn of_settings(&self, tip: &Sha) -> Option<String> {
+    pub(crate) fn of_settings(&self, tip: &Sha) -> Option<String> {
         let mut known = self.known();
         // A fix of the file moves the branch.
         if known.settings.as_ref().is_some_and(|(broken, _)| broken != tip) {
@@ -34,7 +33,7 @@ impl Trouble {
     }
 
     /// Notes the state of the trigger label; returns whether that is news.
-    pub(super) fn note_trigger(&self, why: Option<String>) -> bool {
+    pub(crate) fn note_trigger(&self, why: Option<String>) -> bool {
         let mut known = self.known();
         let is_news = known.trigger != why;
         known.trigger = why;
@@ -42,12 +41,12 @@ impl Trouble {
     }
 
     /// All of it, a sentence each.
-    pub(super) fn all(&self) -> Vec<String> {
+    pub(crate) fn all(&self) -> Vec<String> {
         let known = self.known();
         known.settings.iter().map(|(_, why)| why.clone()).chain(known.trigger.clone()).collect()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock()
     }
 }

@@ -1,0 +1,19 @@
+//! The memory of the dashboard's page, so that workers that render it differently do not overwrite each other for ever.
+
+use parking_lot::Mutex;
+
+/// The page that this worker rendered when it last drew it, or found it drawn.
+#[derive(Debug, Default)]
+pub(crate) struct LastPage(Mutex<Option<String>>);
+
+impl LastPage {
+    /// Whether it is that page.
+    pub(crate) fn is(&self, digest: &str) -> bool {
+        self.0.lock().as_deref() == Some(digest)
+    }
+
+    /// Remembers the page by its digest.
+    pub(crate) fn set(&self, digest: String) {
+        *self.0.lock() = Some(digest);
+    }
+}

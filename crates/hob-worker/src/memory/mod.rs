@@ -1,0 +1,17 @@
+//! What a worker remembers from one poll to the next, so that it asks the forge and git less. All of it can be lost:
+//! the ledgers know everything that matters.
+
+mod base_checks;
+mod bounded_map;
+mod finished;
+mod flakes;
+mod found_pulls;
+mod labelled_by_hand;
+mod last_page;
+mod looked_at;
+mod races;
+mod trouble;
+mod worker_memory;
+
+pub(super) use found_pulls::Found;
+pub(super) use worker_memory::WorkerMemory;

@@ -1,0 +1,26 @@
+//! The memory of one worker.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::memory::{
+    base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls,
+    labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races, trouble::Trouble,
+};
+
+/// What a worker remembers of its repository.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerMemory {
+    pub(crate) base_checks: BaseChecks,
+    pub(crate) finished: FinishedLedgers,
+    pub(crate) flakes: Flakes,
+    pub(crate) found_pulls: FoundPulls,
+    /// Set once everything that the worker needs was found.
+    pub(crate) is_ready: AtomicBool,
+    pub(crate) labelled_by_hand: LabelledByHand,
+    pub(crate) last_page: LastPage,
+    /// Set once the token turned out not to see the logs of jobs.
+    pub(crate) logs_are_hidden: AtomicBool,
+    pub(crate) looked_at: LookedAt,
+    pub(crate) races: Races,
+    pub(crate) trouble: Trouble,
+}
