@@ -111,7 +111,7 @@ async fn open(
     if let Some(pull) = worker.forge.pulls().any_of(branch.as_str()).await? {
         return Ok(LineProposal::Opened(pull.number));
     }
-    if !(stands(worker, first).await? && stands(worker, again).await?) {
+    if !(still_counts(worker, first).await? && still_counts(worker, again).await?) {
         return Ok(LineProposal::Dropped);
     }
     let path = agents_file(worker, base).await?;
@@ -156,17 +156,17 @@ async fn agents_file(worker: &Worker, base: &BaseBranch) -> Result<Option<&'stat
     }
 }
 
-/// Whether the remark is there as the record has it, and by somebody who is authorized.
-async fn stands(worker: &Worker, remark: &Remark) -> Result<bool, WorkError> {
-    let Some((author, body)) = said(worker, remark).await? else { return Ok(false) };
+/// Whether the remark is still as the record has it, and its author is authorized.
+async fn still_counts(worker: &Worker, remark: &Remark) -> Result<bool, WorkError> {
+    let Some((author, body)) = current_remark(worker, remark).await? else { return Ok(false) };
     let again = Remark::new(remark.said.clone(), author.login.clone(), remark.pull, &body);
     let is_same = author.kind == AccountKind::User && again.as_ref() == Some(remark);
     let redaction = worker.forge.connection().secrets().redaction();
     Ok(is_same && !redaction.holds(&body) && authorize(worker, &author).await?.is_ok())
 }
 
-/// What the forge has in the remark's place: who said it, and the Markdown.
-async fn said(worker: &Worker, remark: &Remark) -> Result<Option<(Actor, String)>, WorkError> {
+/// The remark as the forge has it now: its author, and the Markdown.
+async fn current_remark(worker: &Worker, remark: &Remark) -> Result<Option<(Actor, String)>, WorkError> {
     let reviews = worker.forge.reviews(remark.pull);
     match remark.said {
         ReviewEvent::Review(id) => {

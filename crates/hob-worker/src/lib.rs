@@ -16,6 +16,7 @@
 //! | `settlement` | the issue's share of the repository's day, and what merged work showed |
 //! | `corrections` | what maintainers correct, and the pull request that proposes it as a line for agents |
 //! | `offer` | pull requests that belong to no issue |
+//! | `mirror` | the repository's mirror, which processes of Hob share |
 //! | `memory` | what a worker remembers between polls, so that it asks less |
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
@@ -44,6 +45,7 @@ mod finding;
 mod following;
 mod held_issue;
 mod memory;
+mod mirror;
 mod notify;
 mod observe;
 mod offer;

@@ -1,27 +1,16 @@
 //! Pull requests that belong to no issue: a few whole files on a branch of Hob's own, for people to merge.
 
-use std::time::Duration;
-
 use hob_domain::{SignOff, signed_off};
 use hob_forge::{BaseBranch, ForgeError, Pull, PullDraft};
-use hob_workspace::{BranchName, NewFiles, Put, WorkspaceError, put_files};
-use tokio::time::Instant;
+use hob_workspace::{BranchName, NewFiles, Put, put_files};
 
-use crate::{WorkError, Worker};
-
-/// The pause before a mirror that another process uses is tried again.
-const BUSY_PAUSE: Duration = Duration::from_millis(500);
+use crate::{WorkError, Worker, mirror};
 
 /// Brings the mirror up to date.
 pub(super) async fn fetch(worker: &Worker, base: &BaseBranch) -> Result<(), WorkError> {
     let (remote, base) = (worker.remote().await?, base.name.parse::<BranchName>()?);
-    let patience = Instant::now() + worker.settings.workspace.transfer_time;
-    loop {
-        match worker.workspace.fetch(&remote, &base).await {
-            Err(WorkspaceError::Busy { .. }) if Instant::now() < patience => tokio::time::sleep(BUSY_PAUSE).await,
-            result => return Ok(result.map(drop)?),
-        }
-    }
+    mirror::fetch(worker, &remote, &base).await?;
+    Ok(())
 }
 
 /// Puts the files onto the branch, on top of the base as it was fetched.

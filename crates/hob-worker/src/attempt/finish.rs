@@ -18,7 +18,7 @@ use crate::{
         branch::{is_reviewed, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
-        kept::{KEEP_TIME, forget, keep_proven},
+        kept::{KEEP_TIME, keep_proven, remove_kept},
         outage::{Service, Wanted, postpone},
         weather::{Patience, through},
     },
@@ -41,7 +41,7 @@ pub(super) async fn finish(
     if let Some(job) = job {
         match &end {
             Ok(AttemptEnd::Published { .. } | AttemptEnd::Concluded | AttemptEnd::Withdrawn) => {
-                forget(worker, job).await
+                remove_kept(worker, job).await
             }
             // Where a branch is nobody's yet, all of the work is kept there.
             Ok(AttemptEnd::Interrupted(_)) if !is_reviewed(job) => {}

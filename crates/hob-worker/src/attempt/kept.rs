@@ -14,8 +14,13 @@ use crate::{WorkError, Worker, attempt::job::Job};
 /// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
 pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
 
-/// Puts a commit of the issue under a ref that is no branch.
-pub(super) async fn put(worker: &Worker, job: &Job<'_>, place: Staging<'_>, head: &Sha) -> Result<(), WorkError> {
+/// Stages a commit of the issue: pushes it to a ref of Hob's own, which no branch has.
+pub(super) async fn stage_commit(
+    worker: &Worker,
+    job: &Job<'_>,
+    place: Staging<'_>,
+    head: &Sha,
+) -> Result<(), WorkError> {
     let (lease, remote) = (&job.held.lease, worker.remote().await?);
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
     worker.forge.permit(lease, deadline, "push commits that are on no branch")?;
@@ -36,8 +41,8 @@ pub(super) async fn keep_proven(worker: &Worker, job: &Job<'_>) {
     if job.kept.as_ref() == Some(head) {
         return;
     }
-    let put = put(worker, job, worker.forge.kept(job.number()), head);
-    let kept = tokio::time::timeout(KEEP_TIME, put).await;
+    let staged = stage_commit(worker, job, worker.forge.kept(job.number()), head);
+    let kept = tokio::time::timeout(KEEP_TIME, staged).await;
     match kept
         .map_or_else(|_elapsed| Err("it took too long".to_owned()), |kept| kept.map_err(|error| error.to_string()))
     {
@@ -48,8 +53,9 @@ pub(super) async fn keep_proven(worker: &Worker, job: &Job<'_>) {
     }
 }
 
-/// Removes what was kept, of an issue that needs it no more. What stays is removed when the issue is published the next time.
-pub(super) async fn forget(worker: &Worker, job: &Job<'_>) {
+/// Removes the kept work of an issue that no longer needs it. If that fails, it is removed when the issue is next
+/// published.
+pub(super) async fn remove_kept(worker: &Worker, job: &Job<'_>) {
     if job.kept.is_none() {
         return;
     }

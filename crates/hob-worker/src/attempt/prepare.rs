@@ -1,6 +1,6 @@
 //! The preparation of an attempt: the rules, the agent, the branch, the folder, the comments.
 
-use std::{sync::OnceLock, time::Duration};
+use std::sync::OnceLock;
 
 use hob_agent::session::SessionRecord;
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
@@ -10,7 +10,6 @@ use hob_domain::{
 use hob_forge::ForgeError;
 use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
 use parking_lot::Mutex;
-use tokio::time::Instant;
 
 use crate::{
     WorkError, Worker,
@@ -26,11 +25,9 @@ use crate::{
     },
     authorize::authorized_comments,
     held_issue::HeldIssue,
+    mirror::{fetch, patience_of, wait_while_busy},
     push_rules::in_the_way,
 };
-
-/// The pause before a mirror that is in use is tried again.
-const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Fetches, reads the rules, chooses agent and branch, and checks the branch out.
 pub(super) async fn prepare<'a>(
@@ -42,7 +39,7 @@ pub(super) async fn prepare<'a>(
     worker.activity(issue.number, "fetching the repository");
     let base_branch: BranchName = base.branch.parse()?;
     let remote = worker.remote().await?;
-    let base_sha = fetched(worker, &remote, &base_branch).await?;
+    let base_sha = fetch(worker, &remote, &base_branch).await?;
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let review = Box::pin(review_brief(worker, &lease.record())).await?;
@@ -67,11 +64,8 @@ pub(super) async fn prepare<'a>(
         None
     };
     let branch = choose_branch(worker, held, &remote).await?;
-    let (earlier, mut leftover) = earlier(worker, held, (&specialist.name, purpose)).await;
     let kept = worker.workspace.kept(&remote, issue.number).await?;
-    if leftover == Leftover::Remove && purpose == RunPurpose::Work && kept.as_ref() == lease.record().unpublished() {
-        leftover = kept.clone().map_or(leftover, Leftover::StartAt);
-    }
+    let (earlier, leftover) = earlier(worker, held, &specialist.name, purpose, kept.as_ref()).await;
     let checkout = checked_out(worker, (&remote, issue.number), &branch, &base_sha, leftover).await?;
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
@@ -144,43 +138,32 @@ async fn proven_work(
 }
 
 /// The session of an earlier attempt that `agent` continues, if this machine has it, and the treatment of the folder.
+/// `kept` is the work that the forge keeps for the issue.
 async fn earlier(
     worker: &Worker,
     held: &HeldIssue,
-    (agent, purpose): (&str, RunPurpose),
+    agent: &str,
+    purpose: RunPurpose,
+    kept: Option<&Sha>,
 ) -> (Option<SessionRecord>, Leftover) {
     let (lease, of) = (&held.lease, (worker.forge.repo(), held.issue.number));
-    let Some(session) = lease.record().session else { return (None, Leftover::Remove) };
-    let Some(session) = worker.children.executor.resumable(&session, agent, of).await else {
-        return (None, Leftover::Remove);
-    };
+    let record = lease.record();
+    // Only the commit that the ledger names: anybody may write to the ref.
+    let unpublished = kept.filter(|kept| purpose == RunPurpose::Work && record.unpublished() == Some(*kept));
+    let anew = unpublished.cloned().map_or(Leftover::Remove, Leftover::StartAt);
+    let Some(session) = record.session.as_ref() else { return (None, anew) };
+    let Some(session) = worker.children.executor.resumable(session, agent, of).await else { return (None, anew) };
     // A session continues in the folder that it left.
     worker.children.executor.end_leftovers(&session).await;
     // The killed run's spend after its worker's last heartbeat.
     lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
-    // Files left by a run that only reads are not work.
-    let leftover = match lease.record().head_sha {
+    let leftover = match record.head_sha {
+        // Files left by a run that only reads are not work.
         _ if purpose != RunPurpose::Work => Leftover::Remove,
         Some(proven) => Leftover::KeepCommit(proven),
         None => Leftover::Keep,
     };
     (Some(session), leftover)
-}
-
-/// The tip of the base, after the mirror is brought up to date.
-async fn fetched(worker: &Worker, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
-    let patience = patience_of(worker);
-    loop {
-        match worker.workspace.fetch(remote, base).await {
-            Ok(sha) => return Ok(sha),
-            Err(error) => wait_while_busy(error, patience).await?,
-        }
-    }
-}
-
-/// How long to wait for a mirror that another process of Hob uses: as long as a transfer may take.
-pub(super) fn patience_of(worker: &Worker) -> Instant {
-    Instant::now() + worker.settings.workspace.transfer_time
 }
 
 /// The branch in the issue's folder, after the mirror is free.
@@ -198,15 +181,6 @@ async fn checked_out(
             Err(error) => wait_while_busy(error, patience).await?,
         }
     }
-}
-
-/// Pauses before a mirror that is in use is tried again; any other error, or one after `patience`, is returned.
-pub(super) async fn wait_while_busy(error: WorkspaceError, patience: Instant) -> Result<(), WorkspaceError> {
-    match error {
-        WorkspaceError::Busy { .. } if Instant::now() < patience => tokio::time::sleep(BUSY_PAUSE).await,
-        error => return Err(error),
-    }
-    Ok(())
 }
 
 /// Checks that the issue's branch can be made: no branch may have the name of its folder. If there are branches of

@@ -12,7 +12,7 @@ use hob_forge::NewCommit;
 
 use crate::{
     WorkError, Worker,
-    attempt::{job::Job, kept::put},
+    attempt::{job::Job, kept::stage_commit},
 };
 
 /// Signs the new commits up to `head`, which breaks no rule and has no conflicts; returns the branch's new tip.
@@ -32,7 +32,7 @@ async fn signed_by_forge(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sh
     }
     worker.activity(job.number(), "having the commits signed");
     let staging = worker.forge.staging(job.number());
-    put(worker, job, staging, &head).await?;
+    stage_commit(worker, job, staging, &head).await?;
     let mut made: HashMap<Sha, Sha> = HashMap::new();
     for commit in commits {
         let parents = commit.parents.into_iter().map(|parent| made.get(&parent).cloned().unwrap_or(parent)).collect();
