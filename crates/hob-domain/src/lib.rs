@@ -23,18 +23,7 @@ mod retry;
 mod routing;
 mod run;
 mod state;
-mod statement;
-mod sub_issues;
-mod text;
-mod transition;
-mod trust;
-mod usd;
-mod wait;
-mod ways;
 mod who_works;
-mod work_plan;
-mod workflow_split;
-mod yaml;
 
 pub use approval::{Ask, Impact, Proposed};
 pub use change::{
@@ -149,16 +138,7 @@ pub use routing::{
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
 pub use state::{Recovery, State};
-pub use statement::{Checked, CheckedOnce, Proof, STATEMENT_VERSION, Statement};
-pub use sub_issues::{SUB_ISSUE_MARK, SubIssue, opened_sub_issues, sub_issue_body, sub_issue_mark, sub_issue_title};
-pub use text::{clip, quiet, terminal, title, visible};
-pub use transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply};
-pub use trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest};
-pub use usd::{UnreadableAmount, usd_micros};
-pub use wait::WaitReason;
 pub use who_works::{
     Brings, Cause, Choice, Claims, Named, PersonalChoice, RouterInput, Unusable, Works, model_question,
     profile_warning, who_works,
 };
-pub use work_plan::{PlanFirst, PlanLog, WorkPlan};
-pub use workflow_split::{NotSplit, Workflows, split_workflow};

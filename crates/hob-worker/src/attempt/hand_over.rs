@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hob_domain::{
     BlockReason, Candidate, Catalog, ChangeText, Choice, HandOver, PassedOn, ProfileName, Received, Record,
-    RefusedHandOver, RoutedText, Router, RunId, Sha, Transition, clip, investigation::next_left, visible,
+    RefusedHandOver, RoutedText, Router, RunId, Sha, Transition, investigation::next_left,
 };
 use hob_text::{clip, visible};
 use tokio::time::Instant;

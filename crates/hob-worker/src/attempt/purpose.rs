@@ -1,6 +1,7 @@
 //! The purpose of an attempt's runs: the work, a plan of it if one is wanted first, a report, or an investigation.
 
-use hob_domain::{Brings, PlanBrief, Record, RunPurpose};
+use hob_domain::{Brings, Record, RunPurpose};
+use hob_words::PlanBrief;
 
 use crate::{WorkError, Worker, attempt::job::Job, authorize::label_counts, held_issue::HeldIssue};
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
-    ChosenBy, Claims, Named, Note, PersonalChoice, QUESTION_SYSTEM, Record, ReviewBrief, RoutedText, RouterInput,
-    State, Timestamp, rendered,
+    ChosenBy, Claims, Named, Note, PersonalChoice, QUESTION_SYSTEM, Record, RoutedText, RouterInput, State, Timestamp,
 };
 use hob_forge::Issue;
+use hob_text::rendered;
+use hob_words::ReviewBrief;
 
 use crate::{
     WorkError, Worker,

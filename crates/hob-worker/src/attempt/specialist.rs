@@ -9,10 +9,11 @@ use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::RepositorySettings;
 use hob_domain::{
     Brings, Catalog, CatalogEntry, Cause, Choice, ChosenBy, Deliverable, FailureClass, HandOverTarget, IssueNumber,
-    ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Record, ReviewBrief, RouterInput, Sha, Unusable, Works,
+    ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Record, RouterInput, Sha, Unusable, Works,
     investigation::CaseTemplate, model_question, routing_is_off, who_works,
 };
 use hob_forge::fresh_nonce;
+use hob_words::ReviewBrief;
 use hob_workspace::Remote;
 use tokio::time::Instant;
 
