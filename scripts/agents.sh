@@ -6,7 +6,7 @@
 #     cargo run --release -p hob-bench -- agent --agents-dir FOLDER
 #
 # Needs npm for claude, codex, copilot, gemini, opencode and pi; python3 with venv and pip for aider and
-# mini-swe-agent. goose is on neither registry. What is there already is left as it is.
+# mini-swe-agent. What is there already is left as it is.
 set -euo pipefail
 
 folder="${1:?write scripts/agents.sh FOLDER [NAME…]}"

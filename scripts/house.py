@@ -16,6 +16,11 @@ figure is past its ceiling, and names the files:
   that is safe there. What is done by a path is done wherever a child's link leads; `hob_process::Folder` goes by
   descriptors.
 - manifests: crates that leave out `rust-version` or `lints`. Cargo does not ask for either.
+- tuple-parameters: functions' parameters that are tuples. They evade clippy's `too_many_arguments`, and a name says more.
+- text-errors: `Result<_, String>`, which loses its source and cannot be matched.
+- nested-results: `Result<Result<…>>`, in which the reader has to know which failure is which.
+- own-wildcards: `_` arms of matches on enums of this workspace: a new variant would be no compile error there. In hob-domain
+  clippy holds this; elsewhere its lint would also mean other crates' enums, such as `io::ErrorKind`.
 - dialect: words and turns in comments, messages and pages that a native reader has to decode: a subject without a name, "stands" for "is",
   "X is no Y". The ceiling only goes down.
 
@@ -37,6 +42,9 @@ import tempfile
 import tomllib
 
 CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 278}
+# These only go down. What is left of tuples, nested results and wildcards is in hob-worker, but for two tuples in the router, two
+# results of the repository's ledger, and one wildcard in `follow`.
+CEILINGS |= {"tuple-parameters": 38, "text-errors": 42, "nested-results": 13, "own-wildcards": 4}
 # The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
 IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
 # Files that may use `std::fs` all the same, each with the reason why that is safe.
@@ -93,6 +101,12 @@ BY_NAME = re.compile(
     r"|hard_link|canonicalize|exists|OpenOptions|DirBuilder)"
     r"|\b(?:File\s*::\s*(?:open|create|options)|OpenOptions\s*::\s*new|DirBuilder\s*::\s*new)\b|\.\s*read_dir\s*\("
 )
+FUNCTION = re.compile(r"\bfn\s+(\w+)\s*")
+TUPLE = re.compile(r"\s*(?:&\s*(?:'\w+\s+)?(?:mut\s+)?)*(?=\()")
+ENUM = re.compile(r"\benum\s+(\w+)[^{;]*(?=\{)")
+VARIANT = re.compile(r"(?:#\s*\[[^\]]*\]\s*)*(\w+)")
+NAMED = re.compile(r"\b(\w+)\s*::\s*([A-Z]\w*)\b")
+RESULT = re.compile(r"\bResult\s*(?=<)")
 TEST = re.compile(r"#\[(?:tokio::)?test\b")
 DIALECT = re.compile(r"\b(?:whoever|whatever|stands)\b|(?<!\bthere )\b(?:is|are) no\b", re.IGNORECASE)
 TEST_ITEM = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]")
@@ -144,19 +158,83 @@ def without_tests(code):
     return code, modules
 
 
-def after_generics(text):
-    """`text` after the `<…>` that it begins with."""
+def generics(text):
+    """What is in the `<…>` that `text` begins with, and the text after it."""
     text, depth = text.lstrip(), 0
     if not text.startswith("<"):
-        return text
+        return "", text
     for at, character in enumerate(text):
         if character == "<":
             depth += 1
         elif character == ">" and text[at - 1] != "-":
             depth -= 1
             if not depth:
-                return text[at + 1 :].lstrip()
-    return ""
+                return text[1:at], text[at + 1 :].lstrip()
+    return "", ""
+
+
+def parts(text):
+    """`text` at its commas outside of brackets."""
+    found, depth = [""], 0
+    for at, character in enumerate(text):
+        depth += 1 if character in "([{<" else -1 if character in ")]}" or character == ">" and text[at - 1] not in "-=" else 0
+        if character == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += character
+    return [part.strip() for part in found if part.strip()]
+
+
+def is_tuple(text):
+    """Whether a pattern or a type is a tuple, or a reference to one."""
+    begin = TUPLE.match(text)
+    return bool(begin) and len(parts(text[begin.end() + 1 : closing(text, begin.end())])) > 1
+
+
+def tuple_parameters(code):
+    """The functions with parameters that are tuples, each as often as it has one."""
+    for found in FUNCTION.finditer(code):
+        _, rest = generics(code[found.end() :])
+        if rest.startswith("("):
+            for parameter in parts(rest[1 : closing(rest, 0)]):
+                # The colon of `name: Type`, not that of a path.
+                pattern, _, kind = parameter.partition(": ")
+                if is_tuple(pattern) or is_tuple(kind):
+                    yield found[1]
+
+
+def results(code):
+    """The arguments of each `Result<…>`."""
+    for found in RESULT.finditer(code):
+        yield parts(generics(code[found.end() :])[0])
+
+
+def enums(code):
+    """Each enum with the names of its variants."""
+    for found in ENUM.finditer(code):
+        body = code[found.end() + 1 : closing(code, found.end())]
+        yield found[1], {name[1] for part in parts(body) if (name := VARIANT.match(part))}
+
+
+def outside(code, at, wanted):
+    """The first place from `at` on where `wanted` matches outside of brackets, or the end of `code`."""
+    place = re.compile(rf"{wanted}|[(\[{{]")
+    while (found := place.search(code, at)) and not re.match(wanted, found[0]):
+        at = closing(code, found.start()) + 1
+    return found.start() if found else len(code)
+
+
+def matches(code):
+    """The patterns of each `match`, with their guards."""
+    for found in re.finditer(r"\bmatch\b", code):
+        opening = outside(code, found.end(), r"\{")
+        body, patterns, at = code[opening + 1 : closing(code, opening)], [], 0
+        while (arrow := outside(body, at, "=>")) < len(body):
+            patterns.append(body[at:arrow].strip())
+            block = re.compile(r"=>\s*\{").match(body, arrow)
+            at = closing(body, block.end() - 1) + 1 if block else outside(body, arrow + 2, ",")
+            at = re.compile(r"[\s,]*").match(body, at).end()
+        yield patterns
 
 
 def implementations(code):
@@ -165,7 +243,7 @@ def implementations(code):
         opening = code.find("{", found.end())
         if opening < 0:
             continue
-        header = re.split(r"\bwhere\b", after_generics(code[found.end() : opening]))[0]
+        header = re.split(r"\bwhere\b", generics(code[found.end() : opening])[1])[0]
         trait, _, subject = header.rpartition(" for ") if not header.startswith("for<") else ("", "", "")
         path = re.match(r"[&\s]*(?:'\w+\s+)?(?:mut\s+)?(?:dyn\s+)?((?:\w+\s*::\s*)*\w+)", subject)
         if path:
@@ -248,11 +326,15 @@ class Crate:
     """The files of one crate, and what their names mean."""
 
     def __init__(self, root, folder):
-        manifest = folder.parent / "Cargo.toml"
-        package = tomllib.loads(manifest.read_text(encoding="utf-8"))["package"] if manifest.is_file() else {}
+        manifest = next((m for above in folder.parents if (m := above / "Cargo.toml").is_file()), None)
+        package = tomllib.loads(manifest.read_text(encoding="utf-8"))["package"] if manifest else {}
         self.name = package.get("name", folder.parent.name)
+        # A program in a folder of `src/bin` is a crate of its own.
+        programs = [main.parent for main in folder.glob("bin/*/main.rs")]
         read, tests = [], set()
         for path in sorted(folder.rglob("*.rs")):
+            if any(path.is_relative_to(program) for program in programs):
+                continue
             parts = path.relative_to(folder).with_suffix("").parts
             module = parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
             whole = code_of(path.read_text(encoding="utf-8"))
@@ -386,6 +468,27 @@ def manifests(root):
     return missing
 
 
+def signatures(crates):
+    """The tuples among parameters, and the results without a named error: each place as often as it has one."""
+    found = {"tuple-parameters": [], "text-errors": [], "nested-results": [], "own-wildcards": []}
+    own = collections.defaultdict(set)
+    for name, variants in (enum for crate in crates for file in crate.files for enum in enums(file.code)):
+        own[name] |= variants
+    for file in (file for crate in crates for file in crate.files):
+        found["tuple-parameters"] += [f"{file.path}: {name}" for name in tuple_parameters(file.code)]
+        for arguments in results(file.code):
+            if arguments[1:] == ["String"]:
+                found["text-errors"].append(file.path)
+            if arguments and re.match(r"(?:\w+\s*::\s*)*Result\s*<", arguments[0]):
+                found["nested-results"].append(file.path)
+        own["Self"] = {variant for _, variants in enums(file.code) for variant in variants}
+        for patterns in matches(file.code):
+            named = {found for pattern in patterns for found in NAMED.findall(re.split(r"\bif\b", pattern)[0])}
+            if any(variant in own[name] for name, variant in named if name in own):
+                found["own-wildcards"] += [file.path for pattern in patterns if re.fullmatch(r"_\w*", pattern)]
+    return found
+
+
 def dialect(root):
     """How often each file uses the words that are being replaced, the most first."""
     sources = [path for folder in ("src", "crates/*/src") for top in root.glob(folder) for path in top.rglob("*.rs")]
@@ -397,6 +500,7 @@ def dialect(root):
 def measure(root):
     """Everything that is reported of the sources below `root`."""
     folders = [folder for folder in [root / "src", *sorted(root.glob("crates/*/src"))] if folder.is_dir()]
+    folders += [main.parent for folder in folders for main in sorted(folder.glob("bin/*/main.rs"))]
     crates = [Crate(root, folder) for folder in folders]
     types, calls, imports, tests = {}, [], [], {}
     for crate in crates:
@@ -409,7 +513,7 @@ def measure(root):
             imports += [{"parent": parent, "modules": circle} for circle in circles(edges)]
         for file in crate.files:
             tests.setdefault(crate.name, collections.Counter())["::".join(file.module[:1]) or "lib"] += file.tests
-    files = [file for crate in crates for file in crate.files]
+    files, found = [file for crate in crates for file in crate.files], signatures(crates)
     many = {name: files for name, files in types.items() if len(files) > 1}
     return {
         "impl-files": dict(sorted(many.items(), key=lambda entry: (-len(entry[1]), entry[0]))),
@@ -417,6 +521,7 @@ def measure(root):
         "import-cycles": sorted(imports, key=lambda cycle: -len(cycle["modules"])),
         "by-path": by_path(crates),
         "manifests": manifests(root),
+        **found,
         "dialect": dialect(root),
         "figures": {
             "files": len(files),
@@ -441,7 +546,7 @@ def past(found, ceilings):
         reached[name] = sum(len(cycle[of]) for cycle in found[name])
         if reached[name] > ceilings[name]:
             told[name] = [f"{len(c[of])} {of} of `{c[among]}`: {', '.join(c[of])}" for c in found[name]]
-    for name in ("by-path", "manifests"):
+    for name in ("by-path", "manifests", "tuple-parameters", "text-errors", "nested-results", "own-wildcards"):
         reached[name] = len(found[name])
         if reached[name] > ceilings[name]:
             told[name] = found[name]
@@ -495,16 +600,27 @@ use crate::{
 pub fn g(t: &T) { t.one(); }
 impl T { fn two(&self) { self.one(); } }
 """,
-    "crates/x/src/lib.rs": "//! X.\n",
+    "crates/x/src/lib.rs": """//! X.
+enum E { One, Two { x: u8 } }
+fn f(&self, s: String, f: &(dyn Fn((u8, u8), u8) + Send), g: fn(u8) -> (u8, u8), [a, b]: [u8; 2], (): ()) -> Result<(), E<String>> {
+    one(|(a, b): (u8, u8)| Err("Result<(), String>".into()));
+    match e { E::One => match k { io::ErrorKind::NotFound => 1, _ => 2 }, E::Two { .. } => 3 }
+}
+""",
     "crates/x/Cargo.toml": '[package]\nname = "x"\nrust-version.workspace = true\n[lints]\nworkspace = true\n',
 }
 
-# What is planted, over the clean tree, and the figure that has to tell it.
+# What is planted, over the clean tree, and the figure that has to tell it: the first word.
 PLANTED = {
     "impl-files": {f"src/{name}.rs": "//! .\nuse crate::a::T;\nimpl T {}\n" for name in ("c", "d")},
     "call-cycles": {
         "crates/x/src/lib.rs": "//! X.\nmod y;\npub struct U;\nimpl U { fn up(&self) { self\n  .down(); } }\n",
         "crates/x/src/y.rs": "//! Y.\nuse super::U;\nimpl U { pub(crate) fn down(&self) { if x { self.up() } } }\n",
+    },
+    "import-cycles in src/bin": {
+        "crates/x/src/bin/y/main.rs": "//! Y.\nmod a;\nmod b;\n",
+        "crates/x/src/bin/y/a.rs": "//! A.\nuse crate::b::B;\npub struct A;\n",
+        "crates/x/src/bin/y/b.rs": "//! B.\npub struct B(crate::a::A);\n",
     },
     "import-cycles": {"src/a.rs": "//! A.\nuse crate::{\n    b::{\n        g as h,\n    },\n};\npub struct T;\n"},
     "by-path": {
@@ -512,6 +628,14 @@ PLANTED = {
         "crates/hob-worker/src/lib.rs": "//! W.\nuse std::fs;\nfn x() { rustix::fs::open(); fs::read_dir(x); }\n",
     },
     "dialect": {"docs/a.md": "The record stands for whoever is no person.\n"},
+    "tuple-parameters": {
+        "crates/x/src/lib.rs": "//! X.\nfn f<F: Fn() -> (u8, u8)>(\n    f: F,\n    &(a, b): &'static (u8, &(dyn Fn(u8) + Send)),\n) {}\n"
+    },
+    "text-errors": {"crates/x/src/lib.rs": "//! X.\nfn f() -> Result<Vec<Option<(u8, u8)>>, String> {}\n"},
+    "nested-results": {"crates/x/src/lib.rs": "//! X.\nfn f() -> Result<io::Result<()>, E> {}\n"},
+    "own-wildcards": {
+        "crates/x/src/lib.rs": "//! X.\nenum E { #[a(b)] One(u8), Two { x: u8 } }\nfn f(e: E) { match g({ e }) { E::One(1) if h => {}, _other => {} } }\n"
+    },
     "manifests": {"crates/x/Cargo.toml": '[package]\nname = "x"\nrust-version.workspace = true\n'},
 }
 
@@ -526,11 +650,11 @@ def self_test():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
             found = measure(pathlib.Path(folder))
-            strict = CEILINGS | {"dialect": 0}
+            strict = dict.fromkeys(CEILINGS, 0) | {"impl-files": CEILINGS["impl-files"]}
             told, _ = past(found, strict)
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 code = report(found, strict)
-        expected = set() if kind == "nothing" else {kind}
+        expected = set() if kind == "nothing" else {kind.split()[0]}
         if set(told) != expected or code != len(expected):
             wrong.append(f"{kind} was planted, {told or 'nothing'} was told, exit {code}")
         if kind == "nothing" and found["unit tests"] != {"hob": {"a": 1, "b": 0, "lib": 0}, "x": {"lib": 0}}:

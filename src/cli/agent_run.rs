@@ -11,7 +11,7 @@ use hob_text::{clip, terminal};
 use serde::Serialize;
 
 use crate::cli::{
-    alone::{self, Task},
+    alone::{self, NamedAgent, Task},
     args::{AgentRunArgs, Shared},
     exit::{Exit, fatal},
     json,
@@ -67,7 +67,8 @@ pub(super) async fn run(
     if let Some(session) = resumed {
         (request.run, request.session) = (fresh(session.as_str()), session);
     }
-    let report = alone::run((&setup, &shared, args.auto_approve), (&name, agent.as_ref()), &request, &screen).await?;
+    let agent = NamedAgent { name: &name, agent: agent.as_ref() };
+    let report = alone::run(&setup, &shared, agent, args.auto_approve.into(), &request, &screen).await?;
     tell(&setup, &shared, &name, &request, &report)
 }
 

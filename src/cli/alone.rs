@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     args::Shared,
-    ask,
+    ask::{self, AutoApprove},
     exit::{Exit, fatal},
     investigated,
     local::TASKS,
@@ -117,10 +117,19 @@ pub(super) fn said(outcome: &Outcome) -> (&'static str, String, Option<&str>) {
     (kind, text, title)
 }
 
+/// An agent, by its name in the settings.
+#[derive(Clone, Copy)]
+pub(super) struct NamedAgent<'a> {
+    pub(super) name: &'a str,
+    pub(super) agent: &'a dyn AgentBackend,
+}
+
 /// Runs the agent, and shows its progress.
 pub(super) async fn run(
-    (setup, shared, auto_approve): (&Setup, &Shared, bool),
-    (name, agent): (&str, &dyn AgentBackend),
+    setup: &Setup,
+    shared: &Shared,
+    NamedAgent { name, agent }: NamedAgent<'_>,
+    auto_approve: AutoApprove,
     request: &RunRequest,
     screen: &Screen,
 ) -> anyhow::Result<RunReport> {
@@ -131,7 +140,7 @@ pub(super) async fn run(
     sessions.forget_to_stop(&session);
     let asked_to_stop = tokio::spawn(stop_when_asked(sessions.clone(), session.clone(), cancel.clone()));
     let (sender, progress) = mpsc::channel(256);
-    let approval = ask::approval(auto_approve.into(), settings.limits.approval_time, screen);
+    let approval = ask::approval(auto_approve, settings.limits.approval_time, screen);
     let sandbox = sandbox_of(settings, &setup.state_dir).await;
     let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
     let executor = Executor::new(sessions.clone(), settings.agent.clone());
@@ -140,14 +149,12 @@ pub(super) async fn run(
         drop(context);
         report
     };
-    // An investigation shows its iterations instead of turns.
-    let shows_turns = request.investigation.is_none();
     let mut stream = TaskStream::of(request.run.clone());
     if shared.json {
         let begins = json!({ "event": "agent_started", "agent": name, "session": request.session });
         stream.write(begins, &format!("the agent `{name}` begins"), None)?;
     }
-    let (report, shown) = tokio::join!(run, show(progress, shared, (screen, shows_turns), (stream, &cancel)));
+    let (report, shown) = tokio::join!(run, show(progress, shared, screen, request, stream, &cancel));
     screen.close();
     asked_to_stop.abort();
     sessions.forget_to_stop(&session);
@@ -171,9 +178,13 @@ async fn stop_when_asked(sessions: Sessions, session: RunId, cancel: Cancellatio
 async fn show(
     mut progress: mpsc::Receiver<Progress>,
     shared: &Shared,
-    (screen, shows_turns): (&Screen, bool),
-    (mut stream, cancel): (TaskStream, &CancellationToken),
+    screen: &Screen,
+    request: &RunRequest,
+    mut stream: TaskStream,
+    cancel: &CancellationToken,
 ) -> Result<(), output::Unwritable> {
+    // An investigation shows its iterations instead of turns.
+    let shows_turns = request.investigation.is_none();
     let mut last = None;
     let mut written = Ok(());
     while let Some(news) = progress.recv().await {

@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use anyhow::bail;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use hob_config::parse_duration;
 use hob_domain::IssueNumber;
@@ -456,10 +457,10 @@ pub(super) struct ApproveArgs {
     pub(super) message: String,
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+fn key_value(text: &str) -> anyhow::Result<(String, String)> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        Some(_) | None => Err("write KEY=VALUE, for example `limits.attempts=1`".to_owned()),
+        Some(_) | None => bail!("write KEY=VALUE, for example `limits.attempts=1`"),
     }
 }
 

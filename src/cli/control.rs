@@ -84,8 +84,8 @@ fn answer(issue: IssueNumber, what: &str, asked: Requested) -> serde_json::Value
     json!({ "issue": issue, "session": null, "asked": what, "done": asked == Requested::Done, "command": null })
 }
 
-fn told(shared: &Shared, (answer, text): Answer) -> anyhow::Result<()> {
-    tell(shared, answer, &text)
+fn told(shared: &Shared, Answer { json, text }: Answer) -> anyhow::Result<()> {
+    tell(shared, json, &text)
 }
 
 fn tell(shared: &Shared, answer: serde_json::Value, text: &str) -> anyhow::Result<()> {

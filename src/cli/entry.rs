@@ -102,11 +102,14 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
 async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     let shared = cli.shared;
     // Commands about the program alone work with any settings.
-    match &cli.command {
-        Command::Version => return release::version(&shared),
-        Command::Completions(args) => return release::completions(args),
-        Command::Man(args) => return release::man(args),
-        _other => {}
+    if let Command::Version = &cli.command {
+        return release::version(&shared);
+    }
+    if let Command::Completions(args) = &cli.command {
+        return release::completions(args);
+    }
+    if let Command::Man(args) = &cli.command {
+        return release::man(args);
     }
     let setup = Setup::read(&shared)?;
     output::withhold(&setup.secrets);

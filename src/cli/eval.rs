@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read, path::Path, time::Instant};
 
+use anyhow::{anyhow, bail};
 use hob_domain::{
     Candidate, Catalog, Evaluation, Judged, Likeness, ProfileName, RoutedText, Router, RoutingRules, evaluate,
 };
@@ -109,7 +110,7 @@ async fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
 pub(super) fn lines_of<T>(
     file: &Path,
     max: u64,
-    mut read: impl FnMut(usize, &[u8]) -> Result<T, String>,
+    mut read: impl FnMut(usize, &[u8]) -> anyhow::Result<T>,
 ) -> anyhow::Result<(Vec<T>, Vec<BadLine>)> {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     for (at, bytes) in contents(file, max)?.split(|byte| *byte == b'\n').enumerate() {
@@ -118,7 +119,8 @@ pub(super) fn lines_of<T>(
         }
         match read(at + 1, bytes) {
             Ok(line) => good.push(line),
-            Err(why) => {
+            Err(error) => {
+                let why = error.to_string();
                 output::note(format!("line {}: {}", at + 1, terminal(&why)));
                 bad.push(BadLine { line: at + 1, why });
             }
@@ -134,12 +136,12 @@ fn contents(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read(bytes: &[u8], names: &BTreeSet<&ProfileName>) -> Result<Line, String> {
+fn read(bytes: &[u8], names: &BTreeSet<&ProfileName>) -> anyhow::Result<Line> {
     // Its column is within the line, whose number in the file is reported.
-    let why = |error: serde_json::Error| error.to_string().replace(" at line 1 column", ", column");
+    let why = |error: serde_json::Error| anyhow!(error.to_string().replace(" at line 1 column", ", column"));
     let line: Line = serde_json::from_slice(bytes).map_err(why)?;
     match line.profile.iter().chain(&line.present).find(|profile| !names.contains(profile)) {
-        Some(profile) => Err(format!("there is no profile `{profile}`")),
+        Some(profile) => bail!("there is no profile `{profile}`"),
         None => Ok(line),
     }
 }

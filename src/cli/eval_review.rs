@@ -75,17 +75,21 @@ pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> 
     let reviewer = Reviewer { profile, agent, executor, repo: "review/corpus".parse()? };
     let (mut judged, mut spent) = (Vec::new(), Spend::default());
     for (number, case) in cases.iter().enumerate() {
-        let (found, spend) = look(&setup, &reviewer, (number + 1, case), scratch.path()).await?;
+        let (reviewed, spend) = look(&setup, &reviewer, number + 1, case, scratch.path()).await?;
         spent = spent + spend;
-        let judgement = case.judge(found.as_ref().ok());
+        let (findings, why) = match reviewed {
+            Reviewed::With(findings) => (Some(findings), None),
+            Reviewed::Not(why) => (None, Some(why)),
+        };
+        let judgement = case.judge(findings.as_ref());
         output::note(format!("{}: {}", terminal(&case.id), word(judgement)));
         judged.push(Case {
             id: case.id.clone(),
             language: case.language.clone(),
             kind: case.defect.as_ref().map(|defect| defect.kind.clone()),
             judgement,
-            why: found.as_ref().err().cloned(),
-            findings: found.ok(),
+            why,
+            findings,
         });
     }
     let score: ReviewScore = judged.iter().map(|case| case.judgement).collect();
@@ -97,7 +101,7 @@ pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> 
 }
 
 fn read(file: &Path) -> anyhow::Result<(Vec<ReviewCase>, Vec<BadLine>)> {
-    let read = |_number, bytes: &[u8]| serde_json::from_slice(bytes).map_err(|error| error.to_string());
+    let read = |_number, bytes: &[u8]| Ok(serde_json::from_slice(bytes)?);
     let (cases, bad_lines) = lines_of(file, CASES_MAX, read)?;
     if cases.is_empty() {
         return Err(fatal(Exit::Usage, format!("`{}` has no line with a change", file.display())));
@@ -123,27 +127,35 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     let source = if model.is_some() { ProfileSource::Settings } else { origin.source };
     profile.model = model.or(profile.model);
     let registry = Registry::new(AgentParts::of(settings, &setup.state_dir, &setup.files))?;
-    let agent = registry.narrowed(&settings.agent.default, (&profile, source), &settings.profiles.models)?;
+    let agent = registry.narrowed(&settings.agent.default, &profile, source, &settings.profiles.models)?;
     Ok((profile, agent))
+}
+
+/// The result of a review.
+enum Reviewed {
+    With(Findings),
+    /// There are no findings, for this reason.
+    Not(String),
 }
 
 /// Has one change reviewed; returns the findings, or why there are none, and the cost.
 async fn look(
     setup: &Setup,
     reviewer: &Reviewer,
-    (number, case): (usize, &ReviewCase),
+    number: usize,
+    case: &ReviewCase,
     scratch: &Path,
-) -> anyhow::Result<(Result<Findings, String>, Spend)> {
+) -> anyhow::Result<(Reviewed, Spend)> {
     let folder = tempfile::tempdir_in(scratch)?;
     for (path, text) in case.files() {
         if !path.split('/').all(|part| !matches!(part, "" | "." | "..")) {
-            return Ok((Err(format!("`{path}` is no path of a repository")), Spend::default()));
+            return Ok((Reviewed::Not(format!("`{path}` is no path of a repository")), Spend::default()));
         }
         let path = folder.path().join(path);
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         std::fs::write(path, text)?;
     }
-    let request = request(reviewer, (number, case), folder.path());
+    let request = request(reviewer, number, case, folder.path());
     let (sender, mut lines) = mpsc::channel(64);
     let sandbox = sandbox_of(&setup.settings, &setup.state_dir).await;
     let context = RunContext::new(CancellationToken::new(), sender, child_environment(), sandbox);
@@ -158,16 +170,19 @@ async fn look(
     let report = report?;
     let found = match report.outcome {
         Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => {
-            Findings::read(&said, &case.diff()).map_err(|error| error.to_string())
+            match Findings::read(&said, &case.diff()) {
+                Ok(findings) => Reviewed::With(findings),
+                Err(error) => Reviewed::Not(error.to_string()),
+            }
         }
-        Outcome::Failed { reason, .. } => Err(reason),
-        Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => Err("it asked a person".to_owned()),
-        Outcome::HandOver(_) => Err("it wanted to hand the work over".to_owned()),
+        Outcome::Failed { reason, .. } => Reviewed::Not(reason),
+        Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => Reviewed::Not("it asked a person".to_owned()),
+        Outcome::HandOver(_) => Reviewed::Not("it wanted to hand the work over".to_owned()),
     };
     Ok((found, report.spend))
 }
 
-fn request(reviewer: &Reviewer, (number, case): (usize, &ReviewCase), folder: &Path) -> RunRequest {
+fn request(reviewer: &Reviewer, number: usize, case: &ReviewCase, folder: &Path) -> RunRequest {
     let issue = IssueNumber(number as u64);
     let brief = look_brief(&LookParts {
         repo: &reviewer.repo,

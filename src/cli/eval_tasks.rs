@@ -106,7 +106,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
         output::note(format!("{} already in `{}`", count(results.trials().len(), "trial"), folder.display()));
     }
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let evaluation = Evaluation::new(setup, &shared, &args, (agent, screen))?;
+    let evaluation = Evaluation::new(setup, &shared, &args, agent, screen)?;
     let failed = evaluation.all(&wanted, jobs, &shared, &mut results).await?;
     evaluation.screen.close();
     let trials = results.trials();
@@ -194,7 +194,7 @@ fn default_results(path: &Path, agent: &str) -> PathBuf {
 }
 
 impl Evaluation {
-    fn new(setup: Setup, shared: &Shared, args: &TasksArgs, (agent, screen): (String, Screen)) -> anyhow::Result<Self> {
+    fn new(setup: Setup, shared: &Shared, args: &TasksArgs, agent: String, screen: Screen) -> anyhow::Result<Self> {
         let backend = if args.recorded { None } else { Some(backend(&setup, &agent, None)?) };
         let boxed = sandbox_of_tier(&setup.settings, Tier::Box, &setup.state_dir, launcher());
         let verifier = Verifier::new(boxed, child_environment());

@@ -10,7 +10,7 @@ use hob_domain::{
 use hob_text::clip;
 
 use crate::cli::{
-    alone,
+    alone::{self, NamedAgent},
     args::{InvestigateArgs, Shared},
     exit::{Exit, fatal},
     investigated::{self, Ended},
@@ -45,7 +45,7 @@ pub(super) async fn investigate(
 ) -> anyhow::Result<()> {
     setup.record = std::mem::take(&mut args.record).folder()?;
     let mut begun = begin(&setup, &args).await?;
-    let who = investigator(&setup, (&shared, &args), &begun.agent, std::mem::take(&mut begun.by)).await?;
+    let who = investigator(&setup, &shared, &args, &begun.agent, std::mem::take(&mut begun.by)).await?;
     if let Some(template) = who.template.clone() {
         begun.case.template = template.with_questions(&begun.case.template.questions);
     }
@@ -58,9 +58,9 @@ pub(super) async fn investigate(
     if shared.verbosity() != Verbosity::Quiet {
         screen.line(format!("The session is {}.", begun.session));
     }
-    let request = request(&setup, &args, (&begun, &who), folder)?;
-    let agent = (who.name.as_str(), who.agent.as_ref());
-    let report = alone::run((&setup, &shared, args.auto_approve), agent, &request, &screen).await?;
+    let request = request(&setup, &args, &begun, &who, folder)?;
+    let agent = NamedAgent { name: &who.name, agent: who.agent.as_ref() };
+    let report = alone::run(&setup, &shared, agent, args.auto_approve.into(), &request, &screen).await?;
     let record = sessions::of(&setup).investigation(&begun.session)?;
     let Some(record) = record else {
         let why = sessions::outcome(&report.outcome);
@@ -113,7 +113,8 @@ fn one_line(text: &str) -> String {
 fn request(
     setup: &Setup,
     args: &InvestigateArgs,
-    (begun, who): (&Begun, &Investigator),
+    begun: &Begun,
+    who: &Investigator,
     folder: PathBuf,
 ) -> anyhow::Result<RunRequest> {
     let budgets = setup.settings.limits.budgets();

@@ -44,7 +44,8 @@ pub(super) struct OfCase {
 /// Builds the agent, by the profile that is named now, otherwise by the one that the case began with.
 pub(super) async fn investigator(
     setup: &Setup,
-    (shared, args): (&Shared, &InvestigateArgs),
+    shared: &Shared,
+    args: &InvestigateArgs,
     agent: &str,
     OfCase { profile: of_case, profiles }: OfCase,
 ) -> anyhow::Result<Investigator> {
@@ -63,21 +64,24 @@ pub(super) async fn investigator(
     let folder = folder.as_deref();
     let profile = match (&args.profile, of_case) {
         (None, None) => None,
-        (Some(name), _) => {
-            let found = find(setup, (shared, folder), name).await?;
-            Some(found.map_err(|why| fatal(Exit::NotFound, why))?)
-        }
-        (None, Some(name)) => {
-            let found = find(setup, (shared, folder), &name).await?;
-            found.map_err(|why| output::warn(&format!("the agent goes on without its profile: {why}"))).ok()
-        }
+        (Some(name), _) => match find(setup, shared, folder, name).await? {
+            ProfileSearch::Found(profile, source) => Some((*profile, source)),
+            ProfileSearch::Missing(why) => return Err(fatal(Exit::NotFound, why)),
+        },
+        (None, Some(name)) => match find(setup, shared, folder, &name).await? {
+            ProfileSearch::Found(profile, source) => Some((*profile, source)),
+            ProfileSearch::Missing(why) => {
+                output::warn(&format!("the agent goes on without its profile: {why}"));
+                None
+            }
+        },
     };
     let Some((profile, source)) = profile else {
         let agent_of = registry.get(agent).map_err(unhealthy)?;
         let (limits, brief) = Default::default();
         return Ok(Investigator { name: agent.to_owned(), agent: agent_of, limits, brief, template: None });
     };
-    let narrowed = registry.narrowed(agent, (&profile, source), &settings.profiles.models).map_err(unhealthy)?;
+    let narrowed = registry.narrowed(agent, &profile, source, &settings.profiles.models).map_err(unhealthy)?;
     for note in &narrowed.notes {
         output::warn(&format!("the profile `{}`: {note}", profile.name));
     }
@@ -88,13 +92,16 @@ pub(super) async fn investigator(
     Ok(Investigator { name, agent, limits, brief, template })
 }
 
+/// What a search for a profile found.
+enum ProfileSearch {
+    Found(Box<Profile>, ProfileSource),
+    /// Nothing usable, and why.
+    Missing(String),
+}
+
 /// The profile of this name: of the clone around the current folder, of the settings' folder or the named one, or Hob's
-/// own. The inner error says why there is none.
-async fn find(
-    setup: &Setup,
-    (shared, folder): (&Shared, Option<&Path>),
-    name: &str,
-) -> anyhow::Result<Result<(Profile, ProfileSource), String>> {
+/// own.
+async fn find(setup: &Setup, shared: &Shared, folder: Option<&Path>, name: &str) -> anyhow::Result<ProfileSearch> {
     let missing = match folder {
         Some(folder) => {
             let folder = folder.display();
@@ -102,16 +109,16 @@ async fn find(
         }
         None => format!("there is no profile `{name}` here: `hob agents` lists them"),
     };
-    let Ok(name) = name.parse::<ProfileName>() else { return Ok(Err(missing)) };
+    let Ok(name) = name.parse::<ProfileName>() else { return Ok(ProfileSearch::Missing(missing)) };
     let (catalog, _) = catalog_here(setup, shared, folder).await?;
     catalog.warnings.iter().for_each(|warning| output::warn(warning));
     let fault = catalog.damaged(&name).and_then(CatalogEntry::fault);
     Ok(match (catalog.get(&name), fault) {
         (Some((profile, origin)), fault) => {
             fault.iter().for_each(|fault| output::warn(fault));
-            Ok((profile.clone(), origin.source))
+            ProfileSearch::Found(Box::new(profile.clone()), origin.source)
         }
-        (None, Some(fault)) => Err(fault),
-        (None, None) => Err(missing),
+        (None, Some(fault)) => ProfileSearch::Missing(fault),
+        (None, None) => ProfileSearch::Missing(missing),
     })
 }

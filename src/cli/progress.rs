@@ -152,7 +152,7 @@ pub(super) fn sink(view: View, screen: &Screen, cancel: &CancellationToken) -> (
     let sink: EventSink = Arc::new(move |repo, event| {
         let seconds = started.elapsed().as_secs_f64();
         if let Some(verbosity) = view.show.lines() {
-            locked(&lines).show(&screen, (seconds, repo, event), verbosity);
+            locked(&lines).show(&screen, seconds, repo, event, verbosity);
         }
         if matches!(view.show, Show::Json | Show::Both(_))
             && let Err(error) = locked(&stream).write(repo, event)
@@ -216,7 +216,7 @@ impl Lines {
         Self { view, live: Live::default(), published: BTreeSet::new(), polled: BTreeMap::new() }
     }
 
-    fn show(&mut self, screen: &Screen, (seconds, repo, event): (f64, &RepoName, &WorkEvent), verbosity: Verbosity) {
+    fn show(&mut self, screen: &Screen, seconds: f64, repo: &RepoName, event: &WorkEvent, verbosity: Verbosity) {
         let (issue, text) = line(event, self.view.addresses);
         self.live.see(repo, event, anstream::adapter::strip_str(&text).to_string().trim(), Instant::now());
         if !self.is_shown(repo, event, verbosity) {

@@ -63,9 +63,8 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
 }
 
 fn brief(lines: &[Line]) -> String {
-    let first = lines.iter().find_map(|line| match &line.event {
-        SessionEvent::Started { brief, .. } => Some(brief.clone()),
-        _other => None,
+    let first = lines.iter().find_map(|line| {
+        if let SessionEvent::Started { brief, .. } = &line.event { Some(brief.clone()) } else { None }
     });
     first.unwrap_or_default()
 }

@@ -38,7 +38,7 @@ pub(super) async fn routing(setup: Setup, shared: Shared) -> anyhow::Result<()> 
     }
     unreadable.iter().for_each(|bad| output::note(terminal(bad)));
     if failed.is_none() || !routed.is_empty() {
-        show(&shared, &routed, &unreadable, (rules, naming))?;
+        show(&shared, &routed, &unreadable, rules, naming)?;
     }
     failed.map_or(Ok(()), Err)
 }
@@ -47,7 +47,8 @@ fn show(
     shared: &Shared,
     routed: &[(RepoName, Routed)],
     unreadable: &[String],
-    (rules, naming): (RoutingRules, Naming),
+    rules: RoutingRules,
+    naming: Naming,
 ) -> anyhow::Result<()> {
     let overview = routing_overview(routed.iter().map(|(_, one)| &one.choice), rules);
     if shared.json {

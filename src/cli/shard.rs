@@ -11,6 +11,11 @@ pub(super) struct Shard {
     of: u64,
 }
 
+/// A text that names no part.
+#[derive(Debug, thiserror::Error)]
+#[error("write I/N with I from 1 to N, for example `1/4`")]
+pub(super) struct InvalidShard;
+
 impl Shard {
     pub(super) fn has(self, issue: IssueNumber) -> bool {
         issue.0 % self.of == self.index - 1
@@ -18,13 +23,13 @@ impl Shard {
 }
 
 impl FromStr for Shard {
-    type Err = String;
+    type Err = InvalidShard;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, InvalidShard> {
         let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match parts {
             Some((index, of)) if index >= 1 && index <= of => Ok(Self { index, of }),
-            Some(_) | None => Err("write I/N with I from 1 to N, for example `1/4`".to_owned()),
+            Some(_) | None => Err(InvalidShard),
         }
     }
 }

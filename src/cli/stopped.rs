@@ -17,8 +17,13 @@ use crate::cli::{
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOKS: Duration = Duration::from_millis(100);
 
-/// The result: for programs, and for people.
-pub(super) type Answer = (Value, String);
+/// The result.
+pub(super) struct Answer {
+    /// For programs.
+    pub(super) json: Value,
+    /// For people.
+    pub(super) text: String,
+}
 
 /// Ends its run in order. It can be resumed.
 pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
@@ -29,7 +34,7 @@ pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
         true => format!("The session {id} is paused. `{command}` goes on."),
         false => format!("The session {id} was asked to stop. Then `{command}` goes on."),
     };
-    Ok((answer(&record, "paused", stopped), text))
+    Ok(Answer { json: answer(&record, "paused", stopped), text })
 }
 
 /// Names the command that resumes it.
@@ -37,7 +42,7 @@ pub(super) fn resume(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
     let (_, record) = find(setup, text, "resume")?;
     may_go_on(&record)?;
     let text = format!("`{}` goes on with the session.", command(&record));
-    Ok((answer(&record, "resumed", false), text))
+    Ok(Answer { json: answer(&record, "resumed", false), text })
 }
 
 /// Ends it for good.
@@ -60,7 +65,7 @@ pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answe
         session.add(SessionEvent::Ended { outcome: SessionRecord::end_for_good(), spend: Spend::default() });
         session.flush().await;
     }
-    Ok((answer(&record, "terminated", true), format!("The session {id} has ended for good.")))
+    Ok(Answer { json: answer(&record, "terminated", true), text: format!("The session {id} has ended for good.") })
 }
 
 fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, SessionRecord)> {

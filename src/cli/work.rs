@@ -65,7 +65,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     watch.written()?;
     let (issues, summary) = done?;
     let repo = worker.forge().repo();
-    let worked: Vec<Worked> = issues.iter().map(|one| worked(one, repo, (&sessions, &before), &watch)).collect();
+    let worked: Vec<Worked> = issues.iter().map(|one| worked(one, repo, &sessions, &before, &watch)).collect();
     if shared.verbosity() != Verbosity::Quiet {
         tell_people(&summary);
     }
@@ -117,7 +117,8 @@ fn bills(sessions: &Sessions) -> BTreeMap<RunId, Spend> {
 fn worked<'a>(
     one: &'a WorkedOn,
     repo: &RepoName,
-    (sessions, before): (&Sessions, &BTreeMap<RunId, Spend>),
+    sessions: &Sessions,
+    before: &BTreeMap<RunId, Spend>,
     watch: &Watch,
 ) -> Worked<'a> {
     let of_issue = |record: &SessionRecord| record.issue == one.issue && record.repo == *repo;

@@ -27,11 +27,11 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-worker", &["hob-text", "hob-domain", "hob-words", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-workspace", "hob-agent"]),
     ("hob-eval", &["hob-process", "hob-sandbox"]),
     ("github-emulator", &[]),
-    ("hob-bench", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent"]),
+    ("hob-bench", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent", "github-emulator"]),
 ];
 
 /// Dependencies that tests and examples may have beyond the map.
-const DEV: &[(&str, &str)] = &[("hob", "hob-bench"), ("hob", "hob-workspace"), ("hob-bench", "github-emulator")];
+const DEV: &[(&str, &str)] = &[("hob", "hob-bench"), ("hob", "hob-workspace")];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -89,7 +89,7 @@ impl Yard {
 
     async fn prepare(&self) -> Checkout {
         let base = self.workspace.fetch(&self.remote, &main_branch()).await.unwrap();
-        self.workspace.prepare((&self.remote, IssueNumber(7)), &work_branch(), &base, Leftover::Remove).await.unwrap()
+        self.workspace.prepare(&self.remote, IssueNumber(7), &work_branch(), &base, Leftover::Remove).await.unwrap()
     }
 
     async fn push(&self, checkout: &Checkout, head: &Sha, expected: Option<&Sha>) -> Result<(), WorkspaceError> {
@@ -519,7 +519,7 @@ async fn issues_of_one_repository_are_prepared_at_the_same_time() {
     let one = async |number: u64| {
         let base = yard.workspace.fetch(&yard.remote, &main_branch()).await?;
         let branch: BranchName = format!("hob/{number}").parse().unwrap();
-        yard.workspace.prepare((&yard.remote, IssueNumber(number)), &branch, &base, Leftover::Remove).await
+        yard.workspace.prepare(&yard.remote, IssueNumber(number), &branch, &base, Leftover::Remove).await
     };
     for made in futures_util::future::join_all((1..=6).map(one)).await {
         assert!(made.unwrap().folder().join("src/a.txt").exists());
@@ -544,7 +544,7 @@ async fn a_branch_without_common_history_is_refused() {
     let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
     let error = yard
         .workspace
-        .prepare((&yard.remote, IssueNumber(7)), &work_branch(), &base, Leftover::Remove)
+        .prepare(&yard.remote, IssueNumber(7), &work_branch(), &base, Leftover::Remove)
         .await
         .unwrap_err();
     assert!(matches!(error, WorkspaceError::UnrelatedHistory { .. }), "{error}");
@@ -565,8 +565,8 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
         let folder = checkout.proof(sha).await.unwrap();
         let sandbox = crate::harness::sandbox();
         let (confined, _home) = Confined::to(&folder, &sandbox, child_environment()).await.unwrap();
-        let confined = (&confined.plan, &confined.environment);
-        run_checks(&folder, &commands, confined, limits, &CancellationToken::new()).await.unwrap()
+        let Confined { plan, environment } = &confined;
+        run_checks(&folder, &commands, plan, environment, limits, &CancellationToken::new()).await.unwrap()
     };
     let evidence = Evidence { base: run(checkout.base()).await, head: run(&head).await };
     assert_eq!(evidence.verdict(), Verdict::RedToGreen { repaired: vec![commands[0].clone()] }, "{evidence:?}");
@@ -760,7 +760,7 @@ async fn a_repository_takes_no_more_of_the_disk_than_it_may() {
     let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
     let (repo, place) = (yard.remote.repo(), yard.home.path().join("state/acme/site"));
     let prepare = async |issue, used: u64| {
-        let checkout = yard.workspace.prepare((&yard.remote, issue), &work_branch(), &base, Leftover::Remove).await;
+        let checkout = yard.workspace.prepare(&yard.remote, issue, &work_branch(), &base, Leftover::Remove).await;
         let checkout = checkout.unwrap();
         fs::write(checkout.folder().join("large"), vec![1; 1 << 20]).unwrap();
         let index = place.join(format!("issues/{issue}/git/index"));

@@ -161,7 +161,7 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
     let remote = yard.remote(Some("s3cret"));
     let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
     let checkout =
-        yard.workspace.prepare((&remote, IssueNumber(7)), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
+        yard.workspace.prepare(&remote, IssueNumber(7), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
     assert_eq!(fs::read_to_string(checkout.folder().join("a.txt")).unwrap(), "one\n");
     fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };

@@ -39,24 +39,27 @@ pub(super) fn binding(repo: &Repository, branch: &str, role: Role) -> impl Itera
     protection.cloned().map(|rules| (Source::Protection, rules)).into_iter().chain(ruleset)
 }
 
-/// The rules that forbid to move a branch so, with GitHub's message; `None` if none do.
+/// Which of the rules [`binding`] an account forbid to move their branch so, with GitHub's message; `None` if none do.
 pub(super) fn forbids(
     git: &Git,
-    known: (&Repository, &Accounts),
-    branch: &str,
-    role: Role,
-    (old, tip): (Option<Oid>, Tip),
+    repo: &Repository,
+    accounts: &Accounts,
+    rules: impl Iterator<Item = (Source, BranchRules)>,
+    old: Option<Oid>,
+    tip: Tip,
 ) -> Option<(Source, String)> {
     let old = old?;
-    binding(known.0, branch, role)
-        .find_map(|(source, rules)| Some((source, objection(git, known, &rules, (old, tip))?)))
+    let mut rules = rules;
+    rules.find_map(|(source, rules)| Some((source, objection(git, repo, accounts, &rules, old, tip)?)))
 }
 
 fn objection(
     git: &Git,
-    (repo, accounts): (&Repository, &Accounts),
+    repo: &Repository,
+    accounts: &Accounts,
     rules: &BranchRules,
-    (old, tip): (Oid, Tip),
+    old: Oid,
+    tip: Tip,
 ) -> Option<String> {
     let new = match tip {
         Tip::Gone => return Some("Cannot delete this branch".to_owned()),

@@ -4,10 +4,7 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock},
     task::{Context, Poll},
 };
 
@@ -22,34 +19,46 @@ use tokio::{
 
 /// The right to end a connection.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Hangup(Arc<AtomicBool>);
+pub struct Hangup(Arc<OnceLock<Ending>>);
+
+/// What the peer sees.
+#[derive(Debug, Clone, Copy)]
+enum Ending {
+    Close,
+    Reset,
+}
 
 impl Hangup {
-    /// Ends the connection: nothing more is written to it.
-    pub(super) fn now(&self) {
-        self.0.store(true, Ordering::Relaxed);
+    /// Closes the connection: nothing more is written to it.
+    pub fn close(&self) {
+        self.0.set(Ending::Close).ok();
+    }
+
+    /// Resets the connection at its next read or write: what is written by then is sent.
+    pub fn reset(&self) {
+        self.0.set(Ending::Reset).ok();
     }
 }
 
-impl Connected<IncomingStream<'_, Lines>> for Hangup {
-    fn connect_info(stream: IncomingStream<'_, Lines>) -> Self {
+impl Connected<IncomingStream<'_, HangupListener>> for Hangup {
+    fn connect_info(stream: IncomingStream<'_, HangupListener>) -> Self {
         stream.io().hangup.clone()
     }
 }
 
 /// The listener of such connections.
 #[derive(Debug)]
-pub(super) struct Lines(pub(super) TcpListener);
+pub struct HangupListener(pub TcpListener);
 
-impl Listener for Lines {
-    type Io = Line;
+impl Listener for HangupListener {
+    type Io = HangupStream;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Line, SocketAddr) {
+    async fn accept(&mut self) -> (HangupStream, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.0).await;
         // Small answers go out at once.
         stream.set_nodelay(true).ok();
-        (Line { stream, hangup: Hangup::default() }, address)
+        (HangupStream { stream, hangup: Hangup::default() }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -59,25 +68,31 @@ impl Listener for Lines {
 
 /// One such connection.
 #[derive(Debug)]
-pub(super) struct Line {
+pub struct HangupStream {
     stream: TcpStream,
     hangup: Hangup,
 }
 
-impl Line {
+impl HangupStream {
     fn check(&self) -> io::Result<()> {
-        if self.hangup.0.load(Ordering::Relaxed) { Err(io::ErrorKind::ConnectionReset.into()) } else { Ok(()) }
+        match self.hangup.0.get() {
+            None => return Ok(()),
+            Some(Ending::Close) => {}
+            // Closed without lingering, the peer gets a reset and not an ordinary end.
+            Some(Ending::Reset) => drop(self.stream.set_zero_linger()),
+        }
+        Err(io::ErrorKind::ConnectionReset.into())
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for HangupStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.check()?;
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for HangupStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         self.check()?;
         Pin::new(&mut self.stream).poll_write(cx, buf)
@@ -89,6 +104,7 @@ impl AsyncWrite for Line {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check()?;
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 

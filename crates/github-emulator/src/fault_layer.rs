@@ -103,7 +103,7 @@ fn made_up(
 /// Ends the connection; a client in the same process, which has none, gets a body that fails.
 fn hang_up(hangup: Option<Hangup>) -> Response {
     if let Some(hangup) = hangup {
-        hangup.now();
+        hangup.close();
     }
     broken(Bytes::new())
 }

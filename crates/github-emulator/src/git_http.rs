@@ -261,7 +261,8 @@ fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'
             Some(new) => Tip::Is(new),
         };
         let branch = name.strip_prefix("refs/heads/").unwrap_or_default();
-        match forbids(&git, (repo, &state.accounts), branch, target.role, (oid(&command.old), tip)) {
+        let rules = binding(repo, branch, target.role);
+        match forbids(&git, repo, &state.accounts, rules, oid(&command.old), tip) {
             Some((Source::Protection, sentence)) => {
                 let message = format!("GH006: Protected branch update failed for {name}. {sentence}");
                 return Some(("protected branch hook declined", message));

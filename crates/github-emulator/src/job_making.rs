@@ -13,8 +13,14 @@ use super::{
 };
 use crate::names::{Login, RepoName, Timestamp};
 
-/// A run's commit: its id, its branch and the title that the run takes from it.
-pub(super) type Of = (String, Option<String>, String);
+/// The commit of a run.
+#[derive(Debug, Clone)]
+pub(super) struct RunCommit {
+    pub(super) sha: String,
+    pub(super) branch: Option<String>,
+    /// The title that the run takes from it.
+    pub(super) title: String,
+}
 
 /// <https://docs.github.com/rest/actions/workflows#get-a-workflow>
 const WORKFLOW_STATES: [&str; 5] = ["active", "deleted", "disabled_fork", "disabled_inactivity", "disabled_manually"];
@@ -38,7 +44,10 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
     let run = with(&mut forge.state(), name, |repo| {
         let mut run = match run_of(repo, job, &sha) {
             Some(known) => known.clone(),
-            None => new_run(forge, repo, (workflow_of(job), event_of(job)), (sha.clone(), branch, title)),
+            None => {
+                let commit = RunCommit { sha: sha.clone(), branch, title };
+                new_run(forge, repo, workflow_of(job), event_of(job), commit)
+            }
         };
         run.updated_at = now;
         if repo.checks.values().any(|other| other.name == job.name && is_of(other, &run)) {
@@ -196,8 +205,9 @@ pub(super) fn is_of(check: &CheckRun, run: &WorkflowRun) -> bool {
 pub(super) fn new_run(
     forge: &Forge,
     repo: &Repository,
-    (workflow, event): (&str, &str),
-    (sha, branch, title): Of,
+    workflow: &str,
+    event: &str,
+    RunCommit { sha, branch, title }: RunCommit,
 ) -> WorkflowRun {
     let workflow = workflow.to_owned();
     let known = repo.runs.values().rev().find(|run| run.workflow == workflow);

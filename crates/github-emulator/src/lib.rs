@@ -81,6 +81,7 @@ mod wire;
 pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
 pub use branch_rules::{BranchRules, RequiredCheck, RequiredChecks, RequiredReviews};
+pub use connection::{Hangup, HangupListener, HangupStream};
 pub use faults::{Fault, InvalidFault, What, When};
 pub use forge::LoggedRequest;
 pub use job::{Annotation, AnnotationLevel, Job, JobChange, JobConclusion, JobIds, JobStatus, JobStep};

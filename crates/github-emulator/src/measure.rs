@@ -18,7 +18,8 @@ const EMAIL: &str = "noreply@github.com";
 pub(super) fn measure(
     git: &Repository,
     number: u64,
-    (base, head): (Oid, Oid),
+    base: Oid,
+    head: Oid,
     state: IssueState,
 ) -> Result<Measured, git2::Error> {
     let files = changes(git, base, head)?;
@@ -42,7 +43,8 @@ pub(super) fn measure(
 pub(super) fn with_signatures(
     measured: Measured,
     git: &Repository,
-    (base, head): (Oid, Oid),
+    base: Oid,
+    head: Oid,
     accounts: &Accounts,
 ) -> Result<Measured, git2::Error> {
     Ok(Measured { verified: all_verified(git, base, head, accounts)?, ..measured })

@@ -20,6 +20,14 @@ pub(super) struct Fit {
     pub(super) verified: bool,
 }
 
+/// How a pull request is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MergeMethod {
+    Merge,
+    Squash,
+    Rebase,
+}
+
 /// Whether a pull request can be merged. <https://docs.github.com/graphql/reference/enums#mergestatestatus>
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergeState {
@@ -80,7 +88,7 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
         Some(true) => {}
     }
     let all: Vec<&BranchRules> = repo.rules_of(&pull.base_ref).collect();
-    if all.iter().any(|rules| !unmet(repo, accounts, pull, (rules, fit)).is_empty()) {
+    if all.iter().any(|rules| !unmet(repo, accounts, pull, rules, fit).is_empty()) {
         return MergeState::Blocked;
     }
     if fit.behind && all.iter().any(|rules| is_strict(rules)) {
@@ -91,22 +99,23 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
     if failed { MergeState::Unstable } else { MergeState::Clean }
 }
 
-/// Why rules forbid the merge of a pull request, in GitHub's sentences; `None` if they do not. The last argument is the
-/// merging account's role, and whether it makes a merge commit.
+/// Why rules forbid the merge of a pull request, in GitHub's sentences; `None` if they do not. `role` is that of the
+/// merging account.
 pub(super) fn forbids(
     repo: &Repository,
     accounts: &Accounts,
     issue: &Issue,
     fit: Fit,
-    (role, by_merge_commit): (Role, bool),
+    role: Role,
+    method: MergeMethod,
 ) -> Option<String> {
     let pull = issue.pull.as_ref()?;
     let said = |rules: &BranchRules| {
-        let mut all = unmet(repo, accounts, pull, (rules, fit));
+        let mut all = unmet(repo, accounts, pull, rules, fit);
         if fit.behind && is_strict(rules) {
             all.push("Head branch is out of date. Review and try the merge again.".to_owned());
         }
-        if rules.required_linear_history && by_merge_commit {
+        if rules.required_linear_history && method == MergeMethod::Merge {
             all.push("This branch must not contain merge commits.".to_owned());
         }
         all
@@ -147,7 +156,7 @@ pub(super) fn checks_of(rules: &BranchRules) -> Vec<RequiredCheck> {
 }
 
 /// The unmet requirements of a pull request, apart from the merge method and the base's tip.
-fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, (rules, fit): (&BranchRules, Fit)) -> Vec<String> {
+fn unmet(repo: &Repository, accounts: &Accounts, pull: &Pull, rules: &BranchRules, fit: Fit) -> Vec<String> {
     let mut said: Vec<String> = checks_unmet(repo, &pull.head_sha, &checks_of(rules)).into_iter().collect();
     if let Some(wanted) = &rules.required_pull_request_reviews {
         let count = wanted.required_approving_review_count;

@@ -32,7 +32,7 @@ fn touch(call: &Call, fields: &mut Map<String, Value>) {
     if !is_comment || fields.contains_key("title") {
         return;
     }
-    let shown = updated(&call.forge.temper, id, (created, before), call.now);
+    let shown = updated(&call.forge.temper, id, created, before, call.now);
     fields.insert("updated_at".to_owned(), time(shown));
 }
 

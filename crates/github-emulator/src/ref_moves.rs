@@ -78,7 +78,7 @@ pub(super) fn moved(
     for (number, head) in heads {
         repo.reference(&format!("refs/pull/{number}/head"), head, true, "")?;
         follow_test_merge(forge, repo, name, number)?;
-        queue_synchronize(forge, name, actor, (number, change));
+        queue_synchronize(forge, name, actor, number, change);
     }
     Ok(())
 }
@@ -92,8 +92,8 @@ fn follow_test_merge(forge: &Forge, repo: &git2::Repository, name: &RepoName, nu
         known.and_then(|issue| issue.pull.as_ref()).map(|pull| (pull.base_sha.clone(), pull.head_sha.clone()))
     };
     if let Some((base, head)) = sides {
-        let tips = (git2::Oid::from_str(&base)?, git2::Oid::from_str(&head)?);
-        let measured = measure(repo, number, tips, IssueState::Open)?;
+        let (base, head) = (git2::Oid::from_str(&base)?, git2::Oid::from_str(&head)?);
+        let measured = measure(repo, number, base, head, IssueState::Open)?;
         follow_merge(repo, number, &measured)?;
     }
     Ok(())

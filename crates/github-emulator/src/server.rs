@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     api, attachments,
     branch_rules::BranchRules,
-    connection::{Hangup, Lines},
+    connection::{Hangup, HangupListener},
     control, control_jobs, control_pulls,
     envelope::envelope,
     fault_layer::faulty,
@@ -108,7 +108,8 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let (stopped, serving) = (stop.clone(), router.clone());
     let server = tokio::spawn(async move {
         let serving = serving.into_make_service_with_connect_info::<Hangup>();
-        let served = axum::serve(Lines(listener), serving).with_graceful_shutdown(stopped.cancelled_owned()).await;
+        let served =
+            axum::serve(HangupListener(listener), serving).with_graceful_shutdown(stopped.cancelled_owned()).await;
         if let Err(error) = served {
             tracing::error!(%error, "the embedded forge stopped: {error}");
         }

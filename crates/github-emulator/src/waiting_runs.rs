@@ -4,7 +4,7 @@
 
 use super::{
     forge::Forge,
-    job_making::{add_actions, is_of, new_run, queued, tell},
+    job_making::{RunCommit, add_actions, is_of, new_run, queued, tell},
     refusal::Refusal,
     state::{CheckRun, Repository, State, WorkflowRun},
 };
@@ -34,8 +34,9 @@ pub(super) fn hold(forge: &Forge, repo: &mut Repository, actor: &Login, number: 
     let Some((issue, pull)) = repo.issues.get(&number).and_then(|issue| Some((issue, issue.pull.as_ref()?))) else {
         return;
     };
-    let of = (pull.head_sha.clone(), Some(pull.head_ref.clone()), issue.title.clone());
-    let new = |workflow| new_run(forge, repo, (workflow, EVENT), of.clone());
+    let commit =
+        RunCommit { sha: pull.head_sha.clone(), branch: Some(pull.head_ref.clone()), title: issue.title.clone() };
+    let new = |workflow| new_run(forge, repo, workflow, EVENT, commit.clone());
     let runs: Vec<WorkflowRun> = repo.pull_workflows.keys().map(|workflow| new(workflow)).collect();
     for run in runs {
         repo.runs.insert(run.id, run);

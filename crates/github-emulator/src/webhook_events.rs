@@ -92,7 +92,7 @@ pub(super) fn queue_push(
 }
 
 /// Queues the event of a pull request whose head has moved.
-pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, (number, change): (u64, &RefMove)) {
+pub(super) fn queue_synchronize(forge: &Forge, name: &RepoName, actor: &Login, number: u64, change: &RefMove) {
     let Some(hooks) = &forge.webhooks else { return };
     let state = forge.state();
     let Some(view) = view_of(forge, &state, name) else { return };
@@ -238,9 +238,9 @@ fn measured(forge: &Forge, mut webhook: WebhookEvent) -> WebhookEvent {
     let git = forge.git.open(id);
     let number = pull["number"].as_u64().unwrap_or_default();
     let measured = git.and_then(|git| {
-        let sides = (tip("base")?, tip("head")?);
-        let found = measure(&git, number, sides, state)?;
-        with_signatures(found, &git, sides, &forge.state().accounts)
+        let (base, head) = (tip("base")?, tip("head")?);
+        let found = measure(&git, number, base, head, state)?;
+        with_signatures(found, &git, base, head, &forge.state().accounts)
     });
     let found = measured.unwrap_or_default();
     let state_now = forge.state();

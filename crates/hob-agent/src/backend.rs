@@ -4,7 +4,11 @@
 //! Guarantees required of a backend: it returns before the request's time is over or soon after `cancel`; none of its
 //! children survives; it writes only into the request's folder and its own session.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    error::Error,
+    fmt::Display,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use hob_domain::{
     Checklist, FailureClass, Progress, RunReport, RunRequest, Spend, TestCommand, investigation::Iteration,
@@ -229,8 +233,55 @@ pub struct Machine<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct AgentError {
-    /// The problem and its remedy.
+    /// The problem and its remedy; it includes the source's text.
     pub reason: String,
     /// Whether trying again can help.
     pub failure: FailureClass,
+    /// The error behind it, if there is one.
+    pub source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl AgentError {
+    /// An error without another one behind it.
+    pub fn new(failure: FailureClass, reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), failure, source: None }
+    }
+
+    /// The failure of something that the agent needs.
+    pub fn caused_by(failure: FailureClass, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { reason: source.to_string(), failure, source: Some(Box::new(source)) }
+    }
+
+    /// The operator's settings or machine lack something, says `source`.
+    pub(crate) fn misconfigured(source: impl Error + Send + Sync + 'static) -> Self {
+        Self::caused_by(FailureClass::Misconfigured, source)
+    }
+
+    /// The operator's settings or machine lack something.
+    pub(crate) fn setup(reason: impl Into<String>) -> Self {
+        Self::new(FailureClass::Misconfigured, reason)
+    }
+
+    /// The same error, with the step that failed, or the agent's name, before its reason.
+    #[must_use]
+    pub(crate) fn during(self, step: impl Display) -> Self {
+        Self { reason: format!("{step}: {}", self.reason), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn an_error_tells_its_source_and_keeps_it() {
+        let gone = io::Error::new(io::ErrorKind::NotFound, "it is gone");
+        let error = AgentError::caused_by(FailureClass::Unfinished, gone).during("open the folder").during("agent `a`");
+        assert_eq!(error.to_string(), "agent `a`: open the folder: it is gone");
+        let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+        assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::NotFound));
+        assert!(AgentError::setup("no model").source().is_none());
+    }
 }

@@ -70,7 +70,8 @@ impl Confined {
     /// # Errors
     /// [`AgentError`] if a host is invalid, or the machine lacks something that a way to one needs.
     pub async fn to_set_up(
-        (folder, home): (&Path, &Path),
+        folder: &Path,
+        home: &Path,
         hosts: &[String],
         sandbox: &Sandbox,
         environment: Environment,
@@ -134,6 +135,5 @@ pub(crate) fn in_folder(plan: Plan, folder: &Path, purpose: RunPurpose) -> Plan 
 }
 
 fn no_home(error: io::Error) -> AgentError {
-    let reason = format!("make a home in the sandbox: {error}");
-    AgentError { reason, failure: FailureClass::Unfinished }
+    AgentError::caused_by(FailureClass::Unfinished, error).during("make a home in the sandbox")
 }

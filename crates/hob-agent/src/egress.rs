@@ -155,7 +155,7 @@ impl EgressRules {
 
     fn list(&mut self, hosts: &[String]) -> Result<(), AgentError> {
         for text in hosts {
-            let bad = |error: InvalidHost| misconfigured(format!("`{text}` in `hosts`: {error}"));
+            let bad = |error: InvalidHost| AgentError::misconfigured(error).during(format_args!("`{text}` in `hosts`"));
             match text.parse() {
                 Ok(host) => self.hosts.push(host),
                 // An address that is named explicitly is meant, even a private one.
@@ -230,7 +230,7 @@ impl EgressRules {
     /// [`AgentError`] when the machine lacks what it needs.
     pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
         let limits = Limits { usd_micros: request.usd_micros, tokens: request.tokens };
-        self.open_answering(context.tools.clone(), (&context.sandbox, &context.cancel), limits).await
+        self.open_answering(context.tools.clone(), &context.sandbox, &context.cancel, limits).await
     }
 
     /// Opens it for programs in `sandbox`, until `cancel`.
@@ -243,7 +243,7 @@ impl EgressRules {
         cancel: &CancellationToken,
         limits: Limits,
     ) -> Result<RunEgress, AgentError> {
-        self.open_answering(None, (sandbox, cancel), limits).await
+        self.open_answering(None, sandbox, cancel, limits).await
     }
 
     /// The same with Hob's own tools behind the same server: a program reaches them in any sandbox in which it reaches
@@ -252,7 +252,8 @@ impl EgressRules {
     async fn open_answering(
         &self,
         tools: Option<mpsc::Sender<Asked>>,
-        (sandbox, cancel): (&Sandbox, &CancellationToken),
+        sandbox: &Sandbox,
+        cancel: &CancellationToken,
         Limits { usd_micros, tokens }: Limits,
     ) -> Result<RunEgress, AgentError> {
         let (is_closed, routes) = (is_closed(sandbox), self.routes());
@@ -330,7 +331,7 @@ pub(crate) fn is_closed(sandbox: &Sandbox) -> bool {
 fn boxed(sandbox: &Sandbox) -> Result<Plan, AgentError> {
     match probe(Tier::Box).missing {
         None => Ok(sandbox.plan()),
-        Some(missing) => Err(misconfigured(format!(
+        Some(missing) => Err(AgentError::setup(format!(
             "its programs need a way to their models or hosts, which only the tier `box` gives: {missing}; or let them \
              reach the whole network by `sandbox.network = \"open\"`"
         ))),
@@ -342,12 +343,8 @@ fn has_route(name: &OsStr) -> bool {
     SERVICES.iter().any(|service| name == service.address || service.keys.iter().any(|(key, _)| name == *key))
 }
 
-fn misconfigured(reason: String) -> AgentError {
-    AgentError { reason, failure: FailureClass::Misconfigured }
-}
-
 fn broken(error: std::io::Error) -> AgentError {
-    AgentError { reason: format!("open the egress of the run: {error}"), failure: FailureClass::Unfinished }
+    AgentError::caused_by(FailureClass::Unfinished, error).during("open the egress of the run")
 }
 
 /// The limits on a run's use of models; `None` means no limit.

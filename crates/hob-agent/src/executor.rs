@@ -37,7 +37,8 @@ impl Executor {
         &self,
         id: &RunId,
         agent: &str,
-        (repo, issue): (&RepoName, IssueNumber),
+        repo: &RepoName,
+        issue: IssueNumber,
     ) -> Option<SessionRecord> {
         // Anyone who can write to the ledger can name any session.
         let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
@@ -54,12 +55,7 @@ impl Executor {
 
     /// The outcome of `agent`'s last run in the session `id`; `None` if this machine does not have it, or it is not
     /// this issue's.
-    pub async fn last_outcome(
-        &self,
-        id: &RunId,
-        agent: &str,
-        (repo, issue): (&RepoName, IssueNumber),
-    ) -> Option<Outcome> {
+    pub async fn last_outcome(&self, id: &RunId, agent: &str, repo: &RepoName, issue: IssueNumber) -> Option<Outcome> {
         let (sessions, id) = (self.sessions.clone(), id.clone());
         let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()??;
         // Anyone who can write to the ledger can name any session.
@@ -96,7 +92,7 @@ impl Executor {
     ) -> Result<RunReport, AgentError> {
         if request.investigation.is_some() && !agent.investigates() {
             let reason = format!("the agent `{name}` cannot investigate: it only applies what its recipe says");
-            return Err(AgentError { reason, failure: FailureClass::Misconfigured });
+            return Err(AgentError::setup(reason));
         }
         let context = context.clone().in_session(self.session(name, request).await);
         let report = self.tries(agent, request, &context).await;
@@ -130,20 +126,23 @@ impl Executor {
             context.session.add(SessionEvent::Ended { outcome: ended.0, spend: ended.1 });
             let report = report?;
             spent = spent + report.spend;
-            let may_pass = match &report.outcome {
-                Outcome::Failed { failure: FailureClass::Transient { retry_after }, .. } => {
-                    Some(retry_after.unwrap_or_default().max(pause))
-                }
-                Outcome::Failed { failure: FailureClass::Unfinished, .. } => Some(pause),
-                _other => None,
+            let Outcome::Failed { reason, failure } = &report.outcome else {
+                return Ok(RunReport { spend: spent, ..report });
+            };
+            let may_pass = match failure {
+                FailureClass::Transient { retry_after } => Some(retry_after.unwrap_or_default().max(pause)),
+                FailureClass::Unfinished => Some(pause),
+                FailureClass::QuotaExhausted { .. }
+                | FailureClass::Permanent
+                | FailureClass::NeedsHuman
+                | FailureClass::Misconfigured
+                | FailureClass::Cancelled => None,
             };
             let time_left = request.time.saturating_sub(started.elapsed());
             let pause_now = may_pass.filter(|pause| {
                 !silent && tries_left > 0 && *pause <= self.rules.retry_delay_max && *pause < time_left
             });
-            let (Some(pause_now), Outcome::Failed { reason, .. }) = (pause_now, &report.outcome) else {
-                return Ok(RunReport { spend: spent, ..report });
-            };
+            let Some(pause_now) = pause_now else { return Ok(RunReport { spend: spent, ..report }) };
             let text = format!("failed, and tried again in {} s: {reason}", pause_now.as_secs_f32());
             context.session.add(SessionEvent::Noted { text: text.clone() });
             context.show(text);

@@ -33,7 +33,8 @@ impl Registry {
     pub fn narrowed(
         &self,
         base: &str,
-        (profile, source): (&Profile, ProfileSource),
+        profile: &Profile,
+        source: ProfileSource,
         models: &[String],
     ) -> Result<NarrowedAgent, AgentError> {
         let agents: BTreeSet<String> = self.names().into_iter().collect();

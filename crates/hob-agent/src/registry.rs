@@ -9,11 +9,11 @@ use std::{
 };
 
 use hob_config::{
-    AdapterName, AgentSettings, BackendKind, InvalidModelName, McpSettings, ModelAccess, ModelName, ModelSettings,
-    PriceSettings, RecipeSettings, SandboxSettings, SecretFiles, Settings, ToolSettings, is_ready_agent, model_access,
+    AdapterName, AgentSettings, BackendKind, McpSettings, ModelAccess, ModelName, ModelSettings, PriceSettings,
+    RecipeSettings, SandboxSettings, SecretFiles, Settings, ToolSettings, is_ready_agent, model_access,
     named_environment, secrets_among,
 };
-use hob_domain::{FailureClass, Spend};
+use hob_domain::Spend;
 use hob_process::Environment;
 use hob_text::KnownSecrets;
 
@@ -109,7 +109,9 @@ impl Registry {
     /// When an agent's name does not match `^[a-z][a-z0-9_-]*$`.
     pub fn new(parts: AgentParts) -> Result<Self, AgentError> {
         match parts.agents.keys().find(|name| !is_name(name)) {
-            Some(bad) => Err(setup(format!("`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"))),
+            Some(bad) => Err(AgentError::setup(format!(
+                "`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"
+            ))),
             None => {
                 let models = Models::new(parts.model.clone(), parts.access.clone())
                     .recording(parts.record.clone(), parts.secrets.clone());
@@ -166,7 +168,7 @@ impl Registry {
             None if name == NATIVE || backend != BackendKind::Native => {
                 Ok(Cow::Owned(AgentSettings { backend, ..AgentSettings::default() }))
             }
-            None => Err(setup(format!("no agent `{name}`: {}", self.known()))),
+            None => Err(AgentError::setup(format!("no agent `{name}`: {}", self.known()))),
         }
     }
 
@@ -179,8 +181,7 @@ impl Registry {
 
     /// Builds an agent from settings that are those of `name`, changed.
     pub(super) fn build_of(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
-        self.build(name, settings)
-            .map_err(|error| AgentError { reason: format!("agent `{name}`: {}", error.reason), ..error })
+        self.build(name, settings).map_err(|error| error.during(format_args!("agent `{name}`")))
     }
 
     fn build(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
@@ -224,7 +225,7 @@ impl Registry {
             let known: Vec<_> = recipes.keys().map(String::as_str).collect();
             let known =
                 if known.is_empty() { "none is set up".into() } else { format!("there are {}", known.join(", ")) };
-            return Err(setup(format!("no recipe `{name}`: {known}")));
+            return Err(AgentError::setup(format!("no recipe `{name}`: {known}")));
         };
         Ok(Arc::new(RecipeAgent::new(name, recipe.clone(), settings, &self.parts.variables)?))
     }
@@ -236,7 +237,7 @@ impl Registry {
     pub fn native_with(&self, name: &str, model: Arc<dyn ModelClient>) -> Result<NativeAgent, AgentError> {
         let settings = self.settings(name)?;
         if settings.backend != BackendKind::Native {
-            return Err(setup(format!("agent `{name}` is not native")));
+            return Err(AgentError::setup(format!("agent `{name}` is not native")));
         }
         let alone = FallbackChain::one(name, model, PriceSettings::default());
         self.outfit(NativeAgent::new(alone, settings.into_owned()))
@@ -260,20 +261,20 @@ impl Registry {
     }
 
     fn native(&self, name: &str, settings: &AgentSettings) -> Result<Arc<dyn AgentBackend>, AgentError> {
-        self.servers.know(&settings.mcp).map_err(setup)?;
+        self.servers.know(&settings.mcp).map_err(AgentError::misconfigured)?;
         let models = self.models_of(settings);
         let Some((model, fallback)) = models.split_first() else {
-            return Err(setup("it has no model: set its `model`, or `model.default`".into()));
+            return Err(AgentError::setup("it has no model: set its `model`, or `model.default`"));
         };
-        let named = |model: &String| model.parse().map_err(|error: InvalidModelName| setup(error.to_string()));
+        let named = |model: &String| model.parse::<ModelName>().map_err(AgentError::misconfigured);
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
-        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
+        let broken = |error: ModelError| AgentError::caused_by(error.failure(), error);
         let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort).map_err(broken)?;
         let agent = NativeAgent::new(chain, settings.clone()).needing(Needs::of(name, settings, &self.parts.tools));
         Ok(Arc::new(self.outfit(agent)?))
     }
 
-    /// Asks the model `name` one question, after a system text, without tools. `costs_count` refuses a model without a
+    /// Asks the model `name` one question, after the text `system`, without tools. `costs_count` refuses a model without a
     /// known price.
     ///
     /// # Errors
@@ -281,16 +282,19 @@ impl Registry {
     pub async fn ask(
         &self,
         name: &str,
-        question: (&str, &str),
+        system: &str,
+        question: &str,
         costs_count: bool,
     ) -> Result<(String, Spend), AgentError> {
-        let model: ModelName = name.parse().map_err(|error: InvalidModelName| setup(error.to_string()))?;
-        let broken = |error: ModelError| AgentError { reason: error.to_string(), failure: error.failure() };
+        let model: ModelName = name.parse().map_err(AgentError::misconfigured)?;
+        let broken = |error: ModelError| AgentError::caused_by(error.failure(), error);
         let chain = self.models.fallback_chain(&model, &[], None).map_err(broken)?;
         if costs_count && chain.unpriced().is_some() {
-            return Err(setup(format!("the price of `{name}` is not known: add `[model.prices.\"{name}\"]`")));
+            return Err(AgentError::setup(format!(
+                "the price of `{name}` is not known: add `[model.prices.\"{name}\"]`"
+            )));
         }
-        let answer = Conversation::ask_once(&chain, "question", question).await.map_err(broken)?;
+        let answer = Conversation::ask_once(&chain, "question", system, question).await.map_err(broken)?;
         let Usage { input, output, .. } = answer.reply.usage;
         let spend =
             Spend { usd_micros: answer.usd_micros, input_tokens: input, output_tokens: output, wall_seconds: 0 };
@@ -309,8 +313,4 @@ impl Registry {
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'))
-}
-
-fn setup(reason: String) -> AgentError {
-    AgentError { reason, failure: FailureClass::Misconfigured }
 }

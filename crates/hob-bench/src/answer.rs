@@ -9,11 +9,11 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::StreamExt;
+use github_emulator::Hangup;
 use serde_json::json;
 
 use crate::{
     Fault,
-    connection::Breaker,
     tool::Turn,
     wire::{Event, Protocol, Reply},
 };
@@ -36,7 +36,7 @@ pub(super) fn answer(
     form: Form,
     mut reply: Reply,
     fault: Option<Fault>,
-    breaker: &Breaker,
+    hangup: &Hangup,
 ) -> Response {
     match fault {
         None => good(protocol, form, &reply),
@@ -61,11 +61,11 @@ pub(super) fn answer(
             good(protocol, form, &reply)
         }
         Some(Fault::Reset) => {
-            breaker.now();
+            hangup.reset();
             StatusCode::OK.into_response()
         }
-        Some(Fault::CutAfterFirst) => cut(&reply, protocol, form, breaker, |_| 1),
-        Some(Fault::CutInMiddle) => cut(&reply, protocol, form, breaker, |events| events / 2),
+        Some(Fault::CutAfterFirst) => cut(&reply, protocol, form, hangup, |_| 1),
+        Some(Fault::CutInMiddle) => cut(&reply, protocol, form, hangup, |events| events / 2),
     }
 }
 
@@ -80,7 +80,7 @@ fn good(protocol: Protocol, form: Form, reply: &Reply) -> Response {
 }
 
 /// The beginning of the reply, then the connection breaks.
-fn cut(reply: &Reply, protocol: Protocol, form: Form, breaker: &Breaker, keep: impl Fn(usize) -> usize) -> Response {
+fn cut(reply: &Reply, protocol: Protocol, form: Form, hangup: &Hangup, keep: impl Fn(usize) -> usize) -> Response {
     let (beginning, head): (Vec<Bytes>, fn(Body) -> Response) = match form {
         Form::Stream => {
             let all = protocol.events(reply);
@@ -92,10 +92,10 @@ fn cut(reply: &Reply, protocol: Protocol, form: Form, breaker: &Breaker, keep: i
             (vec![Bytes::copy_from_slice(&text.as_bytes()[..end])], whole)
         }
     };
-    let breaker = breaker.clone();
+    let hangup = hangup.clone();
     let ending = futures_util::stream::once(async move {
         tokio::time::sleep(BEFORE_THE_BREAK).await;
-        breaker.now();
+        hangup.reset();
         Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))
     });
     head(Body::from_stream(futures_util::stream::iter(beginning.into_iter().map(Ok)).chain(ending)))

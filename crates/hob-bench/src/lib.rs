@@ -12,7 +12,6 @@
 //!   reply.
 
 mod answer;
-mod connection;
 mod script;
 mod server;
 mod tool;

@@ -12,6 +12,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
+use github_emulator::{Hangup, HangupListener};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
@@ -19,7 +20,6 @@ use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use crate::{
     Fault, Script, Times,
     answer::{Form, answer},
-    connection::{Breaker, Door},
     tool::{Offer, Turn, call, edit_as_text, ending, shell},
     wire::{Protocol, Reply},
 };
@@ -120,8 +120,8 @@ pub async fn serve(script: Script, watch: impl Fn(&Seen) + Send + Sync + 'static
         Arc::new(Play { script, began: Instant::now(), watch: Box::new(watch), stage: Mutex::new(Stage::default()) });
     let router = Router::new().fallback(respond).with_state(Arc::clone(&play));
     let server = tokio::spawn(async move {
-        let service = router.into_make_service_with_connect_info::<Breaker>();
-        if let Err(error) = axum::serve(Door(listener), service).await {
+        let service = router.into_make_service_with_connect_info::<Hangup>();
+        if let Err(error) = axum::serve(HangupListener(listener), service).await {
             tracing::error!(%error, "the scripted model stopped: {error}");
         }
     });
@@ -188,7 +188,7 @@ impl Play {
 
 async fn respond(
     State(play): State<Arc<Play>>,
-    ConnectInfo(breaker): ConnectInfo<Breaker>,
+    ConnectInfo(hangup): ConnectInfo<Hangup>,
     request: Request,
 ) -> Response {
     let at = play.began.elapsed();
@@ -214,7 +214,7 @@ async fn respond(
     let Some((protocol, turn, _, fault)) = next else { return other(&path) };
     let model = body["model"].as_str().unwrap_or("scripted").to_owned();
     let form = if protocol.streams(&path, &body) { Form::Stream } else { Form::Whole };
-    answer(protocol, form, Reply { turn, number, model }, fault, &breaker)
+    answer(protocol, form, Reply { turn, number, model }, fault, &hangup)
 }
 
 /// The answers to requests other than for replies.

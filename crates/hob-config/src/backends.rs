@@ -34,8 +34,6 @@ pub enum AdapterName {
     Opencode,
     /// aider.
     Aider,
-    /// goose.
-    Goose,
     /// pi.
     Pi,
     /// mini-swe-agent.
@@ -44,14 +42,13 @@ pub enum AdapterName {
 
 impl AdapterName {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::Claude,
         Self::Codex,
         Self::Copilot,
         Self::Gemini,
         Self::Opencode,
         Self::Aider,
-        Self::Goose,
         Self::Pi,
         Self::MiniSweAgent,
     ];
@@ -65,7 +62,6 @@ impl AdapterName {
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
             Self::Aider => "aider",
-            Self::Goose => "goose",
             Self::Pi => "pi",
             Self::MiniSweAgent => "mini-swe-agent",
         }

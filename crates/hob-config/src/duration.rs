@@ -4,13 +4,20 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
+/// A text that is not a duration.
+#[derive(Debug, thiserror::Error)]
+#[error("`{text}` is not a duration: write for example `30s`, `5m` or `1h`")]
+pub struct InvalidDuration {
+    text: String,
+    source: humantime::DurationError,
+}
+
 /// Reads `30s`, `5m`, `1h`, or a sum such as `1h 30m`.
 ///
 /// # Errors
-/// A sentence with the valid format.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text.trim())
-        .map_err(|_unreadable| format!("`{text}` is not a duration: write for example `30s`, `5m` or `1h`"))
+/// [`InvalidDuration`] says the valid format.
+pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
+    humantime::parse_duration(text.trim()).map_err(|source| InvalidDuration { text: text.to_owned(), source })
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

@@ -35,7 +35,7 @@ pub use agents::{
 };
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use draft::DraftRule;
-pub use duration::parse_duration;
+pub use duration::{InvalidDuration, parse_duration};
 pub use environment::{ModelAccess, child_environment, model_access, named_environment};
 pub use issues::IssueSettings;
 pub use mcp::{MCP_PREFIX, McpSettings};

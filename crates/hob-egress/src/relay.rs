@@ -54,7 +54,8 @@ impl Relay {
     /// The routes below `nonce`, and the listener that answers for Hob there.
     pub(crate) fn new(
         nonce: String,
-        (routes, own): (Vec<Route>, Option<mpsc::Sender<Asked>>),
+        routes: Vec<Route>,
+        own: Option<mpsc::Sender<Asked>>,
         meter: Meter,
         limits: &EgressLimits,
     ) -> io::Result<Self> {

@@ -119,7 +119,7 @@ impl Egress {
         let cancel = cancel.child_token();
         let meter = Meter::new(budget);
         let nonce = format!("{:032x}", rand::random::<u128>());
-        let relay = Relay::new(nonce, (routes, asked), meter.clone(), &limits)?;
+        let relay = Relay::new(nonce, routes, asked, meter.clone(), &limits)?;
         let (listener, address) = match listen {
             Listen::Loopback => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;

@@ -92,8 +92,8 @@ where
     let both = async {
         // An error of one side ends the other one too: its host or its client is gone.
         tokio::try_join!(
-            pump(shared, entry, Way::Sent, &moved, (&mut from_client, &mut to_server)),
-            pump(shared, entry, Way::Received, &moved, (&mut from_server, &mut to_client)),
+            pump(shared, entry, Way::Sent, &moved, &mut from_client, &mut to_server),
+            pump(shared, entry, Way::Received, &moved, &mut from_server, &mut to_client),
         )
     };
     let silence = async { while timeout(shared.limits.idle, moved.notified()).await.is_ok() {} };
@@ -130,7 +130,8 @@ async fn pump<R, W>(
     entry: &Entry,
     way: Way,
     moved: &Notify,
-    (from, to): (&mut R, &mut W),
+    from: &mut R,
+    to: &mut W,
 ) -> io::Result<()>
 where
     R: AsyncRead + Unpin,

@@ -27,7 +27,8 @@ impl Git {
     /// Writes the tree of a commit to `folder`, without a change of the repository; `index` is a file that is there for a moment.
     pub(crate) async fn check_out(
         &self,
-        (repository, commit): (&Path, &str),
+        repository: &Path,
+        commit: &str,
         folder: &Path,
         index: &Path,
     ) -> Result<(), EvalError> {

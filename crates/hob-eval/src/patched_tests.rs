@@ -18,7 +18,7 @@ pub(crate) async fn write(given: &TestPatch, git: &Git, tests: &Path) -> Result<
         fs::write(&patch, &given.patch).map_err(EvalError::at("write", &patch))?;
         let whole = tests.join("whole");
         fs::create_dir_all(&whole).map_err(EvalError::at("make", &whole))?;
-        git.check_out((&given.repository, &given.commit), &whole, &tests.join("index")).await?;
+        git.check_out(&given.repository, &given.commit, &whole, &tests.join("index")).await?;
         let patch = patch.to_string_lossy();
         // Outside a repository, so that the paths are this folder's.
         let nowhere = [("GIT_CEILING_DIRECTORIES", tests.to_str().unwrap_or("/"))];

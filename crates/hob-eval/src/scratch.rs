@@ -34,7 +34,7 @@ impl Scratch {
         match &task.files {
             Files::Copied(copies) => copies.iter().try_for_each(|(from, to)| copy(from, &folder.join(to)))?,
             Files::Commit { repository, commit } => {
-                scratch.git.check_out((repository, commit), &folder, &scratch.place.path().join("index")).await?
+                scratch.git.check_out(repository, commit, &folder, &scratch.place.path().join("index")).await?
             }
         }
         scratch.remember().await?;

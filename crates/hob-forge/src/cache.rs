@@ -4,7 +4,7 @@
 //! one is kept. An answer stays for an hour after its last use: polls read the same addresses in a circle, and a bound
 //! smaller than the circle would keep none of them. At the bound in bytes, which only many hundreds of repositories
 //! reach, answers in use stay and new ones are not kept, so that a part of the circle is still free. Only the fields
-//! that Hob reads are kept, about a tenth of a body, in compressed form.
+//! that Hob reads are kept, about a tenth of a body.
 
 use std::{
     collections::BTreeMap,
@@ -13,14 +13,13 @@ use std::{
 };
 
 use hob_domain::Timestamp;
-use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 
 use crate::reply::Links;
 
 /// How long an answer stays after its last use: longer than any pause between two polls.
 const KEPT: Duration = Duration::from_secs(3_600);
 
-/// The most bytes of compressed answers: enough for more than a thousand repositories with some waiting issues each.
+/// The most bytes of answers: enough for hundreds of repositories with some waiting issues each.
 const CAPACITY: usize = 16 << 20;
 
 /// Approximate overhead of the tables for one answer, in bytes: its part of their nodes, and of the allocator's four
@@ -38,33 +37,24 @@ pub(super) struct Cached {
     pub(super) links: Links,
 }
 
-/// An answer as it is stored.
-#[derive(Debug)]
-struct Packed {
-    /// Its position in the order of use.
-    used: u64,
-    kind: &'static str,
-    etag: String,
-    body: Box<[u8]>,
-    links: Links,
-}
-
-impl Packed {
+impl Cached {
     /// The approximate bytes that this answer of `path` takes.
     fn weight(&self, path: &str) -> usize {
         ENTRY + path.len() + self.etag.len() + self.links.bytes() + self.body.len()
     }
+}
 
-    fn unpacked(&self) -> Option<Cached> {
-        let body = decompress_size_prepended(&self.body).ok()?;
-        Some(Cached { kind: self.kind, etag: self.etag.clone(), body, links: self.links.clone() })
-    }
+/// An answer, and its position in the order of use.
+#[derive(Debug)]
+struct Used {
+    position: u64,
+    answer: Cached,
 }
 
 /// Trees, which shrink again and grow in small steps; a hash table doubles.
 #[derive(Debug, Default)]
 struct Entries {
-    entries: BTreeMap<Arc<str>, Packed>,
+    entries: BTreeMap<Arc<str>, Used>,
     /// The paths in the order of their last use, with its time.
     used: BTreeMap<u64, (Timestamp, Arc<str>)>,
     uses: u64,
@@ -73,17 +63,17 @@ struct Entries {
 
 impl Entries {
     fn get(&mut self, path: &str, now: Timestamp) -> Option<Cached> {
-        let answer = self.entries.get_mut(path)?;
+        let entry = self.entries.get_mut(path)?;
         self.uses += 1;
-        let (_, path) = self.used.remove(&answer.used)?;
-        answer.used = self.uses;
+        let (_, path) = self.used.remove(&entry.position)?;
+        entry.position = self.uses;
         self.used.insert(self.uses, (now, path));
-        answer.unpacked()
+        Some(entry.answer.clone())
     }
 
-    fn take(&mut self, path: &str) -> Option<Packed> {
-        let answer = self.entries.remove(path)?;
-        self.used.remove(&answer.used);
+    fn take(&mut self, path: &str) -> Option<Cached> {
+        let Used { position, answer } = self.entries.remove(path)?;
+        self.used.remove(&position);
         self.bytes -= answer.weight(path);
         Some(answer)
     }
@@ -95,7 +85,7 @@ impl Entries {
         self.take(&path).is_some()
     }
 
-    fn put(&mut self, path: &str, answer: Packed, now: Timestamp) {
+    fn put(&mut self, path: &str, answer: Cached, now: Timestamp) {
         let is_new = self.take(path).is_none();
         while self.take_oldest(now - KEPT) {}
         let weight = answer.weight(path);
@@ -108,7 +98,7 @@ impl Entries {
         self.bytes += weight;
         let path: Arc<str> = path.into();
         self.used.insert(self.uses, (now, Arc::clone(&path)));
-        self.entries.insert(path, Packed { used: self.uses, ..answer });
+        self.entries.insert(path, Used { position: self.uses, answer });
     }
 }
 
@@ -131,11 +121,10 @@ impl Cache {
         drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take(path));
     }
 
-    pub(super) fn put(&self, path: &str, answer: Cached, now: Timestamp) {
-        let body = compress_prepend_size(&answer.body).into_boxed_slice();
-        if body.len() <= CAPACITY / 4 {
-            let packed = Packed { used: 0, kind: answer.kind, etag: answer.etag, body, links: answer.links };
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, packed, now);
+    pub(super) fn put(&self, path: &str, mut answer: Cached, now: Timestamp) {
+        if answer.body.len() <= CAPACITY / 4 {
+            answer.body.shrink_to_fit();
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(path, answer, now);
         }
     }
 }
@@ -148,14 +137,9 @@ mod tests {
         Timestamp::from_timestamp(seconds, 0).unwrap()
     }
 
-    /// An answer of `len` bytes that cannot be compressed.
-    fn noise(tag: &str, len: usize) -> Cached {
-        let mut state = 1_u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state.to_be_bytes()[0]
-        };
-        Cached { kind: "", etag: tag.to_owned(), body: (0..len).map(|_| next()).collect(), links: Links::default() }
+    /// An answer of `len` bytes.
+    fn answer(tag: &str, len: usize) -> Cached {
+        Cached { kind: "", etag: tag.to_owned(), body: vec![b' '; len], links: Links::default() }
     }
 
     /// How many of `count` answers were found when each is read in turn and stored if it is missing.
@@ -164,7 +148,7 @@ mod tests {
         for path in (0..count).map(|n| n.to_string()) {
             match cache.get(&path, at(now)) {
                 Some(_) => hits += 1,
-                None => cache.put(&path, noise("e", len), at(now)),
+                None => cache.put(&path, answer("e", len), at(now)),
             }
         }
         hits
@@ -187,13 +171,13 @@ mod tests {
     fn what_nobody_asked_for_within_an_hour_makes_room() {
         let cache = Cache::default();
         for n in 0..9 {
-            cache.put(&n.to_string(), noise("e", CAPACITY / 10), at(0));
+            cache.put(&n.to_string(), answer("e", CAPACITY / 10), at(0));
         }
         assert!(cache.get("0", at(3_000)).is_some());
-        cache.put("late", noise("e", CAPACITY / 10), at(3_601));
+        cache.put("late", answer("e", CAPACITY / 10), at(3_601));
         let kept: Vec<String> = cache.0.lock().unwrap().entries.keys().map(ToString::to_string).collect();
         assert_eq!(kept, ["0", "late"]);
-        cache.put("big", noise("e", CAPACITY / 2), at(3_601));
+        cache.put("big", answer("e", CAPACITY / 2), at(3_601));
         assert!(cache.get("big", at(3_601)).is_none());
     }
 
@@ -201,28 +185,24 @@ mod tests {
     fn an_answer_takes_the_place_of_the_one_before_it_whatever_room_there_is() {
         let cache = Cache::default();
         for n in 0..10 {
-            cache.put(&n.to_string(), noise("a", CAPACITY / 10 - 10_000), at(0));
+            cache.put(&n.to_string(), answer("a", CAPACITY / 10 - 10_000), at(0));
         }
-        cache.put("5", noise("b", CAPACITY / 5), at(1));
+        cache.put("5", answer("b", CAPACITY / 5), at(1));
         assert_eq!(cache.get("5", at(1)).unwrap().etag, "b");
         let entries = cache.0.lock().unwrap();
-        let kept: usize = entries.entries.iter().map(|(path, answer)| answer.weight(path)).sum();
+        let kept: usize = entries.entries.iter().map(|(path, entry)| entry.answer.weight(path)).sum();
         assert_eq!((entries.entries.len(), entries.used.len(), entries.bytes), (9, 9, kept));
         assert!(kept <= CAPACITY);
     }
 
     #[test]
-    fn an_answer_comes_back_as_it_was_and_takes_less() {
+    fn an_answer_comes_back_as_it_was() {
         let cache = Cache::default();
-        let list =
-            r#"{"user":{"login":"ann","url":"https://api.github.com/users/ann"},"labels":["code"]},"#.repeat(100);
         let links = Links { next: Some("page 2".to_owned()), ..Links::default() };
-        let answer = Cached { kind: "", etag: "e".to_owned(), body: list.clone().into(), links: links.clone() };
-        cache.put("list", answer, at(0));
+        cache.put("list", Cached { links: links.clone(), ..answer("e", 100) }, at(0));
         let back = cache.get("list", at(0)).unwrap();
-        assert_eq!((back.etag.as_str(), back.body, back.links), ("e", list.clone().into_bytes(), links));
-        assert!(cache.0.lock().unwrap().bytes * 5 < list.len());
-        cache.put("nothing", noise("n", 0), at(0));
+        assert_eq!((back.etag.as_str(), back.body, back.links), ("e", vec![b' '; 100], links));
+        cache.put("nothing", answer("n", 0), at(0));
         assert!(cache.get("nothing", at(0)).unwrap().body.is_empty());
     }
 }

@@ -14,7 +14,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     Connection, ForgeError, HeldLease, RepositoryEntry, TokenPermission, pages::all, purpose::Purpose,
-    throttle::WriteTurn, wait::wait,
+    throttle::WriteTurn, transport::Call, wait::wait,
 };
 
 /// The client of one repository. Clones share the connection.
@@ -113,11 +113,9 @@ impl Forge {
     pub(super) async fn write_in<T: DeserializeOwned>(
         &self,
         turn: &WriteTurn<'_>,
-        request: (Method, &str),
-        body: &serde_json::Value,
-        purpose: Purpose<'_>,
+        call: Call<'_>,
     ) -> Result<T, ForgeError> {
-        self.connection.write_in(turn, request, body, purpose).await
+        self.connection.write_in(turn, call).await
     }
 
     /// Waits for a turn to write, and writes once.
@@ -129,7 +127,7 @@ impl Forge {
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         let turn = self.write_turn(purpose).await?;
-        self.write_in(&turn, (method, path), body, purpose).await
+        self.write_in(&turn, Call::write(&method, path, body, purpose)).await
     }
 
     /// How long to wait before a retry of the failed call (`forge.retries`, `forge.patience`). `None` if it is not
@@ -153,11 +151,12 @@ impl Forge {
     pub(super) async fn write_held<T: DeserializeOwned>(
         &self,
         lease: &HeldLease,
-        request: (Method, &str),
+        method: Method,
+        path: &str,
         body: &serde_json::Value,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        self.repeat(lease, request, body, purpose, |_error| true).await
+        self.repeat(lease, Call::write(&method, path, body, purpose), |_error| true).await
     }
 
     /// A visible write, fenced by the lease, that creates something. Only a limit is waited out: after any other
@@ -165,24 +164,23 @@ impl Forge {
     pub(super) async fn create_held<T: DeserializeOwned>(
         &self,
         lease: &HeldLease,
-        request: (Method, &str),
+        method: Method,
+        path: &str,
         body: &serde_json::Value,
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
-        self.repeat(lease, request, body, purpose, |error| !error.outcome_is_unknown()).await
+        self.repeat(lease, Call::write(&method, path, body, purpose), |error| !error.outcome_is_unknown()).await
     }
 
     async fn repeat<T: DeserializeOwned>(
         &self,
         lease: &HeldLease,
-        (method, path): (Method, &str),
-        body: &serde_json::Value,
-        purpose: Purpose<'_>,
+        call: Call<'_>,
         may_repeat: impl Fn(&ForgeError) -> bool,
     ) -> Result<T, ForgeError> {
         let mut tried = 0;
         loop {
-            let error = match self.write_once(lease, (method.clone(), path), body, purpose).await {
+            let error = match self.write_once(lease, call).await {
                 Ok(written) => return Ok(written),
                 Err(error) => error,
             };
@@ -193,17 +191,11 @@ impl Forge {
         }
     }
 
-    async fn write_once<T: DeserializeOwned>(
-        &self,
-        lease: &HeldLease,
-        request: (Method, &str),
-        body: &serde_json::Value,
-        purpose: Purpose<'_>,
-    ) -> Result<T, ForgeError> {
+    async fn write_once<T: DeserializeOwned>(&self, lease: &HeldLease, call: Call<'_>) -> Result<T, ForgeError> {
         // Wait for the turn before checking the lease.
-        let turn = self.write_turn(purpose).await?;
-        self.permit(lease, self.settings().timeout, purpose.what)?;
-        self.write_in(&turn, request, body, purpose).await
+        let turn = self.write_turn(call.purpose).await?;
+        self.permit(lease, self.settings().timeout, call.purpose.what)?;
+        self.write_in(&turn, call).await
     }
 
     /// How long to wait before a retry of a write under the lease. `None` if it is not retried. A limit is also waited

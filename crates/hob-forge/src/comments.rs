@@ -161,10 +161,8 @@ impl Comments<'_> {
     pub async fn create_on(self, lease: &HeldLease, on: IssueNumber, body: &str) -> Result<CommentId, ForgeError> {
         let path = self.forge.path(&format!("/issues/{on}/comments"));
         let what = format!("comment on issue {on}");
-        let made: CommentWire = self
-            .forge
-            .create_held(lease, (Method::POST, &path), &json!({ "body": body }), IssuesWrite.to(&what))
-            .await?;
+        let made: CommentWire =
+            self.forge.create_held(lease, Method::POST, &path, &json!({ "body": body }), IssuesWrite.to(&what)).await?;
         if let Some(writer) = made.user {
             // The first one shows whose token this is.
             self.forge.connection().writer.get_or_init(|| Actor::from(writer).login);
@@ -183,7 +181,7 @@ impl Comments<'_> {
         let path = self.forge.path(&format!("/issues/comments/{id}/reactions"));
         let what = format!("react to a comment on issue {}", lease.issue());
         let body = json!({ "content": reaction.as_str() });
-        self.forge.write_held::<serde_json::Value>(lease, (Method::POST, &path), &body, IssuesWrite.to(&what)).await?;
+        self.forge.write_held::<serde_json::Value>(lease, Method::POST, &path, &body, IssuesWrite.to(&what)).await?;
         Ok(())
     }
 
@@ -197,7 +195,8 @@ impl Comments<'_> {
         self.forge
             .write_held::<serde_json::Value>(
                 lease,
-                (Method::PATCH, &path),
+                Method::PATCH,
+                &path,
                 &json!({ "body": body }),
                 IssuesWrite.to(&what),
             )

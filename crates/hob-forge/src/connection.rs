@@ -17,7 +17,7 @@ use std::{
 use hob_config::ForgeSettings;
 use hob_domain::{Login, RepoName, Timestamp};
 use hob_text::{KnownSecrets, clip};
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use octocrab::{
     AuthState, OctoBody, Octocrab, OctocrabBuilder,
@@ -127,7 +127,7 @@ impl Connection {
             Err(error) if url.scheme() == "http" => plain(&base).ok_or_else(|| unusable(error))?,
             Err(error) => return Err(unusable(error)),
         };
-        Ok(Self::over(octocrab, url.path(), authentication, (settings, access, secrets)))
+        Ok(Self::over(octocrab, url.path(), authentication, settings, access, secrets))
     }
 
     /// A connection over an existing `octocrab` whose base has no path, such as one for a forge in the same process.
@@ -136,7 +136,9 @@ impl Connection {
         octocrab: Octocrab,
         base_path: &str,
         authentication: Authentication,
-        (settings, access, secrets): (&ForgeSettings, Access, KnownSecrets),
+        settings: &ForgeSettings,
+        access: Access,
+        secrets: KnownSecrets,
     ) -> Arc<Self> {
         if let Authentication::Token(token) = &authentication {
             secrets.add([token.clone()]);
@@ -264,17 +266,15 @@ impl Connection {
     pub(super) async fn write_in<T: DeserializeOwned>(
         &self,
         _turn: &WriteTurn<'_>,
-        (method, path): (Method, &str),
-        body: &serde_json::Value,
-        purpose: Purpose<'_>,
+        call: Call<'_>,
     ) -> Result<T, ForgeError> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let reply = self.send(Call { method: &method, path, body: Some(body), ..Call::get(path, purpose) }).await?;
+        let reply = self.send(call).await?;
         if !reply.status.is_success() {
-            return Err(self.transport.failure(&reply, path, purpose));
+            return Err(self.transport.failure(&reply, call.path, call.purpose));
         }
         // A 204 has no body; `null` suits a caller that needs nothing.
-        decode(if reply.body.is_empty() { b"null" } else { &reply.body }, purpose.what)
+        decode(if reply.body.is_empty() { b"null" } else { &reply.body }, call.purpose.what)
     }
 
     /// Reads one answer, with retries if the failure may be transient, and the addresses of the list's other pages.
@@ -324,14 +324,14 @@ impl Connection {
         let reply = self.send(Call::get(path, purpose)).await?;
         self.count_read();
         match reply.text(header::LOCATION.as_str()).filter(|_| reply.status.is_redirection()) {
-            Some(address) => self.transport.tail_of(address, (tail, DOWNLOAD_MAX), purpose.what).await,
+            Some(address) => self.transport.tail_of(address, tail, DOWNLOAD_MAX, purpose.what).await,
             None => Err(self.transport.failure(&reply, path, purpose)),
         }
     }
 
     /// A whole file at an address that the forge named. The token is not sent there.
     pub(super) async fn file(&self, address: &str, most: usize, what: &str) -> Result<Vec<u8>, ForgeError> {
-        self.transport.tail_of(address, (most, most), what).await
+        self.transport.tail_of(address, most, most, what).await
     }
 
     /// Reads once, bypassing the cache.
@@ -455,8 +455,7 @@ mod tests {
         let octocrab = built.unwrap_or_else(|never| match never {});
         let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
         let identity = Authentication::Token("t".to_owned().into());
-        let connection =
-            Connection::over(octocrab, "", identity, (&settings, Access::ReadOnly, KnownSecrets::default()));
+        let connection = Connection::over(octocrab, "", identity, &settings, Access::ReadOnly, KnownSecrets::default());
         (connection, move || left.lock().unwrap().len())
     }
 
@@ -480,14 +479,13 @@ mod tests {
         let (identity, key) = (Authentication::Token("token-of-hob".to_owned().into()), "key of a model");
         let secrets = KnownSecrets::default();
         secrets.add([key.to_owned().into()]);
-        let connection = Connection::over(octocrab, "", identity, (&settings, Access::ReadWrite, secrets));
+        let connection = Connection::over(octocrab, "", identity, &settings, Access::ReadWrite, secrets);
         connection.skip_spacing();
         let write = async |path: &str, text: &str| {
             let purpose = Purpose::without_permission("write");
             let turn = connection.write_turn(purpose).await.unwrap();
-            connection
-                .write_in::<u32>(&turn, (Method::POST, path), &serde_json::json!({ "name": [text] }), purpose)
-                .await
+            let body = serde_json::json!({ "name": [text] });
+            connection.write_in::<u32>(&turn, Call::write(&http::Method::POST, path, &body, purpose)).await
         };
         for text in [key, "token-of-hob", "dG9rZW4tb2YtaG9i", "746f6b656e2d6f662d686f62", "token%2Dof%2Dhob"] {
             write("/repos/a/b/labels", &format!("it is {text}, and \"more\"")).await.unwrap();

@@ -16,6 +16,7 @@ use crate::{
     TokenPermission::{IssuesRead, IssuesWrite},
     issues::IssueWire,
     repository::encoded,
+    transport::Call,
 };
 
 /// The right to write the dashboard's text once. Only [`Dashboard::turn`] makes one.
@@ -79,7 +80,7 @@ impl Dashboard<'_> {
     /// [`ForgeError`] of the write; if its outcome is unknown, look before you write again.
     pub async fn open(self, turn: &DrawTurn, body: &str) -> Result<IssueNumber, ForgeError> {
         let (body, path) = (json!({ "title": DASHBOARD_TITLE, "body": body }), self.forge.path("/issues"));
-        Ok(self.write::<MadeWire>(turn, (Method::POST, &path), &body, "open the dashboard").await?.number)
+        Ok(self.write::<MadeWire>(turn, Method::POST, &path, &body, "open the dashboard").await?.number)
     }
 
     /// Replaces the issue's text.
@@ -89,7 +90,7 @@ impl Dashboard<'_> {
     pub async fn edit(self, turn: &DrawTurn, issue: IssueNumber, body: &str) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/issues/{issue}"));
         let body = json!({ "body": body });
-        self.write::<serde_json::Value>(turn, (Method::PATCH, &path), &body, "edit the dashboard").await.map(drop)
+        self.write::<serde_json::Value>(turn, Method::PATCH, &path, &body, "edit the dashboard").await.map(drop)
     }
 
     /// The issue that Hob's account opened as the dashboard, if there is one.
@@ -106,7 +107,8 @@ impl Dashboard<'_> {
     async fn write<T: serde::de::DeserializeOwned>(
         self,
         turn: &DrawTurn,
-        request: (Method, &str),
+        method: Method,
+        path: &str,
         body: &serde_json::Value,
         what: &str,
     ) -> Result<T, ForgeError> {
@@ -115,6 +117,6 @@ impl Dashboard<'_> {
         if self.forge.now() + deadline > turn.ends {
             return Err(ForgeError::LeaseTooShort { what: what.to_owned() });
         }
-        self.forge.write_in(&written, request, body, IssuesWrite.to(what)).await
+        self.forge.write_in(&written, Call::write(&method, path, body, IssuesWrite.to(what))).await
     }
 }

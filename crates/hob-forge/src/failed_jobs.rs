@@ -98,7 +98,7 @@ impl WorkflowRun<'_> {
     pub async fn rerun_failed_jobs(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/actions/runs/{}/rerun-failed-jobs", self.id));
         let purpose = ActionsWrite.to("let failed jobs run once more");
-        self.forge.create_held::<Value>(lease, (Method::POST, &path), &json!({}), purpose).await?;
+        self.forge.create_held::<Value>(lease, Method::POST, &path, &json!({}), purpose).await?;
         Ok(())
     }
 }

@@ -107,7 +107,7 @@ impl Connection {
 
     async fn query_once(&self, query: &str, variables: &Value, purpose: Purpose<'_>) -> Result<Answered, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let call = Call { method: &Method::POST, body: Some(&body), ..Call::get(GRAPHQL, purpose) };
+        let call = Call::write(&Method::POST, GRAPHQL, &body, purpose);
         let reply = self.send(call).await?;
         self.count_read();
         if !reply.status.is_success() {

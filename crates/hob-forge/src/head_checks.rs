@@ -136,7 +136,7 @@ pub(super) fn unapproved(suites: impl IntoIterator<Item = SuiteWire>) -> Option<
 
 impl HeadCheck {
     /// A check of which only name and state are known.
-    fn bare((name, state): (String, ForgeCheckState)) -> Self {
+    fn bare(name: String, state: ForgeCheckState) -> Self {
         Self { name, state, run: None, is_job: false, says: String::new(), annotations: 0 }
     }
 }
@@ -218,7 +218,7 @@ impl HeadChecks<'_> {
             let purpose = ChecksRead.to("read the check suites of a commit");
             let read = pages::<SuitesWire>(self.forge.connection(), &path, purpose, "fewer workflows for one commit");
             let suites = read.await?.into_iter().flat_map(|page| page.check_suites);
-            Ok(unapproved(suites).map(HeadCheck::bare).into_iter().collect())
+            Ok(unapproved(suites).map(|(name, state)| HeadCheck::bare(name, state)).into_iter().collect())
         };
         self.seen(ChecksRead, suites).await
     }
@@ -235,7 +235,7 @@ impl HeadChecks<'_> {
         read: impl Future<Output = Result<Vec<HeadCheck>, ForgeError>>,
     ) -> Result<Vec<HeadCheck>, ForgeError> {
         let known = || self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-        let hidden = || vec![HeadCheck::bare((permission.to_string(), ForgeCheckState::Hidden))];
+        let hidden = || vec![HeadCheck::bare(permission.to_string(), ForgeCheckState::Hidden)];
         if known().hidden_at.get(&permission).is_some_and(|at| self.forge.now() < *at + HIDDEN_FOR) {
             return Ok(hidden());
         }

@@ -64,7 +64,7 @@ impl Labels<'_> {
         let path = self.forge.path(&format!("/issues/{pull}/labels"));
         let purpose = IssuesWrite.to("put labels on the pull request");
         let body = json!({ "labels": names });
-        self.forge.write_held::<serde_json::Value>(lease, (Method::POST, &path), &body, purpose).await?;
+        self.forge.write_held::<serde_json::Value>(lease, Method::POST, &path, &body, purpose).await?;
         Ok(())
     }
 
@@ -81,7 +81,8 @@ impl Labels<'_> {
                 self.forge
                     .write_held::<serde_json::Value>(
                         lease,
-                        (Method::POST, &path),
+                        Method::POST,
+                        &path,
                         &json!({ "labels": [name] }),
                         IssuesWrite.to(&what),
                     )
@@ -93,7 +94,7 @@ impl Labels<'_> {
                 let body = serde_json::Value::Null;
                 match self
                     .forge
-                    .write_held::<serde_json::Value>(lease, (Method::DELETE, &path), &body, IssuesWrite.to(&what))
+                    .write_held::<serde_json::Value>(lease, Method::DELETE, &path, &body, IssuesWrite.to(&what))
                     .await
                 {
                     Err(error) if error.is_not_found() => {}

@@ -161,7 +161,7 @@ impl Ledger<'_> {
         let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
         let (record, sentence) = apply(&acquired, transition, now)?;
         let tree = seen.map_or(tree, |entry| &entry.tree);
-        let holding = self.advance(seen.map(|entry| &entry.commit), tree, record, (&sentence, Share::Common)).await?;
+        let holding = self.advance(seen.map(|entry| &entry.commit), tree, record, &sentence, Share::Common).await?;
         Ok(HeldLease::new(holding))
     }
 
@@ -218,7 +218,7 @@ impl Ledger<'_> {
     pub async fn ask(self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
         let (record, sentence) = apply(&seen.record, Transition::Request(request), self.forge.now())?;
         let record = Record { nonce: fresh_nonce(), ..record };
-        self.advance(Some(&seen.commit), &seen.tree, record, (&sentence, Share::Common)).await.map(drop)
+        self.advance(Some(&seen.commit), &seen.tree, record, &sentence, Share::Common).await.map(drop)
     }
 
     /// Releases the lease.
@@ -249,7 +249,7 @@ impl Ledger<'_> {
     /// [`ForgeError`] of the first call that is refused.
     pub async fn try_prefix(self, base: &BaseBranch) -> Result<(), ForgeError> {
         let name = format!("doctor-{}", fresh_nonce());
-        move_ref(self.forge, &name, None, &base.sha, ("make a ref of the ledger", Share::Common)).await?;
+        move_ref(self.forge, &name, None, &base.sha, "make a ref of the ledger", Share::Common).await?;
         delete_ref(self.forge, &name, "delete a ref of the ledger").await
     }
 
@@ -279,7 +279,7 @@ impl Ledger<'_> {
 
     async fn step_once(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {
         let mine = lease.holding();
-        match self.advance(Some(&mine.tip), &mine.tree, record.clone(), (sentence, Share::Lease)).await {
+        match self.advance(Some(&mine.tip), &mine.tree, record.clone(), sentence, Share::Lease).await {
             // A write that was cut off before its answer may have moved the ref.
             Err(ForgeError::Lost(lost)) => {
                 let Some(tip) = self.tip(lease.issue()).await? else { return Err(lost.into()) };
@@ -292,7 +292,7 @@ impl Ledger<'_> {
                 let request = found.request.filter(|request| mine.record.request.as_ref() != Some(request));
                 let commands = record.commands.clone().with_written(&found.commands);
                 let record = Record { request: request.or_else(|| record.request.clone()), commands, ..record };
-                self.advance(Some(&tip.commit), &mine.tree, record, (sentence, Share::Lease)).await
+                self.advance(Some(&tip.commit), &mine.tree, record, sentence, Share::Lease).await
             }
             result => result,
         }
@@ -304,15 +304,16 @@ impl Ledger<'_> {
         from: Option<&Sha>,
         tree: &Sha,
         record: Record,
-        (sentence, share): (&str, Share),
+        sentence: &str,
+        share: Share,
     ) -> Result<Holding, ForgeError> {
         let issue = record.issue;
         let commit =
-            write_commit(self.forge, from, tree, &record.to_message(sentence)?, ("write the ledger's commit", share))
+            write_commit(self.forge, from, tree, &record.to_message(sentence)?, "write the ledger's commit", share)
                 .await?;
         let holding = Holding { tip: commit, tree: tree.clone(), record };
         let what = format!("move the ledger of issue {issue}");
-        match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, (&what, share)).await? {
+        match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, &what, share).await? {
             Move::Made => Ok(holding),
             // Another writer moved it, with at least this generation. The holder of the lease finds out which.
             Move::Lost => Err(Lost { tip: holding.record.generation }.into()),

@@ -56,7 +56,8 @@ impl Comments<'_> {
         self,
         lease: &HeldLease,
         on: IssueNumber,
-        (mark, body): (&str, &str),
+        mark: &str,
+        body: &str,
         look: Look,
     ) -> Result<CommentId, ForgeError> {
         let find =

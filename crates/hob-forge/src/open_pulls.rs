@@ -318,14 +318,16 @@ impl PullWire {
             comments,
             remarks,
             checks,
-            ejected: removal.and_then(|removal| Some((removal.created_at, removal.reason?))).filter(is_mendable),
+            ejected: removal
+                .and_then(|removal| Some((removal.created_at, removal.reason?)))
+                .filter(|(_, reason)| is_mendable(reason)),
             is_whole,
         }
     }
 }
 
 /// Whether work on the branch can fix the reason; people also remove pull requests, and queues get cleared.
-fn is_mendable((_, reason): &(Timestamp, String)) -> bool {
+fn is_mendable(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     ["conflict", "fail", "invalid"].iter().any(|word| reason.contains(word))
 }

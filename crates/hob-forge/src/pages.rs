@@ -239,7 +239,7 @@ mod tests {
             let octocrab = built.unwrap_or_else(|never| match never {});
             let settings = Settings::load(None, HashMap::new(), &[]).unwrap().forge;
             let identity = Authentication::Token("t".to_owned().into());
-            Connection::over(octocrab, "", identity, (&settings, Access::ReadOnly, KnownSecrets::default()))
+            Connection::over(octocrab, "", identity, &settings, Access::ReadOnly, KnownSecrets::default())
         }
     }
 

@@ -305,7 +305,7 @@ impl Pulls<'_> {
         let what = "mark the pull request as ready";
         let body = json!({ "query": MARK_READY, "variables": { "pull": found.node_id } });
         let purpose = PullRequestsWrite.to(what);
-        let answer: MutationWire = self.forge.write_held(lease, (Method::POST, GRAPHQL), &body, purpose).await?;
+        let answer: MutationWire = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
         match answer.errors.into_iter().next() {
             None => Ok(()),
             Some(first) => Err(ForgeError::Refused { what: what.to_owned(), status: 200, message: first.message }),
@@ -332,7 +332,8 @@ impl Pulls<'_> {
             .forge
             .create_held(
                 lease,
-                (Method::POST, &self.forge.path("/pulls")),
+                Method::POST,
+                &self.forge.path("/pulls"),
                 &body,
                 PullRequestsWrite.to("open the pull request"),
             )
@@ -344,7 +345,7 @@ impl Pulls<'_> {
         let (path, body) = (self.path_of(number), draft.text());
         let wire: PullWire = self
             .forge
-            .write_held(lease, (Method::PATCH, &path), &body, PullRequestsWrite.to("update the pull request"))
+            .write_held(lease, Method::PATCH, &path, &body, PullRequestsWrite.to("update the pull request"))
             .await?;
         Ok(wire.into())
     }

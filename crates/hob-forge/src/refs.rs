@@ -57,7 +57,8 @@ pub(super) async fn write_commit(
     from: Option<&Sha>,
     tree: &Sha,
     message: &str,
-    (what, share): (&str, Share),
+    what: &str,
+    share: Share,
 ) -> Result<Sha, ForgeError> {
     let parents: Vec<_> = from.into_iter().collect();
     let commit = json!({ "message": message, "tree": tree, "parents": parents });
@@ -118,7 +119,8 @@ pub(super) async fn move_ref(
     name: &str,
     from: Option<&Sha>,
     to: &Sha,
-    (what, share): (&str, Share),
+    what: &str,
+    share: Share,
 ) -> Result<Move, ForgeError> {
     let full = format!("{}{name}", forge.ref_space());
     let (method, path, body) = match from {

@@ -143,9 +143,9 @@ impl RepositoryLedger<'_> {
     ) -> Result<bool, ForgeError> {
         let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence)?);
         let commit =
-            write_commit(self.forge, from, tree, &message, ("write the repository's ledger", Share::Common)).await?;
+            write_commit(self.forge, from, tree, &message, "write the repository's ledger", Share::Common).await?;
         let entry = RepositoryEntry { commit, record };
-        match move_ref(self.forge, "repository", from, &entry.commit, ("move the repository's ledger", Share::Common))
+        match move_ref(self.forge, "repository", from, &entry.commit, "move the repository's ledger", Share::Common)
             .await
         {
             Ok(Move::Made) => {}

@@ -156,7 +156,7 @@ impl Reviews<'_> {
     pub async fn reply(self, lease: &HeldLease, first: u64, body: &str) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/pulls/{}/comments/{first}/replies", self.pull));
         let purpose = PullRequestsWrite.to("reply in a thread");
-        self.forge.create_held::<Value>(lease, (Method::POST, &path), &json!({ "body": body }), purpose).await?;
+        self.forge.create_held::<Value>(lease, Method::POST, &path, &json!({ "body": body }), purpose).await?;
         Ok(())
     }
 
@@ -171,7 +171,7 @@ impl Reviews<'_> {
             true => json!({ "reviewers": reviewers.users }),
             false => json!({ "reviewers": reviewers.users, "team_reviewers": reviewers.teams }),
         };
-        self.forge.write_held::<Value>(lease, (Method::POST, &path), &body, purpose).await?;
+        self.forge.write_held::<Value>(lease, Method::POST, &path, &body, purpose).await?;
         Ok(())
     }
 }

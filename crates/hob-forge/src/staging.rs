@@ -91,8 +91,7 @@ impl Staging<'_> {
         let (path, what) = (self.forge.path("/git/commits"), "make a signed commit");
         let body = json!({ "message": new.message, "tree": new.tree, "parents": new.parents });
         // A retry only creates another object without a ref.
-        let made: CommitWire =
-            self.forge.write_held(lease, (Method::POST, &path), &body, ContentsWrite.to(what)).await?;
+        let made: CommitWire = self.forge.write_held(lease, Method::POST, &path, &body, ContentsWrite.to(what)).await?;
         let VerificationWire { verified, reason, signature, payload } = made.verification;
         match (verified, signature, payload) {
             (true, Some(signature), Some(payload)) => Ok(SignedCommit { sha: made.sha, payload, signature }),
@@ -110,7 +109,7 @@ impl Staging<'_> {
     pub async fn remove(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/git/{}", self.name()));
         let purpose = ContentsWrite.to("remove a ref of work that is no branch");
-        match self.forge.write_held::<Value>(lease, (Method::DELETE, &path), &Value::Null, purpose).await {
+        match self.forge.write_held::<Value>(lease, Method::DELETE, &path, &Value::Null, purpose).await {
             Err(error) if error.is_not_found() || error.is_refusal(422, "Reference does not exist") => Ok(()),
             result => result.map(drop),
         }

@@ -44,7 +44,7 @@ impl SubIssues<'_> {
     pub async fn open(self, lease: &HeldLease, title: &str, body: &str) -> Result<OpenedIssue, ForgeError> {
         let body = json!({ "title": title, "body": body });
         let purpose = IssuesWrite.to("open an issue");
-        self.forge.create_held(lease, (Method::POST, &self.forge.path("/issues")), &body, purpose).await
+        self.forge.create_held(lease, Method::POST, &self.forge.path("/issues"), &body, purpose).await
     }
 
     /// The newest issues of this kind that the account opened, for any parent.
@@ -65,7 +65,7 @@ impl SubIssues<'_> {
     /// [`ForgeError`] of a call.
     pub async fn adopt(self, lease: &HeldLease, child: &OpenedIssue) -> Result<(), ForgeError> {
         let path = format!("/issues/{}/sub_issues", lease.issue());
-        self.relate(lease, &path, (child, "sub_issue_id"), "add a sub-issue").await
+        self.relate(lease, &path, child, "sub_issue_id", "add a sub-issue").await
     }
 
     /// Records that `issue` waits for `other`, unless that is already recorded.
@@ -74,7 +74,7 @@ impl SubIssues<'_> {
     /// [`ForgeError`] of a call.
     pub async fn wait_for(self, lease: &HeldLease, issue: IssueNumber, other: &OpenedIssue) -> Result<(), ForgeError> {
         let path = format!("/issues/{issue}/dependencies/blocked_by");
-        self.relate(lease, &path, (other, "issue_id"), "say what an issue waits for").await
+        self.relate(lease, &path, other, "issue_id", "say what an issue waits for").await
     }
 
     /// Adds the issue to the list at `path`. The forge refuses duplicates and entries beyond its limit; the list shows
@@ -83,14 +83,13 @@ impl SubIssues<'_> {
         self,
         lease: &HeldLease,
         path: &str,
-        (issue, member): (&OpenedIssue, &str),
+        issue: &OpenedIssue,
+        member: &str,
         what: &str,
     ) -> Result<(), ForgeError> {
         let (whole, body) = (self.forge.path(path), json!({ member: issue.id }));
-        let written = self
-            .forge
-            .write_held::<serde_json::Value>(lease, (Method::POST, &whole), &body, IssuesWrite.to(what))
-            .await;
+        let written =
+            self.forge.write_held::<serde_json::Value>(lease, Method::POST, &whole, &body, IssuesWrite.to(what)).await;
         match written {
             Err(refused @ ForgeError::Refused { .. }) => {
                 let listed = self.list(&format!("{path}?per_page=100"), what).await?;

@@ -50,7 +50,7 @@ impl Reviews<'_> {
         let variables: Map<String, Value> =
             open.iter().enumerate().map(|(index, id)| (format!("t{index}"), id.as_str().into())).collect();
         let body = json!({ "query": resolve_threads(open.len()), "variables": variables });
-        let answer: Value = self.forge.write_held(lease, (Method::POST, GRAPHQL), &body, purpose).await?;
+        let answer: Value = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
         match answer["errors"][0]["message"].as_str() {
             None => Ok(()),
             Some(message) => {

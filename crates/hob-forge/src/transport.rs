@@ -60,6 +60,11 @@ impl<'a> Call<'a> {
     pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
         Self { method: &Method::GET, path, body: None, etag: None, accept: JSON, purpose }
     }
+
+    /// A write.
+    pub(super) fn write(method: &'a Method, path: &'a str, body: &'a serde_json::Value, purpose: Purpose<'a>) -> Self {
+        Self { method, body: Some(body), ..Self::get(path, purpose) }
+    }
 }
 
 /// The path of requests to one forge, and what its answers said.
@@ -246,7 +251,8 @@ impl Transport {
     pub(super) async fn tail_of(
         &self,
         address: &str,
-        (tail, most): (usize, usize),
+        tail: usize,
+        most: usize,
         what: &str,
     ) -> Result<Vec<u8>, ForgeError> {
         let unreadable = || ForgeError::Unreadable { what: what.to_owned(), source: "the address is none".into() };

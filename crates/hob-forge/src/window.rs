@@ -1,4 +1,6 @@
-//! A quota over a sliding window: exact, so that no span ever exceeds it at any pace.
+//! A quota over a sliding window: exact, so that no span ever exceeds it at any pace. `governor`, which paces the writes, does
+//! not replace it: after a pause it admits a whole quota at once and the refill after it, up to twice the quota in one
+//! span, and it reserves no part for leases.
 
 use std::{collections::VecDeque, time::Duration};
 

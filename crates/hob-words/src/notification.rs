@@ -78,11 +78,10 @@ impl Notification<'_> {
     /// <https://docs.slack.dev/messaging/formatting-message-text>
     pub fn slack(&self) -> Value {
         let issue = link(&self.issue_url(), &format!("#{} {}", self.record.issue, title(self.title, TITLE_MAX)));
-        let pull = match (self.event, self.record.pull_request) {
-            (NotifyEvent::InReview, Some(pull)) => {
-                format!(" ({})", link(&format!("{}/pull/{pull}", self.repo_url), &format!("pull request {pull}")))
-            }
-            _ => String::new(),
+        let pull = if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull_request) {
+            format!(" ({})", link(&format!("{}/pull/{pull}", self.repo_url), &format!("pull request {pull}")))
+        } else {
+            String::new()
         };
         json!({ "text": format!("{} {issue}{pull}: {}", escaped(&self.repo.to_string()), escaped(&self.sentence())) })
     }

@@ -66,7 +66,7 @@ pub(super) async fn build_narrowed(
 ) -> Result<NarrowedAgent, AgentError> {
     let (parts, models) = (parts(worker, rules), worker.settings.profiles.models.clone());
     let built =
-        tokio::task::spawn_blocking(move || Registry::new(parts)?.narrowed(&base, (&profile, source), &models)).await;
+        tokio::task::spawn_blocking(move || Registry::new(parts)?.narrowed(&base, &profile, source, &models)).await;
     built.unwrap_or_else(not_built)
 }
 
@@ -97,7 +97,7 @@ pub(super) async fn ask_model(
 ) -> Result<(String, Spend), AgentError> {
     let parts = parts(worker, rules);
     let registry = tokio::task::spawn_blocking(move || Registry::new(parts)).await.unwrap_or_else(not_built)?;
-    registry.ask(model, question, counts_money(&worker.settings)).await
+    registry.ask(model, question.0, question.1, counts_money(&worker.settings)).await
 }
 
 /// Whether a limit of money is set, so that a model's price has to be known.
@@ -107,6 +107,5 @@ pub(super) fn counts_money(settings: &Settings) -> bool {
 }
 
 fn not_built<T>(error: JoinError) -> Result<T, AgentError> {
-    let reason = format!("the agent could not be built: {error}");
-    Err(AgentError { reason, failure: FailureClass::Unfinished })
+    Err(AgentError::new(FailureClass::Unfinished, format!("the agent could not be built: {error}")))
 }

@@ -134,6 +134,6 @@ async fn ask(
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };
     let (mark, body) = (question_mark(blocked), question_body(blocked, person, &status));
-    worker.forge.comments().write_once(lease, issue, (&mark, &body), Look::First).await?;
+    worker.forge.comments().write_once(lease, issue, &mark, &body, Look::First).await?;
     Ok(())
 }

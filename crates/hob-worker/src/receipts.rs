@@ -42,6 +42,6 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
     let Some(says) = &receipt.says else { return Ok(()) };
     let on = receipt.pull.map_or(lease.issue(), |pull| IssueNumber(pull.0));
     let (mark, body) = (reply_mark(receipt.comment), reply_body(receipt.comment, says));
-    worker.forge.comments().write_once(lease, on, (&mark, &body), Look::First).await?;
+    worker.forge.comments().write_once(lease, on, &mark, &body, Look::First).await?;
     Ok(())
 }

@@ -19,11 +19,11 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// [`WorkError`] when the repository's ledger could not be written: the lease is not to be released.
 pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
     let (lease, durations) = (&held.lease, mem::take(&mut *held.durations()));
-    let (issue, bills, (lessons, remarks)) = (lease.issue(), (began, lease.record().spend), merged(lease));
+    let (issue, bill, (lessons, remarks)) = (lease.issue(), lease.record().spend, merged(lease));
     let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
-        let mut record = close_reservation(before, issue, bills, nonce, now);
+        let mut record = close_reservation(before, issue, began, bill, nonce, now);
         record.durations = record.durations.and(&durations);
-        let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bills.1.since(began));
+        let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bill.since(began));
         if let Some(memory) = record.memory.after(&lessons, issue, now) {
             record.memory = memory;
             sentence.push_str("; what its work showed is remembered");

@@ -63,35 +63,40 @@ pub(super) struct Sources {
     pub(super) pushed: Option<Sha>,
 }
 
-/// Makes the checkout; if it cannot be cleaned, it is made from scratch, once.
-pub(super) async fn prepare(
-    (git, secrets): (Git, KnownSecrets),
-    (folder, in_use): (IssueFolder, Use),
-    (branch, sources): (BranchName, Sources),
-    leftover: Leftover,
-) -> Result<Checkout, WorkspaceError> {
-    let tree = folder.tree();
-    let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
-    let (kept, _in_use) = (false, Arc::new(in_use));
-    let mut checkout =
-        Checkout { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, _in_use };
-    let old = checkout.tree.clone();
-    blocking("renew the folder", move || renew(&old)).await?;
-    let stays = if let Leftover::KeepCommit(commit) = &leftover { Some(commit.clone()) } else { None };
-    if matches!(leftover, Leftover::Keep | Leftover::KeepCommit(_)) && checkout.keep(stays).await.unwrap_or(false) {
-        checkout.kept = true;
-        return Ok(checkout);
-    }
-    if !checkout.folder.index().exists() || checkout.lay().await.is_err() {
-        let folder = checkout.folder.clone();
-        blocking("remove the damaged checkout", move || remove(&folder.0)).await?;
-        checkout.lay().await?;
-    }
-    checkout.note_pushed(checkout.sources.pushed.as_ref()).await?;
-    Ok(checkout)
-}
-
 impl Checkout {
+    /// A checkout that is not laid out yet.
+    pub(super) fn new(
+        git: Git,
+        secrets: KnownSecrets,
+        folder: IssueFolder,
+        in_use: Use,
+        branch: BranchName,
+        sources: Sources,
+    ) -> Self {
+        let tree = folder.tree();
+        let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
+        let (kept, _in_use) = (false, Arc::new(in_use));
+        Self { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, _in_use }
+    }
+
+    /// Lays it out; if it cannot be cleaned, it is made from scratch, once.
+    pub(super) async fn laid_out(mut self, leftover: Leftover) -> Result<Self, WorkspaceError> {
+        let old = self.tree.clone();
+        blocking("renew the folder", move || renew(&old)).await?;
+        let stays = if let Leftover::KeepCommit(commit) = &leftover { Some(commit.clone()) } else { None };
+        if matches!(leftover, Leftover::Keep | Leftover::KeepCommit(_)) && self.keep(stays).await.unwrap_or(false) {
+            self.kept = true;
+            return Ok(self);
+        }
+        if !self.folder.index().exists() || self.lay().await.is_err() {
+            let folder = self.folder.clone();
+            blocking("remove the damaged checkout", move || remove(&folder.0)).await?;
+            self.lay().await?;
+        }
+        self.note_pushed(self.sources.pushed.as_ref()).await?;
+        Ok(self)
+    }
+
     /// The folder the agent edits.
     pub fn folder(&self) -> &Path {
         &self.tree
@@ -161,8 +166,8 @@ impl Checkout {
         let repo = self.folder.repo().to_owned();
         // The agent may have locked folders that belong to Hob.
         blocking("unlock the checkout", move || unlock(&repo)).await?;
-        let what = (self.branch.full(), self.wanted.clone());
-        let (made, left_out) = committer::commit((&self.git, &self.folder), sandbox, what, entry).await?;
+        let (branch, wanted) = (self.branch.full(), self.wanted.clone());
+        let (made, left_out) = committer::commit(&self.git, &self.folder, sandbox, branch, wanted, entry).await?;
         *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
         Ok(made)
     }
@@ -260,7 +265,7 @@ impl Checkout {
         let (git, own) = (self.folder.git(), own.clone());
         let (start, base) = (oid(&self.sources.start)?, oid(&self.sources.base)?);
         let accepted = accepted.map(oid).transpose()?;
-        blocking("read the branch's history", move || commit::foreign(&git, &own, start, (base, accepted))).await
+        blocking("read the branch's history", move || commit::foreign(&git, &own, start, base, accepted)).await
     }
 
     /// The tree of a commit of the issue.
@@ -282,9 +287,10 @@ impl Checkout {
     /// # Errors
     /// [`WorkspaceError::Library`] when a commit is not there.
     pub async fn diff(&self, base: &Sha, head: &Sha) -> Result<Diff, WorkspaceError> {
-        let (git, commits, own) = (self.folder.git(), (oid(base)?, oid(head)?), self.secrets.redaction());
+        let (git, base, head) = (self.folder.git(), oid(base)?, oid(head)?);
+        let own = self.secrets.redaction();
         let cap = self.git.settings().max_patch_kib << 10;
-        blocking("read the diff", move || diff::read(&git, commits, cap, &own)).await
+        blocking("read the diff", move || diff::read(&git, base, head, cap, &own)).await
     }
 
     /// Checks a commit out into the clean folder of the checks, and returns that folder, with its own throwaway `.git`.

@@ -37,7 +37,8 @@ pub struct CheckLimits {
 pub async fn run_checks(
     folder: &Path,
     commands: &[String],
-    (plan, environment): (&Plan, &Environment),
+    plan: &Plan,
+    environment: &Environment,
     limits: CheckLimits,
     cancel: &CancellationToken,
 ) -> Result<Vec<CheckResult>, ProcessError> {
@@ -94,7 +95,7 @@ mod tests {
     async fn results(commands: &[&str], limits: CheckLimits, cancel: &CancellationToken) -> Vec<CheckExit> {
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
         let commands: Vec<_> = commands.iter().map(|command| (*command).to_owned()).collect();
-        let results = run_checks(Path::new("/"), &commands, (&plan(), &environment), limits, cancel).await.unwrap();
+        let results = run_checks(Path::new("/"), &commands, &plan(), &environment, limits, cancel).await.unwrap();
         results.into_iter().map(|result| result.exit).collect()
     }
 
@@ -113,7 +114,7 @@ mod tests {
         // The substitution ends when the process, which is in its own session by then, has closed its output.
         let command = ["echo $(setsid sh -c 'echo $$; exec >&- 2>&-; exec sleep 600' &)".to_owned()];
         let cancel = CancellationToken::new();
-        let results = run_checks(Path::new("/"), &command, (&plan(), &environment), LIMITS, &cancel).await.unwrap();
+        let results = run_checks(Path::new("/"), &command, &plan(), &environment, LIMITS, &cancel).await.unwrap();
         let pid: u32 = results[0].output.trim().parse().unwrap();
         let words = std::fs::read(format!("/proc/{pid}/cmdline"));
         assert!(words.unwrap_or_default().is_empty(), "{results:?}");
@@ -137,7 +138,7 @@ mod tests {
         let folder = Path::new("/tmp").canonicalize().unwrap();
         let command = ["echo $PWD/src/a.rs:3 $HOME/x >&2; pwd".to_owned()];
         let cancel = CancellationToken::new();
-        let results = run_checks(&folder, &command, (&plan(), &environment), LIMITS, &cancel).await.unwrap();
+        let results = run_checks(&folder, &command, &plan(), &environment, LIMITS, &cancel).await.unwrap();
         assert_eq!(results[0].output, ".\nsrc/a.rs:3 ~/x\n");
     }
 
@@ -146,7 +147,7 @@ mod tests {
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);
         let command = ["echo out; echo err >&2; head -c 100000 /dev/zero".to_owned()];
         let cancel = CancellationToken::new();
-        let mut results = run_checks(Path::new("/"), &command, (&plan(), &environment), LIMITS, &cancel).await.unwrap();
+        let mut results = run_checks(Path::new("/"), &command, &plan(), &environment, LIMITS, &cancel).await.unwrap();
         let output = results.remove(0).output;
         assert!(output.starts_with("out\n") && output.ends_with("err\n") && output.len() < 1200);
     }

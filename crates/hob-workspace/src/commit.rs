@@ -92,7 +92,8 @@ pub(super) fn open(git: &Path, tree: &Path) -> Result<Repository, WorkspaceError
 pub(super) fn stage(
     repo: &Repository,
     converter: &Converter<'_>,
-    (limits, wanted): (Limits, &str),
+    limits: Limits,
+    wanted: &str,
 ) -> Result<(Vec<Change>, Vec<LeftOut>), WorkspaceError> {
     let tree = converter.tree;
     // The library ignores what it may not read.
@@ -266,7 +267,8 @@ fn path(bytes: &[u8]) -> PathBuf {
 
 /// Puts the changes into Hob's index and commits them; `None` if the tree is the branch's.
 pub(super) fn record(
-    (repo, converter): (&Repository, &Converter<'_>),
+    repo: &Repository,
+    converter: &Converter<'_>,
     branch: &str,
     changes: &[Change],
     entry: &Entry,
@@ -318,7 +320,8 @@ pub(super) fn foreign(
     git: &Path,
     own: &CommitIdentity,
     start: Oid,
-    (base, accepted): (Oid, Option<Oid>),
+    base: Oid,
+    accepted: Option<Oid>,
 ) -> Result<Option<Foreign>, WorkspaceError> {
     let failed = library("read the branch's history");
     let repo = git_dir::open(git, "read the branch's history")?;

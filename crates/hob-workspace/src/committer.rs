@@ -60,9 +60,11 @@ enum Answer {
 
 /// Commits the files in an issue's folder, by a child that is confined by a plan.
 pub(super) async fn commit(
-    (git, folder): (&Git, &IssueFolder),
+    git: &Git,
+    folder: &IssueFolder,
     sandbox: &Sandbox,
-    (branch, wanted): (String, String),
+    branch: String,
+    wanted: String,
     entry: Entry,
 ) -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
     let (settings, tree) = (git.settings(), folder.tree());
@@ -126,8 +128,8 @@ fn make_commit() -> Result<(Option<Sha>, Vec<LeftOut>), WorkspaceError> {
     }
     let repo = commit::open(&order.git, &order.tree)?;
     let converter = Converter { command: &order.convert, git: &order.git, tree: &order.tree };
-    let made = commit::stage(&repo, &converter, (order.limits, &order.wanted)).and_then(|(changes, left_out)| {
-        Ok((commit::record((&repo, &converter), &order.branch, &changes, &order.entry)?, left_out))
+    let made = commit::stage(&repo, &converter, order.limits, &order.wanted).and_then(|(changes, left_out)| {
+        Ok((commit::record(&repo, &converter, &order.branch, &changes, &order.entry)?, left_out))
     });
     made.map_err(|error| match error {
         // It says in the library's or the system's words what the agent did, and can undo.

@@ -12,7 +12,7 @@ use crate::{WorkspaceError, error::library, git_dir, links::links_out, secrets::
 const LARGEST_TEXT: i64 = 64 << 20;
 
 /// Reads the difference; its findings on links and secrets do not depend on the patch.
-pub(super) fn read(git: &Path, (base, head): (Oid, Oid), cap: usize, own: &Redaction) -> Result<Diff, WorkspaceError> {
+pub(super) fn read(git: &Path, base: Oid, head: Oid, cap: usize, own: &Redaction) -> Result<Diff, WorkspaceError> {
     let failed = library("read the diff");
     let repo = git_dir::open(git, "read the diff")?;
     // An empty index has no attributes: a repository's own must not hide its changes.

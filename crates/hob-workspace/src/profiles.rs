@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use git2::{FileMode, ObjectType, Odb, Oid, Repository, Tree};
+use git2::{FileMode, ObjectType, Odb, Repository, Tree};
 use hob_domain::{PROFILE_MAX, ProfileFile, ProfileFiles, ProfileSource, Sha, is_profile_file};
 use rustix::fs::OFlags;
 
@@ -128,7 +128,11 @@ fn files_of(
         let is_file = [FileMode::Blob, FileMode::BlobExecutable].map(i32::from).contains(&entry.filemode());
         let content = match is_file {
             true => match repo.odb()?.exists(entry.id()) {
-                true => blob(repo, entry.id())?,
+                true => match repo.odb()?.read_header(entry.id())? {
+                    // One that is longer than a profile may be is not loaded.
+                    (size, _) if size > PROFILE_MAX => Err(too_large(size as u64)),
+                    _header => Ok(repo.find_blob(entry.id())?.content().to_vec()),
+                },
                 false => {
                     files.is_complete = false;
                     Err("its content is not there: fetch it first".to_owned())
@@ -148,15 +152,6 @@ fn folder<'repo>(repo: &'repo Repository, root: &Tree<'_>, path: &str) -> Result
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The content, unless it is longer than a profile may be, so that it is not loaded.
-fn blob(repo: &Repository, id: Oid) -> Result<Result<Vec<u8>, String>, git2::Error> {
-    let (size, _) = repo.odb()?.read_header(id)?;
-    if size > PROFILE_MAX {
-        return Ok(Err(too_large(size as u64)));
-    }
-    Ok(Ok(repo.find_blob(id)?.content().to_vec()))
 }
 
 fn too_large(size: u64) -> String {

@@ -33,7 +33,7 @@ impl Workspace {
         checked(head)?;
         checkout.goes_out_from_base(head).await?;
         let (git_dir, branch) = (checkout.git_dir(), checkout.branch());
-        push_from(self, &git_dir, remote, (branch, head, expected)).await?;
+        push_from(self, &git_dir, remote, branch, head, expected).await?;
         checkout.note_pushed(Some(head)).await
     }
 
@@ -57,23 +57,27 @@ pub(super) async fn push_from(
     workspace: &Workspace,
     git_dir: &Path,
     remote: &Remote,
-    (branch, sha, expected): (&BranchName, &Sha, Option<&Sha>),
+    branch: &BranchName,
+    sha: &Sha,
+    expected: Option<&Sha>,
 ) -> Result<(), WorkspaceError> {
-    push_ref(workspace, git_dir, remote, (branch, branch.full(), sha, expected)).await
+    let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: sha.clone() };
+    push_ref(workspace, git_dir, remote, branch, update).await
 }
 
-/// Moves the ref `full`, the branch's own or one in its place, as [`Workspace::push`] does.
+/// Moves a ref, the branch's own or one in its place, as [`Workspace::push`] does.
 pub(super) async fn push_ref(
     workspace: &Workspace,
     git_dir: &Path,
     remote: &Remote,
-    (branch, full, sha, expected): (&BranchName, String, &Sha, Option<&Sha>),
+    branch: &BranchName,
+    update: RefUpdate,
 ) -> Result<(), WorkspaceError> {
-    let head = checked(sha)?;
-    let update = RefUpdate { name: full.clone(), old: expected.cloned(), new: sha.clone() };
+    let RefUpdate { name: full, old, new } = update.clone();
+    let head = checked(&new)?;
     // If the branch exists already, the server's commits are known; asking would take a process and a connection.
-    let negotiates = format!("push.negotiate={}", expected.is_none());
-    let expected = expected.map(checked).transpose()?.unwrap_or_default();
+    let negotiates = format!("push.negotiate={}", old.is_none());
+    let expected = old.as_ref().map(checked).transpose()?.unwrap_or_default();
     if workspace.secrets().redaction().holds(&full) {
         let reason = "the branch's name holds a secret of Hob".to_owned();
         return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });

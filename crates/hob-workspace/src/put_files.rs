@@ -89,7 +89,7 @@ pub async fn put_files(workspace: &Workspace, remote: &Remote, new: NewFiles) ->
         Committed::There => return Ok(Put::There),
         Committed::Foreign(foreign) => return Ok(Put::Foreign(foreign)),
     };
-    push_from(workspace, &place, remote, (&branch, &head, tip.as_ref())).await?;
+    push_from(workspace, &place, remote, &branch, &head, tip.as_ref()).await?;
     Ok(if was_there { Put::Moved } else { Put::Made })
 }
 
@@ -102,7 +102,7 @@ enum Committed {
 fn commit(git: &Path, new: &NewFiles, before: Option<Before>) -> Result<Committed, WorkspaceError> {
     let failed = library(DOING);
     if let Some(Before { tip, fork }) = &before
-        && let Some(foreign) = foreign(git, &new.identity, *tip, (*fork, None))?
+        && let Some(foreign) = foreign(git, &new.identity, *tip, *fork, None)?
     {
         return Ok(Committed::Foreign(foreign));
     }

@@ -8,8 +8,8 @@ use git2::{Commit, Oid, Repository, Sort};
 use hob_domain::Sha;
 
 use crate::{
-    Checkout, Remote, SigningKey, Workspace, WorkspaceError, error::library, git_dir, layout::blocking, object_id::oid,
-    push::push_ref,
+    Checkout, Remote, SigningKey, Workspace, WorkspaceError, error::library, forwarder::RefUpdate, git_dir,
+    layout::blocking, object_id::oid, push::push_ref,
 };
 
 /// This file's step in errors.
@@ -99,9 +99,11 @@ pub async fn stage(
     workspace: &Workspace,
     checkout: &Checkout,
     remote: &Remote,
-    (head, name): (&Sha, String),
+    head: &Sha,
+    name: String,
 ) -> Result<(), WorkspaceError> {
-    push_ref(workspace, &checkout.git_dir(), remote, (checkout.branch(), name, head, None)).await
+    let update = RefUpdate { name, old: None, new: head.clone() };
+    push_ref(workspace, &checkout.git_dir(), remote, checkout.branch(), update).await
 }
 
 fn is_signed(commit: &Commit<'_>) -> bool {

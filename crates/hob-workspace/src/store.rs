@@ -13,7 +13,7 @@ use hob_text::KnownSecrets;
 
 use crate::{
     BranchName, Checkout, Leftover, Remote, WorkspaceError,
-    checkout::{self, Sources},
+    checkout::Sources,
     error::disk,
     forwarder::Right,
     git::{Git, done},
@@ -128,7 +128,8 @@ impl Workspace {
     /// and the disk.
     pub async fn prepare(
         &self,
-        (remote, issue): (&Remote, IssueNumber),
+        remote: &Remote,
+        issue: IssueNumber,
         branch: &BranchName,
         base: &Sha,
         leftover: Leftover,
@@ -137,16 +138,17 @@ impl Workspace {
         let folder = IssueFolder::new(&self.root, remote.repo(), issue);
         let in_use = self.in_use.begin(folder.0.clone());
         let ahead = if let Leftover::StartAt(commit) = &leftover { Some(commit) } else { None };
-        let sources = self.sources((&place, remote), branch, base, ahead).await;
+        let sources = self.sources(&place, remote, branch, base, ahead).await;
         let sources = mirror::condemned(&place, sources).await?;
-        let git = (self.git.clone(), self.secrets.clone());
-        checkout::prepare(git, (folder, in_use), (branch.clone(), sources), leftover).await
+        let (git, secrets) = (self.git.clone(), self.secrets.clone());
+        Checkout::new(git, secrets, folder, in_use, branch.clone(), sources).laid_out(leftover).await
     }
 
     /// Finds the commits that the checkout is based on and starts at, and fetches what they lack.
     async fn sources(
         &self,
-        (mirror, remote): (&Path, &Remote),
+        mirror: &Path,
+        remote: &Remote,
         branch: &BranchName,
         base: &Sha,
         ahead: Option<&Sha>,
@@ -185,19 +187,20 @@ impl Workspace {
         &self,
         checkout: &mut Checkout,
         remote: &Remote,
-        (onto, base): (&BranchName, &Sha),
+        onto: &BranchName,
+        base: &Sha,
         updater: Updater,
     ) -> Result<BranchUpdate, WorkspaceError> {
         if checkout.base() == base {
             return Ok(BranchUpdate::UpToDate);
         }
         let (fork, start, tip) = (checkout.base().clone(), checkout.start().clone(), checkout.tip().await?);
-        let commits = to_replay(checkout.git_dir(), (&fork, &start), &updater.identity).await?;
+        let commits = to_replay(checkout.git_dir(), &fork, &start, &updater.identity).await?;
         // Commits that were never pushed have their files here.
         let needed: Vec<&Sha> = commits.iter().chain([base, &fork, &start]).collect();
         self.complete(remote, &needed).await?;
         let names = Names { branch: checkout.branch().to_string(), base: onto.to_string() };
-        let updated = update::update(checkout.git_dir(), (&fork, base, &tip), names, updater).await?;
+        let updated = update::update(checkout.git_dir(), &fork, base, &tip, names, updater).await?;
         checkout.move_to(base.clone(), updated.tip, updated.unresolved).await?;
         Ok(updated.update)
     }

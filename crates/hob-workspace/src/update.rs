@@ -94,14 +94,15 @@ pub(super) struct Updated {
 /// The commits after `fork` up to `start` whose files an update needs: those that are rebased one by one.
 pub(super) async fn to_replay(
     git: PathBuf,
-    (fork, start): (&Sha, &Sha),
+    fork: &Sha,
+    start: &Sha,
     own: &CommitIdentity,
 ) -> Result<Vec<Sha>, WorkspaceError> {
     let (fork, start, own) = (oid(fork)?, oid(start)?, own.clone());
     blocking("read the branch's history", move || {
         let failed = library("read the branch's history");
         let repo = git_dir::open(&git, "read the branch's history")?;
-        let commits = own_commits(&repo, (fork, start), &own).map_err(&failed)?;
+        let commits = own_commits(&repo, fork, start, &own).map_err(&failed)?;
         Ok(commits.into_iter().flatten().map(|commit| Sha(commit.id().to_string())).collect())
     })
     .await
@@ -110,7 +111,9 @@ pub(super) async fn to_replay(
 /// Makes the commits up to `tip` start from `base` instead of `fork`, in the git directory alone.
 pub(super) async fn update(
     git: PathBuf,
-    (fork, base, tip): (&Sha, &Sha, &Sha),
+    fork: &Sha,
+    base: &Sha,
+    tip: &Sha,
     names: Names,
     updater: Updater,
 ) -> Result<Updated, WorkspaceError> {
@@ -126,7 +129,7 @@ pub(super) async fn update(
 }
 
 fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
-    let own = own_commits(repo, (sides.fork.id(), sides.tip.id()), &updater.identity)?;
+    let own = own_commits(repo, sides.fork.id(), sides.tip.id(), &updater.identity)?;
     let own = own.filter(|_| !updater.keeps_history);
     if let Some(own) = &own
         && let Some(tip) = replay(repo, &sides.base, own, updater)?
@@ -159,7 +162,8 @@ fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Update
 /// The commits after `fork` up to `tip`, oldest first, if each is Hob's own and none is a merge.
 fn own_commits<'repo>(
     repo: &'repo Repository,
-    (fork, tip): (Oid, Oid),
+    fork: Oid,
+    tip: Oid,
     own: &CommitIdentity,
 ) -> Result<Option<Vec<Commit<'repo>>>, git2::Error> {
     let mut walk = repo.revwalk()?;
@@ -206,7 +210,7 @@ fn resolve(repo: &Repository, index: &mut Index, names: &Names) -> Result<Unreso
             continue;
         };
         let (entry, kind) = match (our, their) {
-            (Some(our), Some(their)) => both(repo, (ancestor, our, their), names)?,
+            (Some(our), Some(their)) => both(repo, ancestor, our, their, names)?,
             (Some(our), None) => (our, ConflictKind::GoneFromBranch),
             (None, Some(their)) => (their, ConflictKind::GoneFromBase),
             (None, None) => {
@@ -227,7 +231,9 @@ fn resolve(repo: &Repository, index: &mut Index, names: &Names) -> Result<Unreso
 /// A file that both sides have: with both versions of the conflicting lines, if it is text.
 fn both(
     repo: &Repository,
-    (ancestor, base, branch): (Option<IndexEntry>, IndexEntry, IndexEntry),
+    ancestor: Option<IndexEntry>,
+    base: IndexEntry,
+    branch: IndexEntry,
     names: &Names,
 ) -> Result<(IndexEntry, ConflictKind), git2::Error> {
     let is_file = |entry: &IndexEntry| [FileMode::Blob, FileMode::BlobExecutable].map(u32::from).contains(&entry.mode);

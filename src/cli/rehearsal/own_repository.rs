@@ -68,11 +68,11 @@ async fn is_plain(folder: &Path) -> anyhow::Result<bool> {
     let format = git(folder, &["rev-parse", "--show-object-format", "--is-shallow-repository"]).await;
     // A git that does not know another format of refs has none.
     let refs = git(folder, &["rev-parse", "--show-ref-format"]).await;
-    let git_folder = git(folder, &["rev-parse", "--absolute-git-dir"]).await.map_err(anyhow::Error::msg)?;
+    let git_folder = git(folder, &["rev-parse", "--absolute-git-dir"]).await?;
     let owner = |path: &Path| path.metadata().map(|found| found.uid()).context("read whose the repository is");
     let own = rustix::process::geteuid().as_raw();
-    Ok(format.as_deref() == Ok("sha1\nfalse")
-        && refs.as_deref() != Ok("reftable")
+    Ok(format.is_ok_and(|format| format == "sha1\nfalse")
+        && !refs.is_ok_and(|format| format == "reftable")
         && owner(folder)? == own
         && owner(Path::new(&git_folder))? == own)
 }
@@ -81,11 +81,11 @@ async fn is_plain(folder: &Path) -> anyhow::Result<bool> {
 const OF_OTHERS: [&str; 4] = ["-c", "safe.directory=*", "-c", "protocol.allow=never"];
 
 /// Git's output; or, on one line, its error.
-async fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+async fn git(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let program = Program::of_hob("git", &child_environment()).args(OF_OTHERS).arg("-C").arg(folder);
-    let ended = program.args(arguments).run(&CancellationToken::new()).await.map_err(|error| error.to_string())?;
+    let ended = program.args(arguments).run(&CancellationToken::new()).await?;
     if ended.exit.is_success() {
         return Ok(ended.stdout.text().trim_end().to_owned());
     }
-    Err(ended.stderr.text().trim().replace('\n', "; "))
+    bail!("{}", ended.stderr.text().trim().replace('\n', "; "))
 }

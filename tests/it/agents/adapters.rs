@@ -40,11 +40,7 @@ fn model(name: AdapterName) -> &'static str {
         AdapterName::Claude => "claude-sonnet-4-5",
         AdapterName::Gemini => "gemini-2.5-pro",
         AdapterName::Codex | AdapterName::Copilot => "gpt-5.1",
-        AdapterName::Opencode
-        | AdapterName::Aider
-        | AdapterName::Goose
-        | AdapterName::Pi
-        | AdapterName::MiniSweAgent => "openai/scripted",
+        AdapterName::Opencode | AdapterName::Aider | AdapterName::Pi | AdapterName::MiniSweAgent => "openai/scripted",
     }
 }
 

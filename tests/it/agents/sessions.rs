@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use hob_agent::{
     Executor, NativeAgent,
     model::{FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
-    session::{Line, SessionEvent, SessionState, Sessions},
+    session::{Line, SessionEvent, SessionRecord, SessionState, Sessions},
 };
 use hob_config::{AgentSettings, PriceSettings, SessionSettings, Settings};
-use hob_domain::{IssueNumber, RepoName, RunId};
+use hob_domain::RunId;
 use serde_json::{Value, json};
 
 use super::{
@@ -50,8 +50,10 @@ impl Sitting {
         self.bench.request.session.clone()
     }
 
-    fn of(&self) -> (&RepoName, IssueNumber) {
-        (&self.bench.request.repo, self.bench.request.issue)
+    /// The session, if `agent` can continue it.
+    async fn resumable(&self, agent: &str) -> Option<SessionRecord> {
+        let RunRequest { repo, issue, .. } = &self.bench.request;
+        self.executor(&[]).resumable(&self.id(), agent, repo, *issue).await
     }
 
     fn lines(&self) -> Vec<Line> {
@@ -156,10 +158,10 @@ async fn a_session_whose_process_was_killed_goes_on_after_its_last_whole_turn() 
     }
     let found = sitting.sessions().record(&sitting.id()).unwrap();
     assert_eq!(found.state, SessionState::Interrupted);
-    assert_eq!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).await.unwrap().id, found.id);
-    assert!(sitting.executor(&[]).resumable(&sitting.id(), "other", sitting.of()).await.is_none());
-    let another = (&sitting.bench.request.repo, 8.into());
-    assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", another).await.is_none());
+    assert_eq!(sitting.resumable("native").await.unwrap().id, found.id);
+    assert!(sitting.resumable("other").await.is_none());
+    let repo = &sitting.bench.request.repo;
+    assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", repo, 8.into()).await.is_none());
 
     let model = Model::new([done()]);
     let report = sitting.run(&of(&model)).await;
@@ -277,7 +279,7 @@ async fn a_session_that_another_process_writes_is_left_alone() {
         while model.seen.lock().unwrap().is_empty() {
             tokio::task::yield_now().await;
         }
-        assert!(sitting.executor(&[]).resumable(&sitting.id(), "native", sitting.of()).await.is_none());
+        assert!(sitting.resumable("native").await.is_none());
         sitting.executor(&[]).run("native", &of(&second), &request, &sitting.bench.context).await.unwrap()
     };
     tokio::select! {

@@ -71,7 +71,7 @@ pub(super) fn connection(
     access: Access,
 ) -> Arc<Connection> {
     let octocrab = octocrab(router, turnstile);
-    Connection::over(octocrab, "/api/v3", identity, (&settings.forge, access, KnownSecrets::default()))
+    Connection::over(octocrab, "/api/v3", identity, &settings.forge, access, KnownSecrets::default())
 }
 
 fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {

@@ -32,7 +32,7 @@ impl World {
         let workspace = Workspace::open(folder.path().to_owned(), settings, child_environment()).await.unwrap();
         let base = workspace.fetch(&remote, &"main".parse().unwrap()).await.unwrap();
         let branch = "hob/none".parse().unwrap();
-        workspace.prepare((&remote, hob_domain::IssueNumber(1)), &branch, &base, Leftover::Remove).await.unwrap();
+        workspace.prepare(&remote, hob_domain::IssueNumber(1), &branch, &base, Leftover::Remove).await.unwrap();
         folder
     }
 }

@@ -458,7 +458,7 @@ async fn hooks_that_a_run_leaves_are_not_run_in_the_next() {
     let yard = Yard::new().await;
     let keep = async || {
         let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
-        yard.workspace.prepare((&yard.remote, IssueNumber(7)), &work_branch(), &base, Leftover::Keep).await.unwrap()
+        yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base, Leftover::Keep).await.unwrap()
     };
     let checkout = keep().await;
     let canary = yard.home.path().join("canary");

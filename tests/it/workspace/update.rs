@@ -31,7 +31,7 @@ async fn update(yard: &Yard, leftover: Leftover) -> (Checkout, BranchUpdate) {
         keeps_history: false,
         sign_off: SignOff::No,
     };
-    let updated = yard.workspace.update(&mut checkout, &yard.remote, (&main_branch(), &base), updater).await.unwrap();
+    let updated = yard.workspace.update(&mut checkout, &yard.remote, &main_branch(), &base, updater).await.unwrap();
     assert_eq!(checkout.base(), &base);
     assert_eq!(&checkout.tip().await.unwrap(), checkout.start());
     (checkout, updated)

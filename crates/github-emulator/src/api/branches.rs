@@ -220,6 +220,6 @@ fn as_text(call: &Call, git: &git2::Repository, commit: &Commit<'_>) -> Result<O
         Media::Sha => Some(Reply::raw("application/vnd.github.sha; charset=utf-8", commit.id().to_string())),
         Media::Diff => Some(Reply::raw("application/vnd.github.diff; charset=utf-8", difference()?)),
         Media::Patch => Some(Reply::raw("application/vnd.github.patch; charset=utf-8", email_of(commit)?)),
-        _ => None,
+        Media::Json | Media::Raw | Media::Text | Media::Html | Media::Full | Media::Object | Media::Other => None,
     })
 }

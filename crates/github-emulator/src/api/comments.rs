@@ -123,7 +123,7 @@ fn remove(call: &Call) -> Answer {
 /// When a comment is shown as updated.
 fn shown_update(call: &Call, comment: &Comment) -> Timestamp {
     let id = wire::node_id("IssueComment", comment.id);
-    updated(&call.forge.temper, &id, (comment.created_at, comment.updated_at), call.now)
+    updated(&call.forge.temper, &id, comment.created_at, comment.updated_at, call.now)
 }
 
 /// A comment's author may change it; other accounts need `write`.

@@ -105,7 +105,7 @@ fn file(call: &Call, git: &Repository, path: &str, blob: &Blob<'_>, reference: &
 /// A link whose target is not a file of the repository.
 fn link(call: &Call, git: &Repository, path: &str, target: &Blob<'_>, reference: &str) -> Answer {
     let state = call.state();
-    let mut shown = wire::content(call.view(&state)?, path, (target.id(), LINK), reference, git);
+    let mut shown = wire::content(call.view(&state)?, path, target.id(), LINK, reference, git);
     shown["target"] = json!(String::from_utf8_lossy(target.content()));
     Ok(Reply::ok(shown))
 }
@@ -134,7 +134,7 @@ fn submodule(call: &Call, git: &Repository, tree: &Tree<'_>, path: &str, referen
     let modules = tree.get_name(".gitmodules").and_then(|entry| git.find_blob(entry.id()).ok());
     let modules = modules.map(|blob| String::from_utf8_lossy(blob.content()).into_owned()).unwrap_or_default();
     let state = call.state();
-    let mut shown = wire::content(call.view(&state)?, path, (entry.id(), SUBMODULE), reference, git);
+    let mut shown = wire::content(call.view(&state)?, path, entry.id(), SUBMODULE, reference, git);
     shown["submodule_git_url"] = json!(submodule_address(&modules, path));
     Ok(Reply::ok(shown))
 }
@@ -158,7 +158,7 @@ fn folder(call: &Call, git: &Repository, path: &str, folder: &Tree<'_>, referenc
         if path.is_empty() { name.into_owned() } else { format!("{path}/{name}") }
     };
     let shown = |e: git2::TreeEntry<'_>| {
-        let mut shown = wire::content(view, &below(e.name_bytes()), (e.id(), e.filemode()), reference, git);
+        let mut shown = wire::content(view, &below(e.name_bytes()), e.id(), e.filemode(), reference, git);
         if e.filemode() == SUBMODULE {
             // GitHub calls a submodule so in a list, for old clients' sake.
             shown["type"] = json!("file");
@@ -169,7 +169,7 @@ fn folder(call: &Call, git: &Repository, path: &str, folder: &Tree<'_>, referenc
     if call.media != Media::Object {
         return Ok(Reply::ok(entries));
     }
-    let mut whole = wire::content(view, path, (folder.id(), FOLDER), reference, git);
+    let mut whole = wire::content(view, path, folder.id(), FOLDER, reference, git);
     whole["entries"] = entries;
     Ok(Reply::ok(whole))
 }
@@ -234,7 +234,7 @@ fn change(call: &Call, fields: &Fields, path: &str, content: Option<&[u8]>) -> R
     let branch = fields.text("branch")?.unwrap_or(default);
     let reference = format!("refs/heads/{branch}");
     let old = find(&git, &reference)?;
-    guard_move(call, &git, &reference, (old, Tip::New))?;
+    guard_move(call, &git, &reference, old, Tip::New)?;
     let parent = old.map(|old| git.find_commit(old)).transpose()?;
     if parent.is_none() && !is_unborn(&git)? {
         return Err(Refusal::new(http::StatusCode::NOT_FOUND, format!("Branch {branch} not found")));

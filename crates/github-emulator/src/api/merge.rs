@@ -8,7 +8,7 @@ use super::{
         call::{Answer, Call, Reply},
         fields::Fields,
         git::{Access, RefMove, walk},
-        merge_state::{Fit, forbids},
+        merge_state::{Fit, MergeMethod, forbids},
         refusal::Refusal,
         route::{Route, get, put},
         state::{Closing, EventKind, IssueState, Merged, Repository, StateReason, closes},
@@ -30,14 +30,6 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/pulls/{number}/merge", is_merged),
 ];
 
-/// The merge method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Method {
-    Merge,
-    Squash,
-    Rebase,
-}
-
 /// The facts about a pull request that a merge needs.
 struct Plan {
     number: u64,
@@ -45,7 +37,7 @@ struct Plan {
     head_ref: String,
     base_ref: String,
     head: Oid,
-    method: Method,
+    method: MergeMethod,
 }
 
 fn is_merged(call: &Call) -> Answer {
@@ -72,17 +64,17 @@ fn merge(call: &Call) -> Answer {
 
 fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
     let method = match fields.text("merge_method")?.as_deref() {
-        None | Some("merge") => Method::Merge,
-        Some("squash") => Method::Squash,
-        Some("rebase") => Method::Rebase,
+        None | Some("merge") => MergeMethod::Merge,
+        Some("squash") => MergeMethod::Squash,
+        Some("rebase") => MergeMethod::Rebase,
         Some(_) => return Err(fields.invalid("merge_method")),
     };
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
     let (allowed, what) = match method {
-        Method::Merge => (repo.merging.allow_merge_commit, "Merge commits"),
-        Method::Squash => (repo.merging.allow_squash_merge, "Squash merges"),
-        Method::Rebase => (repo.merging.allow_rebase_merge, "Rebase merges"),
+        MergeMethod::Merge => (repo.merging.allow_merge_commit, "Merge commits"),
+        MergeMethod::Squash => (repo.merging.allow_squash_merge, "Squash merges"),
+        MergeMethod::Rebase => (repo.merging.allow_rebase_merge, "Rebase merges"),
     };
     if !allowed {
         let message = format!("{what} are not allowed on this repository.");
@@ -115,9 +107,9 @@ fn rules_allow(call: &Call, git: &Git, plan: &Plan, base: Oid) -> Result<(), Ref
     let state = call.state();
     let verified = all_verified(git, base, plan.head, &state.accounts)?;
     let repo = call.repository(&state, Role::Read)?;
-    let by = (call.role(&state, repo), plan.method == Method::Merge);
+    let fit = Fit { mergeable: Some(true), behind, verified };
     let issue = repo.issues.get(&plan.number).ok_or_else(Refusal::not_found)?;
-    match forbids(repo, &state.accounts, issue, Fit { mergeable: Some(true), behind, verified }, by) {
+    match forbids(repo, &state.accounts, issue, fit, call.role(&state, repo), plan.method) {
         Some(sentence) => Err(Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, sentence)),
         None => Ok(()),
     }
@@ -126,7 +118,7 @@ fn rules_allow(call: &Call, git: &Git, plan: &Plan, base: Oid) -> Result<(), Ref
 fn make(call: &Call, git: &Git, plan: &Plan, base: Oid, fields: &Fields) -> Result<Oid, Refusal> {
     let who = signature(call, None)?;
     let (ours, theirs) = (git.find_commit(base)?, git.find_commit(plan.head)?);
-    if plan.method == Method::Rebase {
+    if plan.method == MergeMethod::Rebase {
         let mut tip = ours;
         for id in walk(git, Some(base), plan.head)? {
             let commit = git.find_commit(id)?;
@@ -148,7 +140,7 @@ fn make(call: &Call, git: &Git, plan: &Plan, base: Oid, fields: &Fields) -> Resu
         return Err(not_mergeable());
     }
     let tree = git.find_tree(index.write_tree_to(git)?)?;
-    let merges = plan.method == Method::Merge;
+    let merges = plan.method == MergeMethod::Merge;
     let title = match fields.text("commit_title")? {
         Some(title) => title,
         None if merges => format!("Merge pull request #{} from {}/{}", plan.number, call.part("owner"), plan.head_ref),

@@ -108,7 +108,14 @@ fn show(call: &Call) -> Answer {
     match call.media {
         Media::Diff => Ok(Reply::raw("application/vnd.github.diff; charset=utf-8", patch_text(&git, base, head)?)),
         Media::Patch => Ok(Reply::raw("application/vnd.github.patch; charset=utf-8", emails(&git, base, head)?)),
-        _ => {
+        Media::Json
+        | Media::Raw
+        | Media::Text
+        | Media::Html
+        | Media::Full
+        | Media::Object
+        | Media::Sha
+        | Media::Other => {
             let (shown, measured) = measured(call, &git)?;
             let number = call.number("number")?;
             if merge_is_stale(&git, number, &measured) {
@@ -131,11 +138,11 @@ pub(super) fn whole(call: &Call, git: &Access) -> Result<Value, Refusal> {
 
 /// The pull request in the path, with the facts from git, which is asked before the state is locked.
 fn measured(call: &Call, git: &Git) -> Result<(Value, Measured), Refusal> {
-    let (number, sides) = (call.number("number")?, sides(call)?);
+    let (number, (base, head)) = (call.number("number")?, sides(call)?);
     let open_or_closed = call.issue(call.repository(&call.state(), Role::Read)?)?.state;
-    let measured = measure(git, number, sides, open_or_closed)?;
+    let measured = measure(git, number, base, head, open_or_closed)?;
     let state = call.state();
-    let measured = with_signatures(measured, git, sides, &state.accounts)?;
+    let measured = with_signatures(measured, git, base, head, &state.accounts)?;
     let view = call.view(&state)?;
     Ok((wire::whole_pull(view, pull_of(call, view.repo)?.0, measured), measured))
 }

@@ -5,7 +5,7 @@ use git2::{ErrorCode, ObjectType, Oid, Repository};
 use serde_json::Value;
 
 use super::super::{
-    branch_guard::{Tip, forbids},
+    branch_guard::{Tip, binding, forbids},
     call::{Answer, Call, Reply},
     fields::Fields,
     git::RefMove,
@@ -65,7 +65,7 @@ fn create(call: &Call) -> Answer {
         let message = "Reference name must start with 'refs/' and have at least two slashes";
         return Err(Refusal::unprocessable(message));
     }
-    guard_move(call, &git, &name, (None, Tip::Is(target)))?;
+    guard_move(call, &git, &name, None, Tip::Is(target))?;
     suits(&git, &name, target)?;
     if find(&git, &name)?.is_some() {
         return Err(ref_moods::lost(call, &name, "Reference already exists"));
@@ -86,7 +86,7 @@ fn update(call: &Call) -> Answer {
     let force = fields.flag("force")?.unwrap_or(false);
     let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
     ref_moods::sees_ref(call, &name)?;
-    guard_move(call, &git, &name, (Some(old), Tip::Is(new)))?;
+    guard_move(call, &git, &name, Some(old), Tip::Is(new))?;
     suits(&git, &name, new)?;
     if !force && old != new && !git.graph_descendant_of(new, old).unwrap_or(false) {
         return Err(ref_moods::lost(call, &name, "Update is not a fast forward"));
@@ -101,7 +101,7 @@ fn remove(call: &Call) -> Answer {
     let git = call.write_git(Role::Write)?;
     let name = format!("refs/{}", call.part("ref"));
     let old = find(&git, &name)?.ok_or_else(|| Refusal::unprocessable("Reference does not exist"))?;
-    guard_move(call, &git, &name, (Some(old), Tip::Gone))?;
+    guard_move(call, &git, &name, Some(old), Tip::Gone)?;
     if name == format!("refs/heads/{}", call.repository(&call.state(), Role::Write)?.default_branch) {
         return Err(Refusal::unprocessable("Cannot delete the default branch"));
     }
@@ -144,17 +144,13 @@ pub(super) fn guard(call: &Call, name: &str) -> Result<(), Refusal> {
 }
 
 /// The same, and refuses moves that the rules of the branch only allow to pull requests.
-pub(super) fn guard_move(
-    call: &Call,
-    git: &Repository,
-    name: &str,
-    (old, tip): (Option<Oid>, Tip),
-) -> Result<(), Refusal> {
+pub(super) fn guard_move(call: &Call, git: &Repository, name: &str, old: Option<Oid>, tip: Tip) -> Result<(), Refusal> {
     guard(call, name)?;
     let Some(branch) = name.strip_prefix("refs/heads/") else { return Ok(()) };
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    match forbids(git, (repo, &state.accounts), branch, call.role(&state, repo), (old, tip)) {
+    let rules = binding(repo, branch, call.role(&state, repo));
+    match forbids(git, repo, &state.accounts, rules, old, tip) {
         Some((_, sentence)) => Err(Refusal::unprocessable(sentence)),
         None => Ok(()),
     }

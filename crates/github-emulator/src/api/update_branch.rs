@@ -40,7 +40,7 @@ fn update(call: &Call) -> Answer {
         return Err(Refusal::unprocessable("There are no new commits on the base branch."));
     }
     let reference = format!("refs/heads/{head_ref}");
-    guard_move(call, &git, &reference, (Some(head), Tip::New))?;
+    guard_move(call, &git, &reference, Some(head), Tip::New)?;
     let (ours, theirs) = (git.find_commit(head)?, git.find_commit(base)?);
     let mut index = git.merge_commits(&ours, &theirs, None)?;
     if index.has_conflicts() {

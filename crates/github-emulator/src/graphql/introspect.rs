@@ -177,7 +177,15 @@ impl<'s> Object<'s> for Named {
                 | "inputFields" | "ofType" | "isOneOf",
                 _,
             ) => Out::Null,
-            _ => return unresolved("__Type", name),
+            (
+                _,
+                Kind::Scalar
+                | Kind::Object { .. }
+                | Kind::Interface { .. }
+                | Kind::Union { .. }
+                | Kind::Enum { .. }
+                | Kind::Input { .. },
+            ) => return unresolved("__Type", name),
         })
     }
 }

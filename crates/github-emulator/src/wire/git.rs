@@ -117,11 +117,11 @@ pub(in super::super) fn file_change(view: View<'_>, change: &FileChange, head: &
 pub(in super::super) fn content(
     view: View<'_>,
     at: &str,
-    entry: (Oid, i32),
+    id: Oid,
+    mode: i32,
     reference: &str,
     git: &Repository,
 ) -> Value {
-    let (id, mode) = entry;
     let (kind, below) = match mode {
         0o040_000 => ("dir", "trees"),
         0o160_000 => ("submodule", "trees"),
@@ -155,7 +155,7 @@ pub(in super::super) fn file(
     reference: &str,
     git: &Repository,
 ) -> Value {
-    let mut shown = content(view, at, (blob.id(), 0o100_644), reference, git);
+    let mut shown = content(view, at, blob.id(), 0o100_644, reference, git);
     if let Value::Object(fields) = &mut shown {
         fields.insert("encoding".to_owned(), json!("base64"));
         fields.insert("content".to_owned(), json!(wrapped_base64(blob.content())));

@@ -7,8 +7,15 @@ use hob_sandbox::Tier;
 
 use crate::{adapters::parsed_output::ParsedOutput, egress::Services, native::Speaks};
 
-/// A version's three numbers.
-pub(super) type Version = (u32, u32, u32);
+/// A program's version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Version(pub(super) u32, pub(super) u32, pub(super) u32);
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
 
 /// A program that Hob knows how to run.
 pub(super) struct Adapter {

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, Plan, Prompt, Situation, words},
+        adapter::{Adapter, Plan, Prompt, Situation, Version, words},
         limit::is_unpaid,
         parsed_output::ParsedOutput,
     },
@@ -17,7 +17,7 @@ use crate::{
 pub(super) const AIDER: Adapter = Adapter {
     program: "aider",
     install: "pip install aider-chat",
-    minimum: (0, 80, 0),
+    minimum: Version(0, 80, 0),
     version: "--version",
     variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"],
     prompt: Prompt::File,

@@ -120,7 +120,8 @@ impl AdapterAgent {
         &self,
         request: &RunRequest,
         tier: Tier,
-        (home, egress): (&Home, &RunEgress),
+        home: &Home,
+        egress: &RunEgress,
         prompt: &str,
     ) -> Result<Plan, AgentError> {
         let prompt_file = home.path().join("prompt.md");
@@ -142,7 +143,7 @@ impl AdapterAgent {
                 if prompt.len() > ARGUMENT_MAX {
                     let reason =
                         format!("the prompt has {} bytes, too many for `{}`", prompt.len(), self.adapter.program);
-                    return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
+                    return Err(AgentError::new(FailureClass::NeedsHuman, reason));
                 }
                 for argument in plan.arguments.iter_mut().filter(|argument| *argument == PROMPT) {
                     prompt.clone_into(argument);
@@ -153,20 +154,13 @@ impl AdapterAgent {
     }
 
     /// The command of the program, and the parser of its output.
-    fn program(
-        &self,
-        request: &RunRequest,
-        context: &RunContext,
-        run: &Run,
-        (path, plan): (PathBuf, Plan),
-        prompt: &str,
-    ) -> Program {
+    fn program(&self, request: &RunRequest, context: &RunContext, run: &Run, plan: Plan, prompt: &str) -> Program {
         let (read, parsed, end, watcher) =
             (self.adapter.read, Arc::clone(&run.parsed), run.end.clone(), context.clone());
         let (price, is_measured) = (self.price, run.egress.measures());
         let mut program = run
             .confined
-            .program(path)
+            .program(run.program.clone())
             .args(&self.before)
             .args(plan.arguments)
             .dir(&request.folder)
@@ -223,6 +217,7 @@ fn spend(parsed: &ParsedOutput, price: Option<&PriceSettings>) -> Spend {
 
 /// One run under way.
 struct Run {
+    program: PathBuf,
     home: Home,
     confined: Confined,
     egress: RunEgress,
@@ -235,7 +230,7 @@ struct Run {
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         if let Some(case) = &request.investigation {
-            return investigate((self, self.adapter.speaks), &self.settings, (request, case), context).await;
+            return investigate(self, self.adapter.speaks, &self.settings, request, case, context).await;
         }
         let egress = self.egress.open(context, request).await?;
         let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
@@ -248,9 +243,9 @@ impl AgentBackend for AdapterAgent {
         if context.cancel.is_cancelled() {
             return Ok(report(cancelled(), Spend::default(), Instant::now()));
         }
-        let (path, (major, minor, patch)) = version.map_err(|error| setup(error.to_string()))?;
+        let (program, version) = version.map_err(AgentError::misconfigured)?;
         let name = self.adapter.program;
-        context.say(format!("{name} {major}.{minor}.{patch} works on {}", request.issue.in_words()));
+        context.say(format!("{name} {version} works on {}", request.issue.in_words()));
         // No argument can contain a zero byte.
         let closing = match request.purpose {
             RunPurpose::Work => CLOSING,
@@ -261,20 +256,20 @@ impl AgentBackend for AdapterAgent {
             RunPurpose::Review => CLOSING_OF_REVIEW,
         };
         let prompt = format!("{}{closing}", request.brief).replace('\0', "");
-        let mut plan = self.plan(request, context.sandbox.tier(), (&home, &egress), &prompt)?;
+        let mut plan = self.plan(request, context.sandbox.tier(), &home, &egress, &prompt)?;
         home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
         confined.plan = hide(self.adapter.controls, &request.folder, &home, confined.plan).map_err(no_settings)?;
-        let run = Run { home, confined, egress, parsed: Arc::default(), end: context.cancel.child_token() };
+        let run = Run { program, home, confined, egress, parsed: Arc::default(), end: context.cancel.child_token() };
         let (adapter, folder) = (self.adapter, request.folder.clone());
         let litter_before = spawn_blocking(move || litter(adapter, &folder)).await.map_err(broken)?;
-        let program = self.program(request, context, &run, (path, plan), &prompt);
+        let program = self.program(request, context, &run, plan, &prompt);
         let started = Instant::now();
         let (finished, ended) = run.egress.beside(program.run(&run.end), &run.end, context).await;
-        let (finished, measured) = (finished.map_err(|error| setup(error.to_string()))?, run.egress.measured());
+        let (finished, measured) = (finished.map_err(AgentError::misconfigured)?, run.egress.measured());
         run.egress.close().await;
         let parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (folder, home) = (request.folder.clone(), run.home.path().to_owned());
-        let parsed = spawn_blocking(move || after(adapter, parsed, &home, (&folder, &litter_before)));
+        let parsed = spawn_blocking(move || after(adapter, parsed, &home, &folder, &litter_before));
         let parsed = parsed.await.map_err(broken)?;
         run.home.remove().await;
         let time = (request.time, request.time_setting);
@@ -289,7 +284,7 @@ impl AgentBackend for AdapterAgent {
         let plan = self.installation(machine.environment).await.into_iter().fold(plan, HeldTo::reads);
         let confined = Confined { plan, environment: machine.environment.clone() };
         let found = check(self.adapter, &self.program, &confined, &never).await;
-        found.map(drop).map_err(|error| setup(error.to_string()))
+        found.map(drop).map_err(AgentError::misconfigured)
     }
 
     fn service(&self) -> Option<String> {
@@ -302,23 +297,16 @@ impl AgentBackend for AdapterAgent {
     }
 }
 
-fn setup(reason: String) -> AgentError {
-    AgentError { reason, failure: FailureClass::Misconfigured }
-}
-
 fn no_home(error: io::Error) -> AgentError {
-    let reason = format!("make a home for the agent: {error}");
-    AgentError { reason, failure: FailureClass::Unfinished }
+    AgentError::caused_by(FailureClass::Unfinished, error).during("make a home for the agent")
 }
 
 fn no_settings(error: io::Error) -> AgentError {
-    let reason = format!("keep the repository's settings from the agent: {error}");
-    AgentError { reason, failure: FailureClass::NeedsHuman }
+    AgentError::caused_by(FailureClass::NeedsHuman, error).during("keep the repository's settings from the agent")
 }
 
 fn broken(error: JoinError) -> AgentError {
-    let reason = format!("work on the agent's files: {error}");
-    AgentError { reason, failure: FailureClass::Unfinished }
+    AgentError::caused_by(FailureClass::Unfinished, error).during("work on the agent's files")
 }
 
 /// Reads what the program left in its home, and removes its own files from the folder.
@@ -326,7 +314,8 @@ fn after(
     adapter: &Adapter,
     mut parsed: ParsedOutput,
     home: &Path,
-    (folder, litter_before): (&Path, &BTreeSet<OsString>),
+    folder: &Path,
+    litter_before: &BTreeSet<OsString>,
 ) -> ParsedOutput {
     if let Some(after) = adapter.after {
         after(home, &mut parsed);

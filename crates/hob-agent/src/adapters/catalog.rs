@@ -11,7 +11,7 @@ use hob_process::Environment;
 
 use crate::{
     adapters::{
-        adapter::Adapter, aider::AIDER, claude::CLAUDE, codex::CODEX, copilot::COPILOT, gemini::GEMINI, goose::GOOSE,
+        adapter::Adapter, aider::AIDER, claude::CLAUDE, codex::CODEX, copilot::COPILOT, gemini::GEMINI,
         mini_swe_agent::MINI_SWE_AGENT, opencode::OPENCODE, pi::PI,
     },
     environment::find_program,
@@ -26,7 +26,6 @@ pub(super) fn adapter(name: AdapterName) -> &'static Adapter {
         AdapterName::Gemini => &GEMINI,
         AdapterName::Opencode => &OPENCODE,
         AdapterName::Aider => &AIDER,
-        AdapterName::Goose => &GOOSE,
         AdapterName::Pi => &PI,
         AdapterName::MiniSweAgent => &MINI_SWE_AGENT,
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     adapters::{
-        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, Version, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::{step_state, steps},
@@ -26,7 +26,7 @@ const LONG_WAIT: Duration = Duration::from_secs(300);
 pub(super) const CLAUDE: Adapter = Adapter {
     program: "claude",
     install: "npm install -g @anthropic-ai/claude-code",
-    minimum: (2, 0, 30),
+    minimum: Version(2, 0, 30),
     version: "--version",
     variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
     prompt: Prompt::Stdin,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, Version, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::steps,
@@ -19,7 +19,7 @@ const OPENAI: &str = "https://api.openai.com/v1";
 pub(super) const CODEX: Adapter = Adapter {
     program: "codex",
     install: "npm install -g @openai/codex",
-    minimum: (0, 100, 0),
+    minimum: Version(0, 100, 0),
     version: "--version",
     variables: &["OPENAI_API_KEY"],
     prompt: Prompt::Stdin,

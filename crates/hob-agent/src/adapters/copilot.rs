@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, CALL_MS, PROMPT, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, PROMPT, Plan, Prompt, Situation, Version, words},
         parsed_output::{ParsedOutput, count, json_event, names_left, read_left, text, tool_line},
     },
     model::Usage,
@@ -23,7 +23,7 @@ const RECORD_MAX: u64 = 32 << 20;
 pub(super) const COPILOT: Adapter = Adapter {
     program: "copilot",
     install: "npm install -g @github/copilot",
-    minimum: (1, 0, 0),
+    minimum: Version(1, 0, 0),
     version: "--version",
     variables: &["COPILOT_GITHUB_TOKEN", "OPENAI_API_KEY"],
     prompt: Prompt::Argument,

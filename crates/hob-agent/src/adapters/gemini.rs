@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, Version, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::steps,
@@ -15,7 +15,7 @@ use crate::{
 pub(super) const GEMINI: Adapter = Adapter {
     program: "gemini",
     install: "npm install -g @google/gemini-cli",
-    minimum: (0, 40, 0),
+    minimum: Version(0, 40, 0),
     version: "--version",
     variables: &["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
     prompt: Prompt::Stdin,

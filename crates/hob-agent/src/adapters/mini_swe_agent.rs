@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     adapters::{
-        adapter::{Adapter, PROMPT, Plan, Prompt, Situation, words},
+        adapter::{Adapter, PROMPT, Plan, Prompt, Situation, Version, words},
         limit::is_unpaid,
         parsed_output::{ParsedOutput, count, read_left, text},
     },
@@ -22,7 +22,7 @@ const TRAJECTORY_MAX: u64 = 64 << 20;
 pub(super) const MINI_SWE_AGENT: Adapter = Adapter {
     program: "mini",
     install: "pip install mini-swe-agent",
-    minimum: (2, 0, 0),
+    minimum: Version(2, 0, 0),
     version: "--help",
     variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"],
     prompt: Prompt::Argument,

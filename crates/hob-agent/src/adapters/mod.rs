@@ -21,7 +21,6 @@ mod controls;
 mod copilot;
 mod end;
 mod gemini;
-mod goose;
 mod installation;
 mod limit;
 mod mini_swe_agent;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     adapters::{
-        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, words},
+        adapter::{Adapter, CALL_MS, Plan, Prompt, Situation, Version, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     checklist::steps,
@@ -15,7 +15,7 @@ use crate::{
 pub(super) const OPENCODE: Adapter = Adapter {
     program: "opencode",
     install: "npm install -g opencode-ai",
-    minimum: (1, 0, 0),
+    minimum: Version(1, 0, 0),
     version: "--version",
     variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_API_KEY"],
     prompt: Prompt::Stdin,

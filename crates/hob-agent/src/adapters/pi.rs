@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     adapters::{
-        adapter::{Adapter, Plan, Prompt, Situation, words},
+        adapter::{Adapter, Plan, Prompt, Situation, Version, words},
         parsed_output::{ParsedOutput, count, json_event, text, tool_line},
     },
     model::Usage,
@@ -14,7 +14,7 @@ use crate::{
 pub(super) const PI: Adapter = Adapter {
     program: "pi",
     install: "npm install -g @mariozechner/pi-coding-agent",
-    minimum: (0, 60, 0),
+    minimum: Version(0, 60, 0),
     version: "--version",
     variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"],
     prompt: Prompt::Stdin,

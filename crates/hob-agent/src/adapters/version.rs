@@ -45,7 +45,7 @@ pub(super) enum Unusable {
         install: &'static str,
     },
     /// It is too old.
-    #[error("`{program}` is version {}, and Hob needs {} or later: `{install}`", dotted(*found), dotted(*minimum))]
+    #[error("`{program}` is version {found}, and Hob needs {minimum} or later: `{install}`")]
     Old {
         /// Its name.
         program: String,
@@ -56,10 +56,6 @@ pub(super) enum Unusable {
         /// The command that installs it.
         install: &'static str,
     },
-}
-
-fn dotted((major, minor, patch): Version) -> String {
-    format!("{major}.{minor}.{patch}")
 }
 
 /// A file at a moment: a program that has changed is checked again.
@@ -135,7 +131,7 @@ fn read(text: &str) -> Option<Version> {
     static VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(\d+)\.(\d+)\.(\d+)").ok());
     let found = VERSION.as_ref()?.captures(text)?;
     let number = |at: usize| found.get(at)?.as_str().parse().ok();
-    Some((number(1)?, number(2)?, number(3)?))
+    Some(Version(number(1)?, number(2)?, number(3)?))
 }
 
 #[cfg(test)]
@@ -145,9 +141,9 @@ mod tests {
     #[test]
     fn a_version_is_found_in_what_programs_print() {
         for (text, version) in [
-            ("2.1.197 (Claude Code)", Some((2, 1, 197))),
-            ("codex-cli 0.169.0\n", Some((0, 169, 0))),
-            ("This is mini-swe-agent version 2.4.6.\nCheck", Some((2, 4, 6))),
+            ("2.1.197 (Claude Code)", Some(Version(2, 1, 197))),
+            ("codex-cli 0.169.0\n", Some(Version(0, 169, 0))),
+            ("This is mini-swe-agent version 2.4.6.\nCheck", Some(Version(2, 4, 6))),
             ("no version", None),
             ("99999999999.0.0", None),
         ] {

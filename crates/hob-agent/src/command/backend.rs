@@ -45,17 +45,16 @@ impl CommandAgent {
     /// # Errors
     /// If no program is named, or `{prompt}` is where a shell would read it as code.
     pub(crate) fn new(settings: &AgentSettings, egress: EgressRules) -> Result<Self, AgentError> {
-        let setup = |reason: String| AgentError { reason, failure: FailureClass::Misconfigured };
         let Some((program, arguments)) = settings.command.split_first().filter(|(program, _)| !program.is_empty())
         else {
-            return Err(setup("its `command` is empty: name the program and its arguments".into()));
+            return Err(AgentError::setup("its `command` is empty: name the program and its arguments"));
         };
         let mut prompt = settings.prompt;
         for argument in arguments.iter().filter(|argument| argument.contains(PLACEHOLDER)) {
             prompt = PromptVia::Argument;
             let flag = argument.starts_with('-') && argument.ends_with(&format!("={PLACEHOLDER}"));
             if argument != PLACEHOLDER && (!flag || argument.matches(PLACEHOLDER).count() > 1) {
-                return Err(setup(format!(
+                return Err(AgentError::setup(format!(
                     "`{argument}` mixes `{PLACEHOLDER}` with other text, which a shell could run as code: \
                      write `{PLACEHOLDER}` or `--flag={PLACEHOLDER}` as an argument of its own"
                 )));
@@ -103,7 +102,7 @@ impl CommandAgent {
         if prompt.len() + longest > ARGUMENT_MAX {
             let reason =
                 format!("the prompt has {} bytes, too many for an argument: set `prompt = \"stdin\"`", prompt.len());
-            return Err(AgentError { reason, failure: FailureClass::NeedsHuman });
+            return Err(AgentError::new(FailureClass::NeedsHuman, reason));
         }
         let mut arguments: Vec<_> = self.arguments.iter().map(|text| text.replace(PLACEHOLDER, &prompt)).collect();
         if !self.arguments.iter().any(|argument| argument.contains(PLACEHOLDER)) {
@@ -117,7 +116,7 @@ impl CommandAgent {
 impl AgentBackend for CommandAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         if let Some(case) = &request.investigation {
-            return investigate((self, Speaks::LastLine), &self.settings, (request, case), context).await;
+            return investigate(self, Speaks::LastLine, &self.settings, request, case, context).await;
         }
         let started = Instant::now();
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
@@ -130,7 +129,7 @@ impl AgentBackend for CommandAgent {
         let (finished, measured) = (finished.map_err(cannot_run)?, egress.measured());
         egress.close().await;
         if let Some(reason) = not_started(&name, &finished) {
-            return Err(AgentError { reason, failure: FailureClass::Misconfigured });
+            return Err(AgentError::setup(reason));
         }
         let said = ResultLine::read(&finished.stdout.text());
         let told = said.as_ref().map_or_else(Spend::default, ResultLine::spend);
@@ -150,11 +149,11 @@ impl AgentBackend for CommandAgent {
         match found.ok().flatten() {
             Some(path) => match fault_of_file(&plan, machine.environment, &path).await {
                 None => Ok(()),
-                Some(reason) => Err(AgentError { reason, failure: FailureClass::Misconfigured }),
+                Some(reason) => Err(AgentError::setup(reason)),
             },
             None if Path::new(&self.program).is_file() => {
                 let reason = format!("`{0}` is not executable: `chmod +x {0}`", self.program);
-                Err(AgentError { reason, failure: FailureClass::Misconfigured })
+                Err(AgentError::setup(reason))
             }
             None => Err(not_installed(&self.program, "it is not on the path")),
         }
@@ -216,7 +215,7 @@ fn not_started(name: &str, finished: &Finished) -> Option<String> {
     let why = match finished.exit {
         Exit::Code(126) => "is not allowed to start a program that it needs",
         Exit::Code(127) => "does not find a program that it needs",
-        _ => return None,
+        Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => return None,
     };
     let said = complaint(finished);
     Some(format!("`{name}` {why} ({}{said}): install it, or name its folder in `sandbox.read`", finished.exit))
@@ -230,13 +229,16 @@ fn complaint(finished: &Finished) -> String {
 }
 
 fn not_installed(program: &str, why: impl std::fmt::Display) -> AgentError {
-    AgentError { reason: format!("start `{program}`: {why}: install it"), failure: FailureClass::Misconfigured }
+    AgentError::setup(format!("start `{program}`: {why}: install it"))
 }
 
 fn cannot_run(error: ProcessError) -> AgentError {
     match error {
-        ProcessError::Start { program, source } => not_installed(&program, source),
-        ProcessError::Sandbox { .. } => AgentError { reason: error.to_string(), failure: FailureClass::Misconfigured },
-        ProcessError::Pipe { .. } => AgentError { reason: error.to_string(), failure: FailureClass::Unfinished },
+        ProcessError::Start { program, source } => {
+            let error = not_installed(&program, &source);
+            AgentError { source: Some(Box::new(source)), ..error }
+        }
+        ProcessError::Sandbox { .. } => AgentError::misconfigured(error),
+        ProcessError::Pipe { .. } => AgentError::caused_by(FailureClass::Unfinished, error),
     }
 }

@@ -50,7 +50,8 @@ impl<'a> Conversation<'a> {
     pub(crate) async fn ask_once(
         chain: &'a FallbackChain,
         session: &str,
-        (system, question): (&str, &str),
+        system: &str,
+        question: &str,
     ) -> Result<Answer, ModelError> {
         let messages = [Memoized::from(Message::user(question))];
         let tools = Memoized::from(Vec::new());

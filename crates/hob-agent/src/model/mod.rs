@@ -16,6 +16,7 @@ mod message;
 mod models;
 mod openai;
 mod recording;
+mod reply_options;
 mod responses;
 mod sse;
 mod tape;

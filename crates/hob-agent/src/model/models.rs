@@ -15,6 +15,7 @@ use crate::model::{
     fallback_chain::Member,
     http::{Http, Reach},
     recording::Records,
+    reply_options::ReplyOptions,
 };
 
 /// The address of OpenAI's interface, with its version.
@@ -92,7 +93,8 @@ impl Models {
     /// Like [`client`](Self::client), with an effort instead of the settings'.
     fn client_with(&self, name: &ModelName, effort: Option<Effort>) -> Result<Arc<dyn ModelClient>, ModelError> {
         let sees = self.settings.images.sees(&name.to_string());
-        let bounds = (self.settings.max_output_tokens, effort.or(self.settings.effort), sees);
+        let effort = effort.or(self.settings.effort);
+        let options = ReplyOptions { max_tokens: self.settings.max_output_tokens, effort, sees };
         match name {
             ModelName::Cassette(path) => Ok(Arc::new(Cassette::load(path)?)),
             ModelName::OpenAi(model) => {
@@ -101,12 +103,12 @@ impl Models {
                     return Err(ModelError::Setup("set OPENAI_API_KEY, or OPENAI_BASE_URL for another server".into()));
                 }
                 let key = self.access.openai_key.clone();
-                let place = (self.http(&base)?, &base);
+                let http = self.http(&base)?;
                 // Other servers speak chat completions; OpenAI's own models reason best over responses.
                 let default = if is_host(&base, OPENAI) { OpenAiInterface::Responses } else { OpenAiInterface::Chat };
                 Ok(match self.settings.openai_interface.unwrap_or(default) {
-                    OpenAiInterface::Responses => Arc::new(Responses::new(place, key, model, bounds)),
-                    OpenAiInterface::Chat => Arc::new(OpenAi::new(place, key, model, bounds)),
+                    OpenAiInterface::Responses => Arc::new(Responses::new(http, &base, key, model, options)),
+                    OpenAiInterface::Chat => Arc::new(OpenAi::new(http, &base, key, model, options)),
                 })
             }
             ModelName::Anthropic(model) => {
@@ -115,7 +117,7 @@ impl Models {
                     return Err(ModelError::Setup("set ANTHROPIC_API_KEY".into()));
                 }
                 let key = self.access.anthropic_key.clone();
-                Ok(Arc::new(Anthropic::new((self.http(&base)?, &base), key, model, bounds)))
+                Ok(Arc::new(Anthropic::new(self.http(&base)?, &base, key, model, options)))
             }
         }
     }

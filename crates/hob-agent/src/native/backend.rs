@@ -108,7 +108,7 @@ impl NativeAgent {
     /// Checks that the price of each model is known, which a budget of money requires.
     fn priced(&self) -> Result<(), AgentError> {
         match self.models.unpriced() {
-            Some(model) => Err(setup(format!(
+            Some(model) => Err(AgentError::setup(format!(
                 "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
                  `input` and `output` in USD for a million tokens (0 where it costs nothing)"
             ))),
@@ -119,7 +119,7 @@ impl NativeAgent {
     /// Checks that any tool is left to it in `sandbox`.
     fn reaches(&self, sandbox: &Sandbox) -> Result<(), AgentError> {
         match self.needs.lack(&OpenWays::of(sandbox)) {
-            Some(lack) if lack.is_all => Err(setup(lack.sentence)),
+            Some(lack) if lack.is_all => Err(AgentError::setup(lack.sentence)),
             Some(_) | None => Ok(()),
         }
     }
@@ -139,7 +139,7 @@ impl NativeAgent {
         let wanted = self.wanted(context);
         let programs = wanted.iter().filter_map(|name| Some((name.as_str(), self.programs.get(name)?)));
         let helps = self.helps.of(programs, confined).await;
-        let mut toolset = Toolset::new(&wanted, &self.programs, &helps).map_err(setup)?;
+        let mut toolset = Toolset::new(&wanted, &self.programs, &helps).map_err(AgentError::misconfigured)?;
         // Settings that name the tools have chosen already.
         if self.settings.tools.is_empty() {
             toolset = toolset.for_model(self.models.first());
@@ -192,7 +192,7 @@ impl NativeAgent {
 pub(super) async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
     Folder::open_async(&request.folder)
         .await
-        .map_err(|error| AgentError { reason: format!("open the folder: {error}"), failure: FailureClass::Unfinished })
+        .map_err(|error| AgentError::caused_by(FailureClass::Unfinished, error).during("open the folder"))
 }
 
 #[async_trait::async_trait]
@@ -221,7 +221,7 @@ impl AgentBackend for NativeAgent {
         let children =
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
         let mut guard =
-            Guard::new(&self.settings, request, context.approval.clone()).map_err(|error| setup(error.to_string()))?;
+            Guard::new(&self.settings, request, context.approval.clone()).map_err(AgentError::misconfigured)?;
         let toolset = self.toolset(&confined, context).await?;
         let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
         let mut toolset =
@@ -232,7 +232,8 @@ impl AgentBackend for NativeAgent {
         }
         let dialect = Dialect::new(self.settings.speech, &toolset);
         let Restored { mut history, mut usage, standing, turns_before } =
-            begun((request, context), (&dialect, &toolset), (&folder, &confined), case.as_ref()).await;
+            begun(request, context, &dialect, &toolset, case.as_ref(), surroundings(&folder, &confined, &request.body))
+                .await;
         limits.turns_before = turns_before;
         if let Some(case) = &case {
             case.bounded(usage.turns_left(&limits));
@@ -294,22 +295,23 @@ impl AgentBackend for NativeAgent {
     }
 
     async fn ask_model(&self) -> Result<Option<String>, AgentError> {
-        let question = ("You answer as shortly as you can.", "Answer with the one word: ready");
-        let answer = Conversation::ask_once(&self.models, "doctor", question).await;
-        answer.map(|answer| Some(answer.model)).map_err(|error| AgentError {
-            reason: format!("the model did not answer: {error}"),
-            failure: error.failure(),
-        })
+        let (system, question) = ("You answer as shortly as you can.", "Answer with the one word: ready");
+        let answer = Conversation::ask_once(&self.models, "doctor", system, question).await;
+        answer
+            .map(|answer| Some(answer.model))
+            .map_err(|error| AgentError::caused_by(error.failure(), error).during("the model did not answer"))
     }
 }
 
 /// The conversation so far: that of the session's earlier runs, or a new one, which begins with the task and the
 /// description of the folder. The transcript records the latter, so that a run which resumes the session repeats it.
 async fn begun(
-    (request, context): (&RunRequest, &RunContext),
-    (dialect, toolset): (&Dialect, &Toolset),
-    (folder, confined): (&Folder, &Confined),
+    request: &RunRequest,
+    context: &RunContext,
+    dialect: &Dialect,
+    toolset: &Toolset,
     case: Option<&CaseFile>,
+    surroundings: impl Future<Output = String>,
 ) -> Restored {
     let lines = context.session.transcript().await.map(|transcript| transcript.lines).unwrap_or_default();
     let given = match case {
@@ -325,8 +327,11 @@ async fn begun(
         None => {
             let mut new = Restored::nothing(word(&request.brief));
             if matches!(request.purpose, RunPurpose::Work | RunPurpose::Plan | RunPurpose::Report) {
-                let text = surroundings(folder, confined, &request.body).await;
-                let text = [Some(text), shown(&request.images)].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+                let text = [Some(surroundings.await), shown(&request.images)]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("\n\n");
                 new.history.tell(&text);
                 context.session.add(SessionEvent::Told { text });
             }
@@ -351,10 +356,6 @@ fn shown(images: &[Image]) -> Option<String> {
 
 fn picture(image: &Image) -> Picture {
     Picture { media_type: image.media_type.to_owned(), data: BASE64_STANDARD.encode(&image.bytes) }
-}
-
-fn setup(reason: String) -> AgentError {
-    AgentError { reason, failure: FailureClass::Misconfigured }
 }
 
 /// The task: the brief, and the checks that it does not name.

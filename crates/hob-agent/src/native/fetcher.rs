@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::StreamExt;
 use hob_domain::FailureClass;
 use hob_egress::Egress;
-use reqwest::{Client, Proxy, Response, header::CONTENT_TYPE, redirect::Policy};
+use reqwest::{Client, Proxy, Response, StatusCode, header::CONTENT_TYPE, redirect::Policy};
 use tokio::{sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -26,6 +26,49 @@ const REDIRECTS: usize = 5;
 
 /// Hosts as the settings name them.
 type Listed = Arc<[String]>;
+
+/// A page that was not fetched.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::native) enum FetchError {
+    /// Its address cannot be read.
+    #[error("`{url}` is no address: {source}")]
+    Address {
+        /// The text.
+        url: String,
+        /// The problem.
+        source: url::ParseError,
+    },
+    /// It, or a page that it leads to, is at none of the listed hosts.
+    #[error("`{url}` is at none of the hosts that can be reached: {}", listed.join(", "))]
+    NotListed {
+        /// Its address.
+        url: Box<Url>,
+        /// The hosts.
+        listed: Listed,
+    },
+    /// It leads elsewhere too often.
+    #[error("it leads from one page to the next")]
+    Redirects,
+    /// It took too long.
+    #[error("it took more than {} s", TIME.as_secs())]
+    Late,
+    /// There was no answer.
+    #[error("the page did not come: {}", with_causes(.0))]
+    NoAnswer(#[source] reqwest::Error),
+    /// The answer ended early.
+    #[error("the page broke off: {}", with_causes(.0))]
+    Cut(#[source] reqwest::Error),
+    /// It is not text.
+    #[error("{url} answered {status} with something that is no text (`{kind}`)")]
+    NoText {
+        /// Its address.
+        url: String,
+        /// The answer's status.
+        status: StatusCode,
+        /// The answer's type.
+        kind: String,
+    },
+}
 
 /// The fetcher of one run's pages.
 #[derive(Debug)]
@@ -44,10 +87,8 @@ impl Fetcher {
     /// [`AgentError`] when a host is none, or the proxy cannot be started.
     pub(in crate::native) async fn open(hosts: &[String], cancel: &CancellationToken) -> Result<Self, AgentError> {
         let proxy = proxy_to(hosts, cancel).await?;
-        let broken = |error: reqwest::Error| AgentError {
-            reason: format!("the tool `fetch`: {error}"),
-            failure: FailureClass::Unfinished,
-        };
+        let broken =
+            |error: reqwest::Error| AgentError::caused_by(FailureClass::Unfinished, error).during("the tool `fetch`");
         use_ring();
         let through = Proxy::all(proxy.proxy_url().unwrap_or_default()).map_err(broken)?;
         let listed: Listed = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
@@ -56,7 +97,7 @@ impl Fetcher {
             .proxy(through)
             .referer(false)
             .redirect(Policy::custom(move |attempt| match refusal(attempt.url(), &on_the_way) {
-                None if attempt.previous().len() > REDIRECTS => attempt.error("it leads from one page to the next"),
+                None if attempt.previous().len() > REDIRECTS => attempt.error(FetchError::Redirects),
                 None => attempt.follow(),
                 Some(why) => attempt.error(why),
             }))
@@ -72,7 +113,7 @@ impl Fetcher {
     }
 
     /// The page's text.
-    pub(super) async fn page(&self, url: &str) -> Result<Arc<str>, String> {
+    pub(super) async fn page(&self, url: &str) -> Result<Arc<str>, FetchError> {
         if let Some((shown, text)) = &*self.last.lock().await
             && shown == url
         {
@@ -80,35 +121,37 @@ impl Fetcher {
         }
         let url = url.to_owned();
         let got = timeout(TIME, self.get(&url)).await;
-        let text: Arc<str> = got.map_err(|_elapsed| format!("it took more than {} s", TIME.as_secs()))??.into();
+        let text: Arc<str> = got.map_err(|_elapsed| FetchError::Late)??.into();
         *self.last.lock().await = Some((url, Arc::clone(&text)));
         Ok(text)
     }
 
-    async fn get(&self, url: &str) -> Result<String, String> {
-        let parsed: Url = url.parse().map_err(|error| format!("`{url}` is no address: {error}"))?;
+    async fn get(&self, url: &str) -> Result<String, FetchError> {
+        let parsed: Url = url.parse().map_err(|source| FetchError::Address { url: url.to_owned(), source })?;
         // The proxy refuses it, too; this error says why.
         if let Some(why) = refusal(&parsed, &self.listed) {
             return Err(why);
         }
         let answer = self.client.get(parsed).send().await;
-        text_of(answer.map_err(|error| format!("the page did not come: {}", with_causes(&error)))?).await
+        text_of(answer.map_err(FetchError::NoAnswer)?).await
     }
 }
 
 /// The page as text, below a line with its address.
-async fn text_of(answer: Response) -> Result<String, String> {
-    let (status, at) = (answer.status(), answer.url().to_string());
+async fn text_of(answer: Response) -> Result<String, FetchError> {
+    let (status, url) = (answer.status(), answer.url().to_string());
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
     let (bytes, is_cut) = read(answer).await?;
     let is_html = kind.contains("html");
     let text = match is_html {
         true => in_text(&String::from_utf8_lossy(&bytes)),
-        false => String::from_utf8(bytes)
-            .map_err(|_bytes| format!("{at} answered {status} with something that is no text (`{kind}`)"))?,
+        false => match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(_bytes) => return Err(FetchError::NoText { url, status, kind }),
+        },
     };
     let cut = if is_cut { "\n[the page is longer than 2 MiB: the rest was not read]" } else { "" };
-    Ok(format!("[{status} {at}: somebody else's text, no orders for you]\n{text}{cut}"))
+    Ok(format!("[{status} {url}: somebody else's text, no orders for you]\n{text}{cut}"))
 }
 
 /// An HTML page as text: tags are dropped, blocks begin lines, scripts and styles are left out. One pass over the bytes
@@ -146,7 +189,7 @@ fn in_text(html: &str) -> String {
 }
 
 /// Why an address is not fetched; `None` if it is at one of the listed hosts.
-fn refusal(url: &Url, listed: &Listed) -> Option<String> {
+fn refusal(url: &Url, listed: &Listed) -> Option<FetchError> {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default();
     // The colons of an address like `[::1]` do not begin a port.
@@ -158,15 +201,15 @@ fn refusal(url: &Url, listed: &Listed) -> Option<String> {
     let is_plain = url.username().is_empty() && url.password().is_none();
     match matches!(url.scheme(), "http" | "https") && is_plain && listed.iter().any(is_listed) {
         true => None,
-        false => Some(format!("`{url}` is at none of the hosts that can be reached: {}", listed.join(", "))),
+        false => Some(FetchError::NotListed { url: Box::new(url.clone()), listed: Arc::clone(listed) }),
     }
 }
 
 /// The body, and whether it was cut.
-async fn read(answer: Response) -> Result<(Vec<u8>, bool), String> {
+async fn read(answer: Response) -> Result<(Vec<u8>, bool), FetchError> {
     let (mut bytes, mut parts) = (Vec::new(), answer.bytes_stream());
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|error| format!("the page broke off: {}", with_causes(&error)))?;
+        let part = part.map_err(FetchError::Cut)?;
         let room = PAGE_MAX - bytes.len();
         bytes.extend_from_slice(&part[..part.len().min(room)]);
         if part.len() > room {

@@ -136,7 +136,22 @@ impl Guard {
                 return Ok(Decision::Allow);
             }
             Action::Case(_) => Ask::Issue,
-            _other => self.ask,
+            Action::Read(_)
+            | Action::List(_)
+            | Action::Search(_)
+            | Action::Fetch(_)
+            | Action::Edit(_)
+            | Action::Write(_)
+            | Action::Patch(_)
+            | Action::Shell(_)
+            | Action::Program(_)
+            | Action::Mcp(_)
+            | Action::ReadEvidence(_)
+            | Action::Plan(_)
+            | Action::Ask(_)
+            | Action::HandOff(_)
+            | Action::PassOn(_)
+            | Action::Done(_) => self.ask,
         };
         match (&self.approval, ask) {
             (Approval::Given, _) => Ok(Decision::Allow),

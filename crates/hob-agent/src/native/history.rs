@@ -45,7 +45,7 @@ pub(super) struct Trace {
 
 impl Trace {
     /// Adds a call of `turn`: its tool, a line about it, and its answer.
-    pub(super) fn note(&mut self, turn: u32, (tool, said): (&str, &str), result: &ToolResult) {
+    pub(super) fn note(&mut self, turn: u32, tool: &str, said: &str, result: &ToolResult) {
         let failed = format!("failed: {}", result.text);
         self.lines.push(line(turn, said, if result.is_error { &failed } else { &result.text }));
         if result.is_error {

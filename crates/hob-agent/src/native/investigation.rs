@@ -47,6 +47,20 @@ pub(super) enum Taken {
     End(Outcome),
 }
 
+/// A piece of evidence that cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoEvidence {
+    /// The record has none of this name.
+    #[error("there is no evidence {0}")]
+    Unknown(EvidenceId),
+    /// It is a tool's output, which is not kept.
+    #[error("{0} is what `{1}` showed: call that again")]
+    Output(EvidenceId, String),
+    /// Its text is not kept any more.
+    #[error("the text of {0} ({1}) is gone: ask for it")]
+    Gone(EvidenceId, String),
+}
+
 impl CaseFile {
     /// Opens the record of the run's session, or begins it.
     pub(super) async fn open(context: &RunContext, request: &RunRequest, case: &Case) -> Self {
@@ -179,16 +193,16 @@ impl CaseFile {
     }
 
     /// The text of a piece of evidence, from a line on.
-    pub(super) async fn read(&self, id: EvidenceId, from: Option<usize>, cap: usize) -> Result<String, String> {
+    pub(super) async fn read(&self, id: EvidenceId, from: Option<usize>, cap: usize) -> Result<String, NoEvidence> {
         let Some(item) = self.record().evidence.iter().find(|item| item.id == id).cloned() else {
-            return Err(format!("there is no evidence {id}"));
+            return Err(NoEvidence::Unknown(id));
         };
         if item.kind == EvidenceKind::Output {
-            return Err(format!("{id} is what `{}` showed: call that again", item.source));
+            return Err(NoEvidence::Output(id, item.source));
         }
         let kept = blocking(&self.session, move |session| session.evidence(id)).await.flatten();
         let Some(text) = kept else {
-            return Err(format!("the text of {id} ({}) is gone: ask for it", item.source));
+            return Err(NoEvidence::Gone(id, item.source));
         };
         let from = from.unwrap_or(1).max(1);
         let all = text.lines().count();

@@ -11,9 +11,29 @@ const PLACES_MAX: usize = 24;
 /// Keys of which a reply has one.
 const KEYS: [&str; 6] = ["action", "actions", "type", "tool", "command", "name"];
 
+/// Why a text is not the one object that is wanted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotOneObject {
+    /// There is none.
+    #[error("there is nothing")]
+    Nothing,
+    /// There are two that differ.
+    #[error("there are two that differ: reply with one, and with nothing else")]
+    Two,
+    /// It has no end.
+    #[error("they are cut: {0}")]
+    Cut(#[source] serde_json::Error),
+    /// It is not JSON.
+    #[error(transparent)]
+    Broken(#[from] serde_json::Error),
+    /// Something else follows it.
+    #[error("they are one JSON object, and something follows it: {0}")]
+    Followed(String),
+}
+
 /// The object that is a reply. `None` if there is none; an error if there is one and it is broken, or there are two
 /// that differ: one of them is an example or the model's guess of what comes next, and nothing tells which.
-pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
+pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, NotOneObject> {
     let text = &text[..text.floor_char_boundary(TEXT_MAX)];
     let (mut reply, mut broken) = (None, None);
     let mut skip_to = 0;
@@ -31,7 +51,7 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
                     // Some servers send the same twice.
                     Some(first) if *first == object => {}
                     Some(_) => {
-                        return Err("there are two that differ: reply with one, and with nothing else".to_owned());
+                        return Err(NotOneObject::Two);
                     }
                 }
             }
@@ -45,7 +65,7 @@ pub(super) fn object(text: &str) -> Result<Option<Map<String, Value>>, String> {
 }
 
 /// The object at the beginning of `text`, repaired if needed, and its length in `text`.
-fn object_at(text: &str) -> Result<(Map<String, Value>, usize), String> {
+fn object_at(text: &str) -> Result<(Map<String, Value>, usize), NotOneObject> {
     first_object(text).or_else(|error| {
         let (whole, _) = repaired(text, usize::MAX);
         let (object, length) = first_object(&whole).map_err(|_| error)?;
@@ -54,21 +74,21 @@ fn object_at(text: &str) -> Result<(Map<String, Value>, usize), String> {
 }
 
 /// The one object that a text is, repaired if that needs no guess. A text of two different objects is an error.
-pub(super) fn only_object(text: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn only_object(text: &str) -> Result<Map<String, Value>, NotOneObject> {
     let (repaired, _) = repaired(text, usize::MAX);
     let (object, rest) = match first_object(text) {
         Ok((object, length)) => (object, &text[length..]),
-        Err(error) => match first_object(&repaired) {
-            Ok((object, length)) => (object, &repaired[length..]),
-            Err(_) if error.starts_with("EOF") => return Err(format!("they are cut: {error}")),
-            Err(_) => return Err(error),
+        Err(error) => match (first_object(&repaired), error) {
+            (Ok((object, length)), _) => (object, &repaired[length..]),
+            (Err(_), NotOneObject::Broken(error)) if error.is_eof() => return Err(NotOneObject::Cut(error)),
+            (Err(_), error) => return Err(error),
         },
     };
     match rest.trim() {
         "" => Ok(object),
         // Some servers send the same twice.
         rest if first_object(rest).is_ok_and(|(again, _)| again == object) => Ok(object),
-        rest => Err(format!("they are one JSON object, and something follows it: {}", first_line(rest, 60))),
+        rest => Err(NotOneObject::Followed(first_line(rest, 60))),
     }
 }
 
@@ -78,12 +98,12 @@ fn looks_meant(text: &str) -> bool {
 }
 
 /// The object at the beginning of `text`, and its length.
-fn first_object(text: &str) -> Result<(Map<String, Value>, usize), String> {
+fn first_object(text: &str) -> Result<(Map<String, Value>, usize), NotOneObject> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Map<String, Value>>();
     match values.next() {
         Some(Ok(object)) => Ok((object, values.byte_offset())),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err("there is nothing".to_owned()),
+        Some(Err(error)) => Err(error.into()),
+        None => Err(NotOneObject::Nothing),
     }
 }
 
@@ -139,7 +159,7 @@ mod tests {
             r#"For example {"command": "a"}, but I do {"command": "b"}"#,
             "{\"command\": \"a\nb\", }\n{\"command\": \"b\"}",
         ] {
-            assert!(object(two).unwrap_err().contains("two that differ"), "{two}");
+            assert!(matches!(object(two), Err(NotOneObject::Two)), "{two}");
         }
         assert_eq!(read(r#"{"command": "a"} {"command": "a"}"#).as_deref(), Some(r#"{"command":"a"}"#));
         for broken in [r#"{"command": "a"#, r#"{"command": 'a'}"#, r#"{"command" "a"}"#] {

@@ -98,9 +98,12 @@ impl ModelClient for Replayed {
 /// Compares the answers in `before` with those in `now`.
 pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
     let answers = |lines: &[Line]| -> Vec<(String, String)> {
-        let results = lines.iter().filter_map(|line| match &line.event {
-            SessionEvent::Result { id, text, .. } => Some((id.clone(), text.clone())),
-            _other => None,
+        let results = lines.iter().filter_map(|line| {
+            if let SessionEvent::Result { id, text, .. } = &line.event {
+                Some((id.clone(), text.clone()))
+            } else {
+                None
+            }
         });
         results.collect()
     };
@@ -125,7 +128,13 @@ pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
                     comparison.differences.push(Difference { turn, tool, arguments, before, now });
                 }
             }
-            _other => {}
+            SessionEvent::Started { .. }
+            | SessionEvent::Progress { .. }
+            | SessionEvent::Noted { .. }
+            | SessionEvent::Told { .. }
+            | SessionEvent::Asked { .. }
+            | SessionEvent::Turned { .. }
+            | SessionEvent::Ended { .. } => {}
         }
     }
     comparison

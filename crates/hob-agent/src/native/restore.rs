@@ -179,7 +179,7 @@ impl<'a> Rebuild<'a> {
         for (call, result) in calls.iter().zip(&results) {
             let action = self.toolset.parse(call).ok();
             let line = action.as_ref().map_or_else(|| call.name.clone(), Action::line);
-            trace.note(turn, (&call.name, &line), result);
+            trace.note(turn, &call.name, &line, result);
             let Some(action) = action.filter(|_| !result.is_error) else { continue };
             trace.files.extend(action.changes());
             if let Action::Plan(plan) = action {

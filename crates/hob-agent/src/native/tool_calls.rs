@@ -194,16 +194,14 @@ impl CallRunner<'_> {
                     }
                 }
             }
-            let look = match &action {
-                Ok(Action::Done(end)) if end.is_success() => {
-                    self.last_look.before_the_end(self.progress, &self.executor.toolbox).await
-                }
-                _other => None,
+            let look = if let Ok(Action::Done(end)) = &action
+                && end.is_success()
+            {
+                self.last_look.before_the_end(self.progress, &self.executor.toolbox).await
+            } else {
+                None
             };
-            let command = match &action {
-                Ok(Action::Shell(shell)) => Some(shell.command.clone()),
-                _other => None,
-            };
+            let command = if let Ok(Action::Shell(shell)) = &action { Some(shell.command.clone()) } else { None };
             let step = self.step(&line, action.as_ref().ok());
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
             told.push((call, line, (command, changes), (warning, step)));
@@ -226,8 +224,8 @@ impl CallRunner<'_> {
             let ran = CommandResult::in_answer(&answer);
             let answer = match answer {
                 Ok(Answer::End(outcome)) => return Err(outcome),
-                Ok(Answer::Text(text) | Answer::Ran(text, _)) => Ok(warned(text, warning.as_deref())),
-                Err(error) => Err(warned(error.to_string(), warning.as_deref())),
+                Ok(Answer::Text(text) | Answer::Ran(text, _)) => Ok(text),
+                Err(error) => Err(error),
             };
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());
@@ -243,7 +241,7 @@ impl CallRunner<'_> {
                 self.progress.files.extend(changes.iter().cloned());
                 done.trace.files.extend(changes);
             }
-            self.note(call, &line, answer, done);
+            self.note(call, &line, answer, warning.as_deref(), done);
             if let Some(result) = ran {
                 self.usage.count_command(self.limits, &line, &result)?;
             }
@@ -298,22 +296,29 @@ impl CallRunner<'_> {
     }
 
     /// Records the answer of one call.
-    fn note(&mut self, call: &ToolCall, said: &str, answer: Result<String, String>, done: &mut CallResults) {
+    fn note(
+        &mut self,
+        call: &ToolCall,
+        said: &str,
+        answer: Result<String, ToolError>,
+        warning: Option<&str>,
+        done: &mut CallResults,
+    ) {
         let cap = self.executor.toolbox.output_cap;
         let is_error = answer.is_err();
         let text = match answer {
             Ok(text) => {
                 done.actions.well();
-                text
+                warned(text, warning)
             }
             Err(error) => {
-                let text = clip(&error, cap);
+                let text = clip(&warned(error.to_string(), warning), cap);
                 done.actions.wrong(first_line(&text, REASON_MAX));
                 text
             }
         };
         let result = ToolResult { id: call.id.clone(), text, is_error };
-        done.trace.note(self.usage.turns, (&call.name, said), &result);
+        done.trace.note(self.usage.turns, &call.name, said, &result);
         // File contents are not shown: progress may be a public log.
         if is_error || call.name == "shell" || self.executor.toolset.is_program(&call.name) {
             let failed = if is_error { "failed: " } else { "" };

@@ -27,6 +27,14 @@ const RETRIES: usize = 3;
 /// The message to a model whose reply was cut off.
 const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
+/// Why a request has no answer.
+enum Unanswered {
+    /// The model failed.
+    Failed(ModelError),
+    /// The run is over.
+    Ended(Outcome),
+}
+
 /// One run under way.
 pub(super) struct Run<'a> {
     pub(super) model: Conversation<'a>,
@@ -121,9 +129,10 @@ impl Run<'_> {
     async fn ask(&mut self, plan: Option<&str>) -> Result<Answer, Outcome> {
         self.say("asking the model");
         for _ in 0..RETRIES {
-            let error = match self.request().await? {
+            let error = match self.request().await {
                 Ok(answer) => return Ok(answer),
-                Err(error) => error,
+                Err(Unanswered::Failed(error)) => error,
+                Err(Unanswered::Ended(outcome)) => return Err(outcome),
             };
             let is_less = if error.is_too_long() {
                 self.window.exceeded(&mut self.history, error.window(), plan)
@@ -134,7 +143,10 @@ impl Run<'_> {
                 return Err(failed(&error));
             }
         }
-        self.request().await?.map_err(|error| failed(&error))
+        self.request().await.map_err(|unanswered| match unanswered {
+            Unanswered::Failed(error) => failed(&error),
+            Unanswered::Ended(outcome) => outcome,
+        })
     }
 
     /// Continues without the reasoning of earlier turns.
@@ -149,14 +161,16 @@ impl Run<'_> {
         forgot
     }
 
-    async fn request(&mut self) -> Result<Result<Answer, ModelError>, Outcome> {
+    async fn request(&mut self) -> Result<Answer, Unanswered> {
         let (turn, messages) = (self.usage.turns, self.history.messages());
         self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
         let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
         tokio::select! {
-            answer = self.model.ask(&request) => Ok(answer),
-            () = tokio::time::sleep_until(self.limits.deadline) => Err(out_of_time(turn, &self.limits)),
-            () = self.context.cancel.cancelled() => Err(cancelled()),
+            answer = self.model.ask(&request) => answer.map_err(Unanswered::Failed),
+            () = tokio::time::sleep_until(self.limits.deadline) => {
+                Err(Unanswered::Ended(out_of_time(turn, &self.limits)))
+            }
+            () = self.context.cancel.cancelled() => Err(Unanswered::Ended(cancelled())),
         }
     }
 

@@ -2,8 +2,11 @@
 
 use hob_config::{AgentSettings, RecipeSettings, Step};
 use hob_domain::{FailureClass, Outcome, RunPurpose, RunReport, RunRequest, Spend};
-use hob_process::{Environment, Exit};
-use tokio::time::Instant;
+use hob_process::{Environment, Exit, ProcessError};
+use tokio::{
+    task::{JoinError, spawn_blocking},
+    time::Instant,
+};
 
 use crate::{
     AgentBackend, AgentError, Machine, RunContext,
@@ -11,7 +14,10 @@ use crate::{
     egress::EgressRules,
     environment::RUN_TAG,
     folder::Folder,
-    recipe::{diff, replace},
+    recipe::{
+        diff::{self, DiffError},
+        replace::{self, ReplaceError},
+    },
     report::{cancelled, first_line, permanent, report, tail, unfinished},
 };
 
@@ -41,8 +47,7 @@ impl RecipeAgent {
         variables: &Environment,
     ) -> Result<Self, AgentError> {
         if recipe.steps.is_empty() {
-            let reason = format!("recipe `{name}` has no steps");
-            return Err(AgentError { reason, failure: FailureClass::Misconfigured });
+            return Err(AgentError::setup(format!("recipe `{name}` has no steps")));
         }
         let egress = EgressRules::new(settings, variables)?;
         Ok(Self { name: name.to_owned(), recipe, egress, output_cap: settings.output_cap })
@@ -74,22 +79,19 @@ impl RecipeAgent {
             }
             context.say(&place);
             let result = match step {
-                Step::Run(command) => match self.command(command, request, context, deadline).await {
-                    Ok(said) => Ok(said),
-                    Err(Ended::Wrong(why)) => Err(why),
-                    Err(Ended::Outcome(outcome)) => return outcome,
-                },
+                Step::Run(command) => self.command(command, request, context, deadline).await,
                 Step::Replace(replace) => {
                     let (folder, replace) = (folder.clone(), replace.clone());
-                    blocking(move || replace::replace(&folder, &replace).map_err(|error| error.to_string())).await
+                    blocking(move || replace::replace(&folder, &replace)).await
                 }
                 Step::ApplyIssueDiff => {
                     let (folder, body) = (folder.clone(), request.body.clone());
-                    blocking(move || diff::apply(&folder, &body).map_err(|error| error.to_string())).await
+                    blocking(move || diff::apply(&folder, &body)).await
                 }
             };
             match result {
                 Ok(said) => done.push(format!("- {said}")),
+                Err(StepError::Ended(outcome)) => return outcome,
                 Err(why) => return permanent(format!("{place} of recipe `{}` failed: {why}", self.name)),
             }
         }
@@ -103,10 +105,9 @@ impl RecipeAgent {
         request: &RunRequest,
         context: &RunContext,
         deadline: Instant,
-    ) -> Result<String, Ended> {
-        let cannot = |error: AgentError| Ended::Wrong(error.reason);
-        let egress = self.egress.open(context, request).await.map_err(cannot)?;
-        let (confined, _home) = Confined::of_run(context, request, &egress).await.map_err(cannot)?;
+    ) -> Result<String, StepError> {
+        let egress = self.egress.open(context, request).await?;
+        let (confined, _home) = Confined::of_run(context, request, &egress).await?;
         let finished = confined
             .program("sh")
             .args(["-c", command])
@@ -115,29 +116,43 @@ impl RecipeAgent {
             .deadline(deadline.saturating_duration_since(Instant::now()))
             .output_cap(self.output_cap)
             .run(&context.cancel)
-            .await
-            .map_err(|error| Ended::Wrong(error.to_string()))?;
+            .await?;
         let texts = [finished.stderr.text(), finished.stdout.text()];
         let said = texts.iter().map(|text| tail(text, QUOTED)).find(|text| !text.is_empty());
         let said = said.map_or_else(String::new, |said| format!(": {said}"));
         match finished.exit {
             Exit::Code(0) => Ok(format!("ran `{}`", first_line(command, 100))),
-            Exit::Code(_) => Err(Ended::Wrong(format!("{}{said}", finished.exit))),
-            Exit::Signal(_) => Err(Ended::Outcome(unfinished(format!("{} ended `{command}`{said}", finished.exit)))),
+            Exit::Code(_) => Err(StepError::Exit(finished.exit, said)),
+            Exit::Signal(_) => Err(StepError::Ended(unfinished(format!("{} ended `{command}`{said}", finished.exit)))),
             Exit::Deadline => {
-                Err(Ended::Outcome(unfinished(format!("`{command}` ran out of time (`{}`)", request.time_setting))))
+                Err(StepError::Ended(unfinished(format!("`{command}` ran out of time (`{}`)", request.time_setting))))
             }
-            Exit::Cancelled => Err(Ended::Outcome(cancelled())),
+            Exit::Cancelled => Err(StepError::Ended(cancelled())),
         }
     }
 }
 
-/// Why a command ended the recipe.
-enum Ended {
-    /// It failed by itself: the step is named.
-    Wrong(String),
-    /// The run is over for another reason.
-    Outcome(Outcome),
+/// A step that failed, and ends the recipe.
+#[derive(Debug, thiserror::Error)]
+enum StepError {
+    /// The command's program lacks something.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// The command could not be run.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The command failed; the text is what it said last.
+    #[error("{0}{1}")]
+    Exit(Exit, String),
+    #[error(transparent)]
+    Replace(#[from] ReplaceError),
+    #[error(transparent)]
+    Diff(#[from] DiffError),
+    #[error("the step broke: {0}")]
+    Broke(#[from] JoinError),
+    /// The run is over for a reason that is not the step's.
+    #[error("the run is over")]
+    Ended(Outcome),
 }
 
 #[async_trait::async_trait]
@@ -152,10 +167,9 @@ impl AgentBackend for RecipeAgent {
                 return Ok(report(outcome, Spend::default(), started));
             }
         }
-        let folder = Folder::open_async(&request.folder).await.map_err(|error| AgentError {
-            reason: format!("open the folder: {error}"),
-            failure: FailureClass::Unfinished,
-        })?;
+        let folder = Folder::open_async(&request.folder)
+            .await
+            .map_err(|error| AgentError::caused_by(FailureClass::Unfinished, error).during("open the folder"))?;
         let outcome = self.steps(&folder, request, context, started + request.time).await;
         Ok(report(outcome, Spend::default(), started))
     }
@@ -174,6 +188,8 @@ fn name_of(step: &Step) -> String {
     }
 }
 
-async fn blocking(work: impl FnOnce() -> Result<String, String> + Send + 'static) -> Result<String, String> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the step broke: {error}")))
+async fn blocking<E: Into<StepError> + Send + 'static>(
+    work: impl FnOnce() -> Result<String, E> + Send + 'static,
+) -> Result<String, StepError> {
+    spawn_blocking(work).await?.map_err(Into::into)
 }

@@ -13,7 +13,7 @@ use std::{
 use hob_domain::investigation::{EvidenceId, Investigation};
 use hob_text::KnownSecrets;
 
-use crate::session::Session;
+use crate::session::{DamagedRecord, Session};
 
 /// The record of an investigation.
 const INVESTIGATION: &str = "investigation.json";
@@ -28,7 +28,7 @@ pub(crate) enum Kept {
     /// The record.
     Record(Box<Investigation>),
     /// A record that cannot be read, with the reason. It was moved aside.
-    Damaged(String),
+    Damaged(DamagedRecord),
 }
 
 impl Session {
@@ -70,9 +70,9 @@ fn evidence_name(id: EvidenceId) -> String {
 }
 
 /// The record in a session's folder; `None` if there is none.
-pub(super) fn read_investigation(folder: &Path) -> Result<Option<Investigation>, String> {
-    let text = read(&folder.join(INVESTIGATION)).map_err(|error| error.to_string())?;
-    text.map(|text| Investigation::parse(&text).map_err(|error| error.to_string())).transpose()
+pub(super) fn read_investigation(folder: &Path) -> Result<Option<Investigation>, DamagedRecord> {
+    let text = read(&folder.join(INVESTIGATION))?;
+    Ok(text.map(|text| Investigation::parse(&text)).transpose()?)
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
@@ -153,7 +153,7 @@ mod tests {
         fs::write(&path, "{\"investigation\":1,").unwrap();
         assert!(sessions.investigation(&"s".into()).is_err());
         let Kept::Damaged(why) = session.investigation() else { panic!("it is damaged") };
-        assert!(why.contains("cannot be read"), "{why}");
+        assert!(why.to_string().contains("cannot be read"), "{why}");
         assert!(matches!(session.investigation(), Kept::Nothing));
         assert!(path.with_extension("json.damaged").exists());
     }

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use hob_domain::RunId;
+use hob_domain::{RunId, investigation::UnreadableInvestigation};
 
 /// A session that could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +28,8 @@ pub enum SessionError {
     #[error("{0}")]
     NotFound(String),
     /// A part of it cannot be read.
-    #[error("{0}")]
-    Damaged(String),
+    #[error(transparent)]
+    Damaged(#[from] DamagedRecord),
     /// The file could not be made, written or read.
     #[error("use the session's file `{path}`: {source}")]
     File {
@@ -38,4 +38,15 @@ pub enum SessionError {
         /// The system's error.
         source: io::Error,
     },
+}
+
+/// An investigation's record that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DamagedRecord {
+    /// Its file cannot be read.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// Its text is not a record.
+    #[error(transparent)]
+    Format(#[from] UnreadableInvestigation),
 }

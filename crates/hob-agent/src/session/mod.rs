@@ -24,7 +24,7 @@ mod store;
 mod writer;
 
 pub(crate) use attachment::Kept;
-pub use error::SessionError;
+pub use error::{DamagedRecord, SessionError};
 pub use event::{Header, Line, RunLimits, SessionEvent, VERSION};
 pub use reader::Transcript;
 pub use record::{Metrics, SessionRecord, SessionState};

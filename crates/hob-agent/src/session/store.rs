@@ -165,7 +165,7 @@ impl Sessions {
     /// # Errors
     /// [`SessionError::Damaged`] if it cannot be read.
     pub fn investigation(&self, id: &RunId) -> Result<Option<Investigation>, SessionError> {
-        read_investigation(&self.place(id)?).map_err(SessionError::Damaged)
+        Ok(read_investigation(&self.place(id)?)?)
     }
 
     /// The path of a session's transcript.

@@ -112,7 +112,8 @@ impl HouseLog {
         log: &ReviewLog,
         facts: &PullFacts,
         rules: &ReviewRules,
-        (since, now): (Timestamp, Timestamp),
+        since: Timestamp,
+        now: Timestamp,
     ) -> Option<CheckNotes> {
         let named = |wanted: fn(&ForgeCheck) -> bool| {
             let wanted = facts.checks.iter().filter(|check| wanted(check));
@@ -266,7 +267,7 @@ mod tests {
             let (head, base, merge, said) = ("h".into(), "b".into(), MergeState::Fits, Vec::new());
             let checks = checks.iter().map(check).collect();
             let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
-            house.checks_to_tell(log, &facts, &rules, (at(0), at(now)))
+            house.checks_to_tell(log, &facts, &rules, at(0), at(now))
         };
         let list = |names: &str| names.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let notes = |red: &str, undecided: &str| {

@@ -54,10 +54,10 @@ pub fn split_workflow(old: &str, proposed: &Workflows) -> Result<Option<Workflow
 
 /// The condition of the one job, if the workflow is understood.
 fn condition_of(tree: &Node) -> Result<String, NotSplit> {
-    let job = match tree.get("jobs").map(|jobs| &jobs.value) {
-        Some(Value::Map(jobs)) if jobs.len() == 1 => &jobs[0].1,
-        _ => return Err(NotSplit("it has more than one job")),
+    let Some(Value::Map(jobs)) = tree.get("jobs").map(|jobs| &jobs.value) else {
+        return Err(NotSplit("it has more than one job"));
     };
+    let [(_, job)] = jobs.as_slice() else { return Err(NotSplit("it has more than one job")) };
     if has_reference(tree) {
         return Err(NotSplit("parts of it refer to others"));
     }

@@ -354,7 +354,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
             };
             let notes = || {
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.house.checks_to_tell(&record.review, facts, &rules.review, (record.renewed_at, now))
+                record.house.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
             };
             match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
@@ -726,8 +726,8 @@ mod tests {
         };
         let mut repository = RepositoryRecord::next(None, Nonce::from("n"), at(NOW));
         for issue in [1, 2].map(IssueNumber) {
-            let times = (at(NOW - 1), Duration::from_secs(86_400));
-            repository.outages = repository.outages.failed(issue, &outage, times, at(0)).0;
+            let (until, patience) = (at(NOW - 1), Duration::from_secs(86_400));
+            repository.outages = repository.outages.failed(issue, &outage, until, patience, at(0)).0;
         }
         let of = |issues, repository: &RepositoryRecord| Snapshot { issues, repository: Some(repository.clone()) };
         let down = of(vec![waits(1, 0, None), waits(2, 0, None), numbered(3, &["code"], 0)], &repository);

@@ -121,7 +121,7 @@ pub fn apply(record: &Investigation, action: &CaseAction, now: Timestamp) -> Res
                 Some(to) => Some(NextWork { to: to.clone(), left: text("left", left)? }),
                 None => None,
             };
-            conclude(&mut next, end, (to_settle, next_work), now)?
+            conclude(&mut next, end, to_settle, next_work, now)?
         }
     };
     Ok((next, sentence))
@@ -266,7 +266,8 @@ fn move_to(record: &mut Investigation, to: &str) -> Result<String, Refused> {
 fn conclude(
     record: &mut Investigation,
     end: Answered,
-    (to_settle, next): (&[String], Option<NextWork>),
+    to_settle: &[String],
+    next: Option<NextWork>,
     at: Timestamp,
 ) -> Result<String, Refused> {
     let last = record.states.len().saturating_sub(1);

@@ -158,7 +158,8 @@ impl Outages {
         &self,
         issue: IssueNumber,
         outage: &Outage,
-        (until, patience): (Timestamp, Duration),
+        until: Timestamp,
+        patience: Duration,
         now: Timestamp,
     ) -> (Self, bool) {
         let mut outages = self.at(now);
@@ -200,7 +201,8 @@ impl Outages {
         &self,
         service: &str,
         issue: IssueNumber,
-        (pause, now): (Duration, Timestamp),
+        pause: Duration,
+        now: Timestamp,
     ) -> Result<Option<Self>, Timestamp> {
         let Some(at) = self.0.iter().position(|known| known.service == service && known.is_open()) else {
             return Ok(None);
@@ -261,7 +263,7 @@ mod tests {
     fn after(failures: &[(u64, i64)]) -> Outages {
         failures.iter().fold(Outages::default(), |outages, (issue, seconds)| {
             let until = at(seconds + 300);
-            outages.failed(IssueNumber(*issue), &outage(1), (until, DAY), at(*seconds)).0
+            outages.failed(IssueNumber(*issue), &outage(1), until, DAY, at(*seconds)).0
         })
     }
 
@@ -301,7 +303,7 @@ mod tests {
         assert!(!is_open(&after(&[(1, 0), (1, 10), (1, 20)])), "one issue may have itself to blame");
         assert!(is_open(&after(&[(1, 0), (2, 10)])));
         let back = after(&[(1, 0)]).answered("the model", at(5)).unwrap();
-        let (again, _) = back.failed(IssueNumber(2), &outage(1), (at(400), DAY), at(10));
+        let (again, _) = back.failed(IssueNumber(2), &outage(1), at(400), DAY, at(10));
         assert!(!is_open(&again), "the answer between them counts");
         assert_eq!(again.answered("another", at(20)), None);
     }
@@ -310,7 +312,7 @@ mod tests {
     fn one_issue_asks_at_a_time_and_the_next_one_when_it_has_no_news() {
         let down = after(&[(1, 0), (2, 10)]);
         let ask = |outages: &Outages, issue, now| {
-            outages.ask("the model", IssueNumber(issue), (Duration::from_secs(300), at(now)))
+            outages.ask("the model", IssueNumber(issue), Duration::from_secs(300), at(now))
         };
         assert_eq!(ask(&down, 3, 100), Err(at(310)));
         let asked = ask(&down, 3, 310).unwrap().unwrap();
@@ -338,7 +340,7 @@ mod tests {
     fn a_person_is_asked_once_for_all_issues_until_patience_is_over_again() {
         let patience = Duration::from_secs(1_000);
         let failed = |outages: &Outages, issue, now| {
-            outages.failed(IssueNumber(issue), &outage(3), (at(now + 100), patience), at(now))
+            outages.failed(IssueNumber(issue), &outage(3), at(now + 100), patience, at(now))
         };
         let (early, asks) = failed(&Outages::default(), 1, 999);
         assert!(!asks);
@@ -353,7 +355,7 @@ mod tests {
     fn what_is_remembered_is_bounded_and_fades() {
         let many = (0..40).fold(Outages::default(), |outages, n| {
             let outage = Outage { service: format!("s{n}"), ..outage(1) };
-            outages.failed(IssueNumber(1), &outage, (at(n), DAY), at(n)).0
+            outages.failed(IssueNumber(1), &outage, at(n), DAY, at(n)).0
         });
         assert!(many.0.len() <= SERVICES_MAX + 1 && many.of("s39").is_some() && many.of("s0").is_none());
         assert!(many.at(at(40 + 2 * 86_400)).is_empty());

@@ -123,7 +123,7 @@ pub(super) struct Found {
 }
 
 /// The hosts for the steps that `key` decides about, from the files in its folder and the settings at the top.
-pub(super) fn found(key: &[String], (files, top): (&ProjectFiles, &ProjectFiles)) -> Found {
+pub(super) fn found(key: &[String], files: &ProjectFiles, top: &ProjectFiles) -> Found {
     let mut all = Found::default();
     let tools = TOOLS.iter().filter(|tool| key.iter().any(|file| tool.keys.contains(&file.as_str())));
     for (name, words, names) in tools.flat_map(|tool| tool.sources) {
@@ -223,7 +223,7 @@ mod tests {
     fn of(key: &[&str], files: &[(&str, &str)]) -> (Vec<String>, bool) {
         let files = ProjectFiles::new([], files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
         let key: Vec<String> = key.iter().map(|file| (*file).to_owned()).collect();
-        let found = found(&key, (&files, &files));
+        let found = found(&key, &files, &files);
         (found.hosts.into_iter().collect(), found.is_named)
     }
 

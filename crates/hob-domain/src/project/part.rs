@@ -71,9 +71,9 @@ impl Part {
     /// The same with the hosts in its folder's files and in the settings at the top.
     pub(super) fn with_hosts(mut self, files: &ProjectFiles, top: &ProjectFiles) -> Self {
         for step in &mut self.steps {
-            step.from = found(&step.key, (files, top));
+            step.from = found(&step.key, files, top);
         }
-        self.checks_from = self.checks_from.map(|_unknown| found(&["tox.ini".to_owned()], (files, top)));
+        self.checks_from = self.checks_from.map(|_unknown| found(&["tox.ini".to_owned()], files, top));
         self
     }
 

@@ -41,7 +41,7 @@ pub(super) fn python(files: &ProjectFiles) -> Option<Part> {
     let mut part = Part::default();
     let told = told(files, &lists);
     let tests_by = Tests::of(files, &told);
-    let home = set_up(files, &lists, (&told, tests_by), &mut part);
+    let home = set_up(files, &lists, &told, tests_by, &mut part);
     let prefix = if has_src_layout(files) { "PYTHONPATH=src " } else { "" };
     let module = |module: &str| format!("{prefix}{} {module}", interpreter(home));
     if is_configured(files, "ruff", &["ruff.toml", ".ruff.toml"]) {
@@ -131,7 +131,7 @@ impl Tests {
 }
 
 /// Adds the step that installs the packages.
-fn set_up(files: &ProjectFiles, lists: &[&str], (told, tests): (&str, Tests), part: &mut Part) -> Home {
+fn set_up(files: &ProjectFiles, lists: &[&str], told: &str, tests: Tests, part: &mut Part) -> Home {
     let pytest = if tests == Tests::Pytest && !is_needed(told, "pytest") { " pytest" } else { "" };
     if files.has("uv.lock") {
         part.step("uv sync --frozen", &["uv.lock"]);

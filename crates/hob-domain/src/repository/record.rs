@@ -353,7 +353,8 @@ pub fn reserve(
 pub fn close_reservation(
     before: Option<&RepositoryRecord>,
     issue: IssueNumber,
-    (began, bill): (Spend, Spend),
+    began: Spend,
+    bill: Spend,
     nonce: Nonce,
     now: Timestamp,
 ) -> RepositoryRecord {
@@ -435,8 +436,8 @@ mod tests {
     #[test]
     fn a_reservation_ends_with_its_attempt_or_by_itself() {
         let held = reserved(None, &ask(1, 100), NOON);
-        let bills = (money(1_000), money(1_030));
-        let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(NOON + 60));
+        let (began, bill) = (money(1_000), money(1_030));
+        let closed = close_reservation(Some(&held), IssueNumber(1), began, bill, Nonce::from("m"), at(NOON + 60));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 60)).unwrap().usd_micros, Some(70));
         assert!(day_left(Some(&held), &rules(), None, at(NOON + 1_799)).is_err());
         assert_eq!(day_left(Some(&held), &rules(), None, at(NOON + 1_800)).unwrap().usd_micros, Some(100));
@@ -449,8 +450,8 @@ mod tests {
         let again = Reservation { bill: money(1_030), ..ask(1, 100) };
         let taken = reserved(Some(&held), &again, NOON + 60);
         assert_eq!(taken.claims.len(), 1, "one issue, one claim of the hour");
-        let bills = (money(1_030), money(1_050));
-        let closed = close_reservation(Some(&taken), IssueNumber(1), bills, Nonce::from("m"), at(NOON + 90));
+        let (began, bill) = (money(1_030), money(1_050));
+        let closed = close_reservation(Some(&taken), IssueNumber(1), began, bill, Nonce::from("m"), at(NOON + 90));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 90)).unwrap().usd_micros, Some(50));
     }
 
@@ -460,8 +461,8 @@ mod tests {
         let tomorrow = NOON + 86_400;
         assert_eq!(day_left(Some(&held), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(100));
         // The whole cost of an attempt that began the day before counts for the new day.
-        let bills = (money(1_000), money(1_070));
-        let closed = close_reservation(Some(&held), IssueNumber(1), bills, Nonce::from("m"), at(tomorrow));
+        let (began, bill) = (money(1_000), money(1_070));
+        let closed = close_reservation(Some(&held), IssueNumber(1), began, bill, Nonce::from("m"), at(tomorrow));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(30));
     }
 
@@ -505,7 +506,14 @@ mod tests {
         let pause = Pause { by: "ann".into(), since: at(1), reason: "too dear".to_owned() };
         let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
         let record = RepositoryRecord { paused: Some(pause.clone()), ..record };
-        let next = close_reservation(Some(&record), IssueNumber(1), Default::default(), Nonce::from("m"), at(NOON));
+        let next = close_reservation(
+            Some(&record),
+            IssueNumber(1),
+            Spend::default(),
+            Spend::default(),
+            Nonce::from("m"),
+            at(NOON),
+        );
         let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
         assert_eq!(full, Full::Paused(pause));
         assert!(full.to_string().contains("ann paused the repository (too dear)"));

@@ -80,7 +80,7 @@ async fn steps(run: &mut Run<'_>, token: reads::Token, told: &(dyn Fn(&str) + Se
     let pull = pulls::pull(run, &base, &commit).await;
     if let Some((issue, login)) = issue {
         let opened: Vec<u64> = [Some(issue), pull].into_iter().flatten().collect();
-        pulls::by_creator(run, (&opened, &login), token).await;
+        pulls::by_creator(run, &opened, &login, token).await;
     }
 }
 

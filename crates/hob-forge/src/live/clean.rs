@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     issues::text,
     run::{Phase, Run},
-    seen::Seen,
+    seen::{NoAnswer, Seen},
 };
 
 /// Tries of each write.
@@ -28,38 +28,38 @@ pub(super) async fn clean(run: &mut Run<'_>) -> Vec<String> {
     ] {
         for number in numbers {
             let path = format!("/{kind}/{number}");
-            left.extend(end(run, (Method::PATCH, &path), &closed, &format!("{of_kind} {number}")).await);
+            left.extend(end(run, Method::PATCH, &path, &closed, &format!("{of_kind} {number}")).await);
         }
     }
     for name in std::mem::take(&mut run.made.refs) {
         let what = format!("the ref `refs/{name}`");
-        left.extend(end(run, (Method::DELETE, &format!("/git/refs/{name}")), &Value::Null, &what).await);
+        left.extend(end(run, Method::DELETE, &format!("/git/refs/{name}"), &Value::Null, &what).await);
     }
     if run.made.label {
         let (path, what) = (format!("/labels/{}", run.name), format!("the label `{}`", run.name));
-        left.extend(end(run, (Method::DELETE, &path), &Value::Null, &what).await);
+        left.extend(end(run, Method::DELETE, &path, &Value::Null, &what).await);
     }
     left
 }
 
 /// Closes or deletes one object. `None` if it is done, or if the object did not exist.
-async fn end(run: &mut Run<'_>, (method, path): (Method, &str), body: &Value, what: &str) -> Option<String> {
+async fn end(run: &mut Run<'_>, method: Method, path: &str, body: &Value, what: &str) -> Option<String> {
     let is_gone = |seen: &Seen| seen.status == 404 || seen.refuses(422, "Reference does not exist");
     let mut why = String::new();
     for _ in 0..TRIES {
         match run.write(method.clone(), path, body.clone()).await {
             Ok(seen) if seen.is_success() || is_gone(&seen) => return None,
             Ok(seen) => why = seen.says(),
-            Err(failed) => why = failed,
+            Err(failed) => why = failed.to_string(),
         }
     }
     Some(format!("{what}: {why}"))
 }
 
 /// Finds objects that were opened by a write whose answer did not come.
-async fn find_unknown(run: &mut Run<'_>) -> Result<(), String> {
+async fn find_unknown(run: &mut Run<'_>) -> Result<(), NoAnswer> {
     let seen = run.get("/issues?state=open&per_page=100&sort=created&direction=desc").await?;
-    let all = seen.body.as_array().ok_or_else(|| seen.says())?;
+    let all = seen.body.as_array().ok_or_else(|| NoAnswer::Unexpected(seen.says()))?;
     for one in all.iter().filter(|one| one["title"].as_str().is_some_and(|title| title.starts_with(&run.name))) {
         let Some(number) = one["number"].as_u64() else { continue };
         let numbers = if one["pull_request"].is_object() { &mut run.made.pulls } else { &mut run.made.issues };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{report::Outcome, run::Run};
+use super::{report::Outcome, run::Run, seen::NoAnswer};
 use crate::{
     live_permitted::{ASK_COMMENT, ASK_EDITS, ASK_ROLLUP, ASK_UNKNOWN},
     permitted::GRAPHQL,
@@ -19,7 +19,7 @@ const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Sends a query; returns the whole answer, including errors.
-async fn ask(run: &mut Run<'_>, query: &str, variables: Value) -> Result<Value, String> {
+async fn ask(run: &mut Run<'_>, query: &str, variables: Value) -> Result<Value, NoAnswer> {
     let body = json!({ "query": query, "variables": variables });
     let (mut tried, mut why) = (0, String::new());
     run.queries += 1;
@@ -29,7 +29,7 @@ async fn ask(run: &mut Run<'_>, query: &str, variables: Value) -> Result<Value, 
         }
         tried += 1;
         let purpose = Purpose::without_permission("ask GraphQL");
-        let seen = run.once(Call { method: &Method::POST, body: Some(&body), ..Call::get(GRAPHQL, purpose) }).await?;
+        let seen = run.once(Call::write(&Method::POST, GRAPHQL, &body, purpose)).await?;
         let first = &seen.body["errors"][0];
         let says = first["message"].as_str().unwrap_or_default();
         let is_failure = seen.body["data"].is_null()
@@ -40,7 +40,7 @@ async fn ask(run: &mut Run<'_>, query: &str, variables: Value) -> Result<Value, 
         why = if is_failure { format!("{} \"{says}\"", seen.status) } else { seen.says() };
         run.unanswered.push(why.clone());
     }
-    Err(format!("GraphQL did not answer: {why}"))
+    Err(NoAnswer::GraphQl(why))
 }
 
 /// `graphql.answers`: whether each query was answered at the first try.
@@ -64,28 +64,28 @@ pub(super) async fn unknown_field(run: &mut Run<'_>) {
             let is_known = says.contains("doesn't exist on type") && answer["data"].is_null();
             if is_known { Outcome::ok(says) } else { Outcome::Differs(says) }
         }
-        Err(why) => Outcome::NotTried(why),
+        Err(why) => Outcome::NotTried(why.to_string()),
     };
     run.note("graphql.field", outcome);
 }
 
 /// When a comment was last edited, by `lastEditedAt`; `None` if it never was.
-pub(super) async fn last_edited(run: &mut Run<'_>, comment: &str) -> Result<Option<String>, String> {
+pub(super) async fn last_edited(run: &mut Run<'_>, comment: &str) -> Result<Option<String>, NoAnswer> {
     let answer = ask(run, ASK_COMMENT, json!({ "id": comment })).await?;
     let node = &answer["data"]["node"];
     if node.is_null() {
-        return Err("GraphQL does not know the comment".to_owned());
+        return Err(NoAnswer::NoComment);
     }
     Ok(node["lastEditedAt"].as_str().map(str::to_owned))
 }
 
 /// `graphql.editors` and `graphql.texts`: the answer about an issue whose body was edited to `text` by `login`.
-pub(super) async fn edits(run: &mut Run<'_>, issue: &str, (text, login): (&str, &str)) {
+pub(super) async fn edits(run: &mut Run<'_>, issue: &str, text: &str, login: &str) {
     let answer = match ask(run, ASK_EDITS, json!({ "id": issue })).await {
         Ok(answer) => answer,
         Err(why) => {
-            run.note("graphql.editors", Outcome::NotTried(why.clone()));
-            return run.note("graphql.texts", Outcome::NotTried(why));
+            run.note("graphql.editors", Outcome::NotTried(why.to_string()));
+            return run.note("graphql.texts", Outcome::NotTried(why.to_string()));
         }
     };
     let edits = &answer["data"]["node"]["userContentEdits"];
@@ -119,7 +119,7 @@ pub(super) async fn rollup(run: &mut Run<'_>, commit: &str, runs: Option<u64>) {
     let variables = json!({ "owner": repo.owner(), "name": repo.name(), "oid": commit });
     let outcome = match ask(run, ASK_ROLLUP, variables).await {
         Ok(answer) => compared(&answer, runs),
-        Err(why) => Outcome::NotTried(why),
+        Err(why) => Outcome::NotTried(why.to_string()),
     };
     run.note("check.same", outcome);
 }

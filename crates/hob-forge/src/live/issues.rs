@@ -41,7 +41,7 @@ pub(super) async fn issue(run: &mut Run<'_>) -> Option<(u64, String)> {
     let edited = text(&name, "Edited once.");
     let asked = run.write(Method::PATCH, &format!("/issues/{number}"), json!({ "body": edited })).await;
     if run.judge("issue.edit", asked, Seen::succeeds).is_some() {
-        graphql::edits(run, opened.text("/node_id"), (&edited, &login)).await;
+        graphql::edits(run, opened.text("/node_id"), &edited, &login).await;
     }
     Some((number, login))
 }
@@ -104,7 +104,7 @@ async fn comment(run: &mut Run<'_>, issue: u64) {
         (Ok(None), Ok(Some(_))) => Outcome::Ok(None),
         (Ok(Some(_)), Ok(_)) => Outcome::Differs("`lastEditedAt` is set before any edit".to_owned()),
         (Ok(None), Ok(None)) => Outcome::Differs("`lastEditedAt` is null just after an edit".to_owned()),
-        (Err(why), _) | (_, Err(why)) => Outcome::NotTried(why),
+        (Err(why), _) | (_, Err(why)) => Outcome::NotTried(why.to_string()),
     };
     run.note("comment.edited", outcome);
 }

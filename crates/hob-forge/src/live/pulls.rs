@@ -10,7 +10,7 @@ use super::{
     refs::is_too_young,
     report::Outcome,
     run::Run,
-    seen::{Seen, Waited, is_unknown},
+    seen::{NoAnswer, Seen, Waited, is_unknown},
 };
 use crate::repository::encoded;
 
@@ -23,13 +23,13 @@ pub(super) async fn pull(run: &mut Run<'_>, base: &Base, commit: &str) -> Option
     run.made.refs.push(of_branch.clone());
     let branch = run.write(Method::POST, "/git/refs", body).await;
     if !branch.as_ref().is_ok_and(Seen::is_success) {
-        let why = branch.map_or_else(|why| why, |seen| seen.says());
+        let why = branch.map_or_else(|why| why.to_string(), |seen| seen.says());
         run.note("pull.open", Outcome::NotTried(format!("the branch could not be made: {why}")));
         return None;
     }
     // A branch that is not visible yet is refused with other words.
     let shown = run.until(&format!("/git/ref/{of_branch}"), Instant::now(), Seen::is_success).await;
-    shown.map_err(|why| run.note("pull.empty", Outcome::NotTried(why))).ok();
+    shown.map_err(|why| run.note("pull.empty", Outcome::NotTried(why.to_string()))).ok();
     let mut body = json!({ "head": name, "base": base.branch, "title": format!("{name}: a test"), "body": text(&name, ""), "draft": true });
     let none = ask_for(run, &mut body, |_seen| false).await.map(|waited| waited.seen);
     if let Some(opened) = run.judge("pull.empty", none, |seen| seen.is_refusal(422, "No commits between")) {
@@ -37,9 +37,9 @@ pub(super) async fn pull(run: &mut Run<'_>, base: &Base, commit: &str) -> Option
     }
     let to = json!({ "sha": commit, "force": false });
     let path = format!("/git/refs/{of_branch}");
-    let moved = run.write_until((Method::PATCH, &path), &to, is_too_young).await;
+    let moved = run.write_until(Method::PATCH, &path, &to, is_too_young).await;
     if !moved.as_ref().is_ok_and(|moved| moved.seen.is_success()) {
-        let why = moved.map_or_else(|why| why, |moved| moved.seen.says());
+        let why = moved.map_or_else(|why| why.to_string(), |moved| moved.seen.says());
         run.note("pull.open", Outcome::NotTried(format!("the branch could not be moved: {why}")));
         return None;
     }
@@ -48,11 +48,11 @@ pub(super) async fn pull(run: &mut Run<'_>, base: &Base, commit: &str) -> Option
 
 /// Requests a pull request until the answer is no longer about a head that is too new; without a draft if the
 /// repository has none (SWE-agent/SWE-agent#179).
-async fn ask_for(run: &mut Run<'_>, body: &mut Value, is_too_new: impl Fn(&Seen) -> bool) -> Result<Waited, String> {
-    let mut asked = run.write_until((Method::POST, "/pulls"), body, &is_too_new).await;
+async fn ask_for(run: &mut Run<'_>, body: &mut Value, is_too_new: impl Fn(&Seen) -> bool) -> Result<Waited, NoAnswer> {
+    let mut asked = run.write_until(Method::POST, "/pulls", body, &is_too_new).await;
     if asked.as_ref().is_ok_and(|waited| waited.seen.refuses(422, "Draft pull requests are not supported")) {
         body["draft"] = json!(false);
-        asked = run.write_until((Method::POST, "/pulls"), body, &is_too_new).await;
+        asked = run.write_until(Method::POST, "/pulls", body, &is_too_new).await;
     }
     run.made.unknown |= !asked.as_ref().is_ok_and(|waited| waited.seen.status < 500);
     asked
@@ -62,7 +62,7 @@ async fn ask_for(run: &mut Run<'_>, body: &mut Value, is_too_new: impl Fn(&Seen)
 async fn open(run: &mut Run<'_>, mut body: Value) -> Option<u64> {
     let is_too_new = |seen: &Seen| seen.refuses(422, "No commits between") || seen.refuses(422, "head invalid");
     let opened = ask_for(run, &mut body, is_too_new).await;
-    let opened = opened.map_err(|why| run.note("pull.open", Outcome::NotTried(why))).ok()?;
+    let opened = opened.map_err(|why| run.note("pull.open", Outcome::NotTried(why.to_string()))).ok()?;
     let Some(number) = opened.seen.number("/number").filter(|_| opened.seen.is_success()) else {
         run.note("pull.open", Outcome::Differs(opened.seen.says()));
         return None;
@@ -87,7 +87,7 @@ async fn open(run: &mut Run<'_>, mut body: Value) -> Option<u64> {
 }
 
 /// `issue.creator` or `issue.by_app`: whether what the account opened is found by its name.
-pub(super) async fn by_creator(run: &mut Run<'_>, (opened, login): (&[u64], &str), token: Token) {
+pub(super) async fn by_creator(run: &mut Run<'_>, opened: &[u64], login: &str, token: Token) {
     let (id, other) = match token.is_an_apps() {
         true => ("issue.by_app", ("issue.creator", "the token is not a user's")),
         false => ("issue.creator", ("issue.by_app", "the token is not an App's")),

@@ -8,7 +8,7 @@ use super::{
     reads::{Base, Token},
     report::Outcome,
     run::Run,
-    seen::Seen,
+    seen::{NoAnswer, Seen},
 };
 
 /// An object that does not exist in any repository.
@@ -40,7 +40,7 @@ pub(super) async fn commit(run: &mut Run<'_>, base: &Base, token: Token) -> Opti
 
 /// Creates a commit. No workflow starts for it:
 /// <https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs>.
-async fn above(run: &mut Run<'_>, tree: &str, parent: &str) -> Result<Seen, String> {
+async fn above(run: &mut Run<'_>, tree: &str, parent: &str) -> Result<Seen, NoAnswer> {
     let message = format!("{}: A test of Hob [skip ci]", run.name);
     run.write(Method::POST, "/git/commits", json!({ "message": message, "tree": tree, "parents": [parent] })).await
 }
@@ -50,8 +50,8 @@ pub(super) async fn ledger(run: &mut Run<'_>, base: &Base, commit: &str) {
     let name = format!("{}{}", run.forge().ref_space(), run.name);
     let body = json!({ "ref": format!("refs/{name}"), "sha": commit });
     run.made.refs.push(name.clone());
-    let made = run.write_until((Method::POST, "/git/refs"), &body, is_too_young).await;
-    let Some(made) = made.map_err(|why| run.note("ref.space", Outcome::NotTried(why))).ok() else { return };
+    let made = run.write_until(Method::POST, "/git/refs", &body, is_too_young).await;
+    let Some(made) = made.map_err(|why| run.note("ref.space", Outcome::NotTried(why.to_string()))).ok() else { return };
     run.note("ref.space", made.seen.succeeds());
     if !made.seen.is_success() {
         return;
@@ -61,19 +61,19 @@ pub(super) async fn ledger(run: &mut Run<'_>, base: &Base, commit: &str) {
     run.judge_wait("fresh.ref", read);
     let again = run.write(Method::POST, "/git/refs", body).await;
     run.judge("ref.exists", again, |seen| seen.is_refusal(422, "Reference already exists"));
-    moves(run, base, (&name, commit)).await;
+    moves(run, base, &name, commit).await;
     gone(run, &name).await;
 }
 
 /// `fresh.commit`, `ref.move`, `ref.not_forwards` and `ref.no_object`: the ref `name` is at `from`.
-async fn moves(run: &mut Run<'_>, base: &Base, (name, from): (&str, &str)) {
+async fn moves(run: &mut Run<'_>, base: &Base, name: &str, from: &str) {
     let path = format!("/git/refs/{name}");
     let to = |commit: &str| json!({ "sha": commit, "force": false });
     if let Ok(next) = above(run, &base.tree, from).await {
         let (since, commit) = (Instant::now(), next.text("/sha").to_owned());
         let read = run.until(&format!("/git/commits/{commit}"), since, Seen::is_success).await;
         run.judge_wait("fresh.commit", read);
-        let moved = run.write_until((Method::PATCH, &path), &to(&commit), is_too_young).await;
+        let moved = run.write_until(Method::PATCH, &path, &to(&commit), is_too_young).await;
         run.judge("ref.move", moved.map(|waited| waited.seen), Seen::succeeds);
     }
     let back = run.write(Method::PATCH, &path, to(&base.commit)).await;

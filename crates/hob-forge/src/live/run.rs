@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     hide::Names,
     report::{Found, Outcome},
-    seen::{Seen, Waited},
+    seen::{NoAnswer, Seen, Waited},
 };
 use crate::{Forge, purpose::Purpose, transport::Call};
 
@@ -100,18 +100,18 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// The reason if there is no answer.
-    pub(super) async fn get(&mut self, path: &str) -> Result<Seen, String> {
+    pub(super) async fn get(&mut self, path: &str) -> Result<Seen, NoAnswer> {
         self.get_if(path, None).await
     }
 
     /// The same, if it has changed since the answer with this tag.
-    pub(super) async fn get_if(&mut self, path: &str, etag: Option<&str>) -> Result<Seen, String> {
+    pub(super) async fn get_if(&mut self, path: &str, etag: Option<&str>) -> Result<Seen, NoAnswer> {
         let path = self.forge.path(path);
         self.read(Call { etag, ..Call::get(&path, Purpose::without_permission("read what was made")) }).await
     }
 
     /// A read, with retries if the server fails.
-    pub(super) async fn read(&mut self, call: Call<'_>) -> Result<Seen, String> {
+    pub(super) async fn read(&mut self, call: Call<'_>) -> Result<Seen, NoAnswer> {
         let mut tried = 1;
         loop {
             let seen = self.once(call).await;
@@ -127,27 +127,27 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// The reason if there is no answer; the write may have had its effect.
-    pub(super) async fn write(&mut self, method: Method, path: &str, body: Value) -> Result<Seen, String> {
+    pub(super) async fn write(&mut self, method: Method, path: &str, body: Value) -> Result<Seen, NoAnswer> {
         let (path, purpose) = (self.forge.path(path), Purpose::without_permission("write what is tried"));
-        let _turn = self.forge.write_turn(purpose).await.map_err(|error| error.to_string())?;
+        let _turn = self.forge.write_turn(purpose).await?;
         let body = Some(&body).filter(|body| !body.is_null());
         self.once(Call { method: &method, body, ..Call::get(&path, purpose) }).await
     }
 
     /// One call. It is not cancelled, because its result has to be known.
-    pub(super) async fn once(&mut self, call: Call<'_>) -> Result<Seen, String> {
+    pub(super) async fn once(&mut self, call: Call<'_>) -> Result<Seen, NoAnswer> {
         if self.phase == Phase::Trying && self.is_stopped() {
-            return Err("interrupted".to_owned());
+            return Err(NoAnswer::Interrupted);
         }
         let connection = self.forge.connection();
-        let reply = connection.send(call).await.map_err(|error| error.to_string())?;
+        let reply = connection.send(call).await?;
         if self.server.is_none() {
             let version = reply.text("x-github-enterprise-version").map(|version| format!("GHES {version}"));
             self.server = version.or_else(|| reply.text("server").map(str::to_owned));
         }
         if reply.limit(connection.now(), 0).is_some() {
             // Closes the gate for the following calls.
-            return Err(connection.transport.failure(&reply, call.path, call.purpose).to_string());
+            return Err(connection.transport.failure(&reply, call.path, call.purpose).into());
         }
         Ok(Seen::of(&reply))
     }
@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
         path: &str,
         since: Instant,
         wanted: impl Fn(&Seen) -> bool,
-    ) -> Result<Waited, String> {
+    ) -> Result<Waited, NoAnswer> {
         let mut asked = 0;
         loop {
             let seen = self.get(path).await?;
@@ -174,10 +174,11 @@ impl<'a> Run<'a> {
     /// Writes until the answer is no longer about an object that is too young to be seen, at most ten seconds.
     pub(super) async fn write_until(
         &mut self,
-        (method, path): (Method, &str),
+        method: Method,
+        path: &str,
         body: &Value,
         is_too_young: impl Fn(&Seen) -> bool,
-    ) -> Result<Waited, String> {
+    ) -> Result<Waited, NoAnswer> {
         let (since, mut asked) = (Instant::now(), 0);
         loop {
             let seen = self.write(method.clone(), path, body.clone()).await?;
@@ -207,7 +208,7 @@ impl<'a> Run<'a> {
     pub(super) fn judge(
         &mut self,
         id: &'static str,
-        asked: Result<Seen, String>,
+        asked: Result<Seen, NoAnswer>,
         judged: impl FnOnce(&Seen) -> Outcome,
     ) -> Option<Seen> {
         match asked {
@@ -216,21 +217,21 @@ impl<'a> Run<'a> {
                 Some(seen).filter(Seen::is_success)
             }
             Err(why) => {
-                self.note(id, Outcome::NotTried(why));
+                self.note(id, Outcome::NotTried(why.to_string()));
                 None
             }
         }
     }
 
     /// Records whether the awaited object was visible at once; returns the answer if it became visible.
-    pub(super) fn judge_wait(&mut self, id: &'static str, waited: Result<Waited, String>) -> Option<Seen> {
+    pub(super) fn judge_wait(&mut self, id: &'static str, waited: Result<Waited, NoAnswer>) -> Option<Seen> {
         match waited {
             Ok(waited) => {
                 self.note(id, waited.is_at_once());
                 Some(waited.seen).filter(|_| waited.came)
             }
             Err(why) => {
-                self.note(id, Outcome::NotTried(why));
+                self.note(id, Outcome::NotTried(why.to_string()));
                 None
             }
         }

@@ -7,10 +7,30 @@ use http::header;
 use serde_json::Value;
 
 use super::report::Outcome;
-use crate::reply::Reply;
+use crate::{ForgeError, reply::Reply};
 
 /// Characters of the forge's words that a line shows.
 const SHOWN: usize = 200;
+
+/// A call without an answer that can be judged.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoAnswer {
+    /// The run was asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The forge did not answer, or it limits all calls.
+    #[error(transparent)]
+    Forge(#[from] ForgeError),
+    /// The answer is not what was asked for.
+    #[error("{0}")]
+    Unexpected(String),
+    /// GraphQL failed more than once.
+    #[error("GraphQL did not answer: {0}")]
+    GraphQl(String),
+    /// GraphQL does not know the comment.
+    #[error("GraphQL does not know the comment")]
+    NoComment,
+}
 
 /// An answer.
 #[derive(Debug, Clone)]
@@ -72,7 +92,7 @@ impl Seen {
 }
 
 /// Whether a write with this answer may have had its effect without the answer saying what it created.
-pub(super) fn is_unknown(asked: &Result<Seen, String>) -> bool {
+pub(super) fn is_unknown(asked: &Result<Seen, NoAnswer>) -> bool {
     !asked.as_ref().is_ok_and(|seen| seen.status < 500)
 }
 

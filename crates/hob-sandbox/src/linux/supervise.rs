@@ -82,7 +82,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     let start = || start(launch, &refusals);
     let (child, heard) = group.as_ref().map_or_else(start, |group| group.inside(start))?;
     let all = All { plan: &launch.plan, disk, group };
-    let ended = wait(all, (&owner, &asked), child);
+    let ended = wait(all, &owner, &asked, child);
     let reason = heard.and_then(|heard| heard.refusal(|what| drop(refusals.note(what.to_owned()))));
     if let Some(told) = refusals.told() {
         tell(&format!("\n{}{told}", crate::refusals_by(&launch.nonce)));
@@ -126,7 +126,7 @@ impl All<'_> {
 }
 
 /// Waits until the child ends, or must be ended.
-fn wait(mut all: All<'_>, (owner, asked): (&OwnedFd, &UnixStream), child: Pid) -> Result<Ended, RefusedError> {
+fn wait(mut all: All<'_>, owner: &OwnedFd, asked: &UnixStream, child: Pid) -> Result<Ended, RefusedError> {
     let child_handle = pidfd_open(child, PidfdFlags::empty()).map_err(RefusedError::at("watch the child"))?;
     loop {
         let ready = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);

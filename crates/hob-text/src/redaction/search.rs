@@ -81,7 +81,7 @@ impl Search {
             if known[number].0 == shift && hit.end() <= known[number].1 {
                 continue;
             }
-            let run = run(&form.text, text, (offset, hit.start()), hit.len());
+            let run = run(&form.text, text, offset, hit.start(), hit.len());
             known[number] = (shift, run.end);
             if run.len() >= form.enough {
                 tell(*secret, run);
@@ -91,7 +91,7 @@ impl Search {
 }
 
 /// The range of `text` around a block of `length` that matches the form on both sides.
-fn run(form: &[u8], text: &[u8], (offset, at): (usize, usize), length: usize) -> Range<usize> {
+fn run(form: &[u8], text: &[u8], offset: usize, at: usize, length: usize) -> Range<usize> {
     let same = |(one, other): &(&u8, &u8)| one.eq_ignore_ascii_case(other);
     let before = form[..offset].iter().rev().zip(text[..at].iter().rev()).take_while(same).count();
     let after = form[offset + length..].iter().zip(&text[at + length..]).take_while(same).count();

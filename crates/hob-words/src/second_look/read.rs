@@ -82,7 +82,7 @@ impl Findings {
                 goes_on = false;
             } else if let Some(named) = named(line, diff) {
                 let (severity, line, reason) = (named.severity, named.line, named.reason);
-                goes_on = self.add((severity, line, &reason), named.place, diff);
+                goes_on = self.add(severity, line, &reason, named.place, diff);
                 is_read = true;
             } else if goes_on && line.starts_with([' ', '\t']) && !line.trim().is_empty() {
                 // Findings are separated by their marks; indented lines belong to the one above.
@@ -104,17 +104,12 @@ impl Findings {
         let own = value.get("line").and_then(|line| line.as_u64().or_else(|| line.as_str()?.parse().ok()));
         let (place, in_place) = split_line(place);
         let line = own.and_then(|line| line.try_into().ok()).filter(|line| *line > 0).or(in_place);
-        self.add((severity, line, reason), place, diff);
+        self.add(severity, line, reason, place, diff);
         true
     }
 
     /// Adds a finding if it is about the change and new; returns whether it did.
-    fn add(
-        &mut self,
-        (severity, line, reason): (FindingSeverity, Option<u32>, &str),
-        place: &str,
-        diff: &Diff,
-    ) -> bool {
+    fn add(&mut self, severity: FindingSeverity, line: Option<u32>, reason: &str, place: &str, diff: &Diff) -> bool {
         let Some(file) = file_of(place, diff) else {
             self.outside += 1;
             return false;

@@ -113,7 +113,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
     let updater = Updater { identity, time: worker.forge.now(), keeps_history, sign_off };
     let patience = patience_of(worker);
     let update = loop {
-        match worker.workspace.update(&mut job.checkout, &remote, (&base, &job.base_tip), updater.clone()).await {
+        match worker.workspace.update(&mut job.checkout, &remote, &base, &job.base_tip, updater.clone()).await {
             Ok(update) => break update,
             Err(error) => wait_while_busy(error, patience).await?,
         }

@@ -24,11 +24,11 @@ pub(super) async fn stage_commit(
     let (lease, remote) = (&job.held.lease, worker.remote().await?);
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
     worker.forge.permit(lease, deadline, "push commits that are on no branch")?;
-    match stage(&worker.workspace, &job.checkout, &remote, (head, place.name())).await {
+    match stage(&worker.workspace, &job.checkout, &remote, head, place.name()).await {
         // An attempt before left it.
         Err(WorkspaceError::LeaseLost { .. }) => {
             place.remove(lease).await?;
-            Ok(stage(&worker.workspace, &job.checkout, &remote, (head, place.name())).await?)
+            Ok(stage(&worker.workspace, &job.checkout, &remote, head, place.name()).await?)
         }
         staged => Ok(staged?),
     }

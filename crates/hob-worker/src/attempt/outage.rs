@@ -74,7 +74,7 @@ async fn note_failure(worker: &Worker, held: &HeldIssue, outage: &Outage, pause:
     let (issue, patience) = (held.issue.number, worker.settings.limits.patience);
     let noted = worker.forge.repository_ledger().change_unless(&held.base.tree, |before, nonce, now| {
         let next = RepositoryRecord::next(before, nonce, now);
-        let (outages, asks) = next.outages.failed(issue, outage, (now + pause, patience), now);
+        let (outages, asks) = next.outages.failed(issue, outage, now + pause, patience, now);
         let sentence = format!("{} failed issue {issue}", outage.service);
         Ok::<_, ()>((RepositoryRecord { outages, ..next }, sentence, asks))
     });
@@ -97,7 +97,7 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
     let (issue, pause) = (job.number(), worker.settings.limits.retry_delay);
     let asked = worker.forge.repository_ledger().change_unless(&job.held.base.tree, |before, nonce, now| {
         let next = RepositoryRecord::next(before, nonce, now);
-        match next.outages.ask(&service, issue, (pause, now)) {
+        match next.outages.ask(&service, issue, pause, now) {
             Ok(Some(outages)) => {
                 Ok((RepositoryRecord { outages, ..next }, format!("issue {issue} asks whether {service} is back"), ()))
             }

@@ -146,13 +146,14 @@ async fn earlier(
     purpose: RunPurpose,
     kept: Option<&Sha>,
 ) -> (Option<SessionRecord>, Leftover) {
-    let (lease, of) = (&held.lease, (worker.forge.repo(), held.issue.number));
+    let (lease, repo, issue) = (&held.lease, worker.forge.repo(), held.issue.number);
     let record = lease.record();
     // Only the commit that the ledger names: anybody may write to the ref.
     let unpublished = kept.filter(|kept| purpose == RunPurpose::Work && record.unpublished() == Some(*kept));
     let anew = unpublished.cloned().map_or(Leftover::Remove, Leftover::StartAt);
     let Some(session) = record.session.as_ref() else { return (None, anew) };
-    let Some(session) = worker.children.executor.resumable(session, agent, of).await else { return (None, anew) };
+    let resumable = worker.children.executor.resumable(session, agent, repo, issue).await;
+    let Some(session) = resumable else { return (None, anew) };
     // A session continues in the folder that it left.
     worker.children.executor.end_leftovers(&session).await;
     // The killed run's spend after its worker's last heartbeat.
@@ -176,7 +177,7 @@ async fn checked_out(
 ) -> Result<Checkout, WorkspaceError> {
     let patience = patience_of(worker);
     loop {
-        match worker.workspace.prepare(of, branch, base, leftover.clone()).await {
+        match worker.workspace.prepare(of.0, of.1, branch, base, leftover.clone()).await {
             Ok(checkout) => return Ok(checkout),
             Err(error) => wait_while_busy(error, patience).await?,
         }

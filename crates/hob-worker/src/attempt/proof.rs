@@ -147,7 +147,7 @@ async fn checks_on(
     let (hosts, environment) = (check_hosts(worker, &job.rules), worker.children.environment.clone());
     let confined = Confined::to_check(&folder, &hosts, &sandbox, environment, &worker.cancel).await;
     let (confined, _home, _egress) = confined?;
-    let run = run_checks(&folder, checks, (&confined.plan, &confined.environment), limits, &worker.cancel);
+    let run = run_checks(&folder, checks, &confined.plan, &confined.environment, limits, &worker.cancel);
     let mut results = run.await.map_err(WorkError::Checks)?;
     match set_up {
         SetUp::Failed(step) => results.insert(0, *step),

@@ -76,8 +76,7 @@ fn mark(held: &HeldIssue) -> String {
 /// Writes the report as a comment, once.
 pub(super) async fn write_report(worker: &Worker, held: &HeldIssue, report: &str, mark: &str) -> Result<(), WorkError> {
     let (lease, body) = (&held.lease, report_comment(report, mark));
-    let written =
-        worker.forge.comments().write_once(lease, held.issue.number, (mark, &body), Look::AfterFailure).await?;
+    let written = worker.forge.comments().write_once(lease, held.issue.number, mark, &body, Look::AfterFailure).await?;
     lease.note(Note::Reported(written)).await;
     Ok(())
 }

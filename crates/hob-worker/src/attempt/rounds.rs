@@ -229,7 +229,7 @@ pub(super) async fn failed(
         }
         FailureClass::Misconfigured => {
             keep_soon(worker, job).await;
-            return Err(AgentError { reason, failure }.into());
+            return Err(AgentError::new(failure, reason).into());
         }
         FailureClass::QuotaExhausted { reset_after } => Some(Wanted::Back(reset_after)),
         FailureClass::Transient { retry_after } => Some(Wanted::Pause(retry_after)),

@@ -36,16 +36,15 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     let made = job.checkout.begin_preparing(source).await?;
     let sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     let hosts = &worker.settings.sandbox.hosts;
-    let places = (made.folder.as_path(), made.home.as_path());
-    let confined =
-        Confined::to_set_up(places, hosts, &sandbox, worker.children.environment.clone(), &worker.cancel).await;
-    let (confined, _egress) = confined?;
+    let environment = worker.children.environment.clone();
+    let confined = Confined::to_set_up(&made.folder, &made.home, hosts, &sandbox, environment, &worker.cancel);
+    let (confined, _egress) = confined.await?;
     let settings = &worker.settings.checks;
     let ends = Instant::now() + settings.time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
     for step in steps {
         let limits = CheckLimits { time: ends - Instant::now(), output_bytes: settings.output_bytes };
         let step = std::slice::from_ref(step);
-        let run = run_checks(&made.folder, step, (&confined.plan, &confined.environment), limits, &worker.cancel);
+        let run = run_checks(&made.folder, step, &confined.plan, &confined.environment, limits, &worker.cancel);
         let results = run.await.map_err(WorkError::Checks)?;
         results.iter().for_each(|result| job.learn(Lesson::of_step(result)));
         if let Some(failed) = results.into_iter().find(|result| !result.passed()) {

@@ -178,7 +178,7 @@ pub(super) async fn carry_out(
     let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
     let Some(instead) = choice.clone().without_profile(&base, &says) else {
         tracing::warn!(issue = issue.0, "who chose the profile is asked: {says}");
-        return Err(AgentError { reason: says, failure: FailureClass::NeedsHuman }.into());
+        return Err(AgentError::new(FailureClass::NeedsHuman, says).into());
     };
     note(held, &instead).await;
     tracing::warn!(issue = issue.0, "the base agent works: {says}");
@@ -287,10 +287,10 @@ async fn of_settings(
 ) -> Result<Specialist, WorkError> {
     let began = Instant::now();
     let built = build_agent(worker, rules, name.to_owned()).await;
-    let agent = built.map_err(|error| {
-        let is_personal = choice.cause == Cause::PersonsAgent && error.failure == FailureClass::Misconfigured;
-        let failure = if is_personal { FailureClass::NeedsHuman } else { error.failure };
-        AgentError { reason: error.reason, failure }
+    let is_personal = choice.cause == Cause::PersonsAgent;
+    let agent = built.map_err(|error| match is_personal && error.failure == FailureClass::Misconfigured {
+        true => AgentError { failure: FailureClass::NeedsHuman, ..error },
+        false => error,
     })?;
     let (limits, template) = Default::default();
     let (name, backend) = (name.to_owned(), name.to_owned());

@@ -23,7 +23,7 @@ pub(super) async fn switch(
 ) -> Result<(), WorkError> {
     let (record, issue) = (held.lease.record(), held.issue.number);
     let Some(session) = record.session.clone() else { return Ok(()) };
-    let last = worker.children.executor.last_outcome(&session, from.as_str(), (worker.forge.repo(), issue)).await;
+    let last = worker.children.executor.last_outcome(&session, from.as_str(), worker.forge.repo(), issue).await;
     let whole = HandOver {
         to: to.to_string(),
         reason: why(choice),

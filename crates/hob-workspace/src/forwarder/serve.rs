@@ -171,7 +171,7 @@ impl Shared {
         }
         let target = head.uri.path_and_query().map_or("", |target| target.as_str());
         let service = target.strip_prefix(self.gate.path.as_str()).unwrap_or_default();
-        match self.upstream.send((head.method, service), headers, body).await {
+        match self.upstream.send(head.method, service, headers, body).await {
             Ok(answered) => {
                 let (answered, body) = Response::<reqwest::Body>::from(answered).into_parts();
                 let mut answer = Response::new(body.map_err(Failure::from).boxed_unsync());

@@ -76,7 +76,8 @@ impl Upstream {
     /// Why the server did not answer, as one line.
     pub(super) async fn send(
         &self,
-        (method, service): (Method, &str),
+        method: Method,
+        service: &str,
         mut headers: HeaderMap,
         body: Option<reqwest::Body>,
     ) -> Result<reqwest::Response, String> {

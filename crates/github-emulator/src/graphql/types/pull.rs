@@ -137,8 +137,9 @@ impl<'s> PullNode<'s> {
 
     fn measured(&self, at: &At<'s>) -> Result<Measured, Problem> {
         let git = at.call.forge.git.open(self.0.repo.id)?;
-        let measured = measure(&git, self.0.issue.number, self.sides()?, self.0.issue.state)?;
-        Ok(with_signatures(measured, &git, self.sides()?, &at.state.accounts)?)
+        let (base, head) = self.sides()?;
+        let measured = measure(&git, self.0.issue.number, base, head, self.0.issue.state)?;
+        Ok(with_signatures(measured, &git, base, head, &at.state.accounts)?)
     }
 
     fn commits(&self, at: &At<'s>, args: &Args) -> Resolved<'s> {

@@ -128,10 +128,12 @@ impl<'s> Text<'s> {
     /// The time at which it is shown as updated. The mood leaves issues and pull requests alone, which much else
     /// updates.
     fn shown_update(&self, at: &At<'s>) -> Timestamp {
-        let times = (self.created_at, self.updated_at);
         match self.id.0 {
             "Issue" | "PullRequest" => self.updated_at,
-            kind => updated(&at.call.forge.temper, &node_id(kind, self.id.1), times, at.call.now),
+            kind => {
+                let id = node_id(kind, self.id.1);
+                updated(&at.call.forge.temper, &id, self.created_at, self.updated_at, at.call.now)
+            }
         }
     }
 

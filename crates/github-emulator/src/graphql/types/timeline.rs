@@ -73,12 +73,14 @@ impl<'s> Object<'s> for ItemNode<'s> {
     }
 
     fn field(&self, at: &At<'s>, name: &str, _: &Args) -> Resolved<'s> {
-        Ok(match (name, &self.event.kind) {
-            ("actor", _) => actor(at, &self.event.actor),
-            ("createdAt", _) => Out::leaf(time(self.event.at)),
-            ("id", _) => Out::leaf(node_id(self.kind, self.event.id)),
-            ("pullRequest", _) => self.of.node(),
-            ("reason", EventKind::RemovedFromMergeQueue { reason }) => Out::leaf(reason.name()),
+        if let ("reason", EventKind::RemovedFromMergeQueue { reason }) = (name, &self.event.kind) {
+            return Ok(Out::leaf(reason.name()));
+        }
+        Ok(match name {
+            "actor" => actor(at, &self.event.actor),
+            "createdAt" => Out::leaf(time(self.event.at)),
+            "id" => Out::leaf(node_id(self.kind, self.event.id)),
+            "pullRequest" => self.of.node(),
             _ => return unresolved(self.kind, name),
         })
     }

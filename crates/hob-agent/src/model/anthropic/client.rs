@@ -1,7 +1,6 @@
 //! Requests in the format of the messages interface.
 
 use bytes::Bytes;
-use hob_config::Effort;
 use http::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use crate::model::{
     anthropic::{collect::Collected, thinking::Thinking},
     http::{Call, Http, headers},
     message::UNSEEN,
+    reply_options::ReplyOptions,
 };
 
 /// The interface's version that this speaks, from Anthropic's "Versions" page.
@@ -39,10 +39,11 @@ pub struct Anthropic {
 
 impl Anthropic {
     pub(in crate::model) fn new(
-        (http, base): (Http, &Url),
+        http: Http,
+        base: &Url,
         key: Option<SecretString>,
         model: &str,
-        (cap, effort, sees): (u32, Option<Effort>, bool),
+        options: ReplyOptions,
     ) -> Self {
         let base = base.as_str().trim_end_matches('/').trim_end_matches("/v1");
         Self {
@@ -51,9 +52,9 @@ impl Anthropic {
             key,
             model: model.to_owned(),
             of: format!("messages/{model}"),
-            thinking: Thinking::new(model, effort),
-            max_output_tokens: cap + effort.map_or(0, Effort::room),
-            sees,
+            thinking: Thinking::new(model, options.effort),
+            max_output_tokens: options.with_reasoning(),
+            sees: options.sees,
         }
     }
 

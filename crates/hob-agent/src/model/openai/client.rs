@@ -12,6 +12,7 @@ use crate::model::{
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::collect::Collected,
+    reply_options::ReplyOptions,
 };
 
 /// Characters of a tool's name that are sent back.
@@ -33,15 +34,18 @@ pub struct OpenAi {
 
 impl OpenAi {
     pub(in crate::model) fn new(
-        (http, base): (Http, &Url),
+        http: Http,
+        base: &Url,
         key: Option<SecretString>,
         model: &str,
-        (cap, effort, sees): (u32, Option<Effort>, bool),
+        options: ReplyOptions,
     ) -> Self {
         // OpenAI's newer models refuse `max_tokens`; many other servers know nothing else.
         let cap_name = if base.host_str() == Some("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         let url = format!("{}/chat/completions", base.as_str().trim_end_matches('/'));
-        let (of, max_output_tokens) = (format!("chat/{model}"), cap + effort.map_or(0, Effort::room));
+        let max_output_tokens = options.with_reasoning();
+        let ReplyOptions { effort, sees, .. } = options;
+        let of = format!("chat/{model}");
         Self { http, url, key, model: model.to_owned(), of, effort, max_output_tokens, cap_name, sees }
     }
 

@@ -16,6 +16,7 @@ use crate::model::{
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::plain_name,
+    reply_options::ReplyOptions,
     responses::collect::Collected,
 };
 
@@ -37,22 +38,22 @@ pub struct Responses {
 
 impl Responses {
     pub(in crate::model) fn new(
-        (http, base): (Http, &Url),
+        http: Http,
+        base: &Url,
         key: Option<SecretString>,
         model: &str,
-        (cap, effort, sees): (u32, Option<Effort>, bool),
+        options: ReplyOptions,
     ) -> Self {
         let url = format!("{}/responses", base.as_str().trim_end_matches('/'));
-        let max_output_tokens = cap + effort.map_or(0, Effort::room);
         Self {
             http,
             url,
             key,
             model: model.to_owned(),
             of: format!("responses/{model}"),
-            effort,
-            max_output_tokens,
-            sees,
+            effort: options.effort,
+            max_output_tokens: options.with_reasoning(),
+            sees: options.sees,
         }
     }
 

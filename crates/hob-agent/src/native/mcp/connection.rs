@@ -19,6 +19,7 @@ use crate::{
     native::mcp::{
         answer::{inert, text_of},
         bound::Bound,
+        error::{CallError, ServerFault, Trouble, Unreachable},
         http::Http,
         local::{Local, Place},
     },
@@ -31,16 +32,6 @@ const REASON_MAX: usize = 300;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a server may take to hear that the run is over.
 const GOODBYE: Duration = Duration::from_secs(3);
-
-/// Why a server failed.
-enum Trouble {
-    /// It is gone.
-    Gone,
-    /// A message could not be sent to it.
-    Unsent(String),
-    /// Its answer was wrong, or did not come.
-    Answer(String),
-}
 
 /// A server that is open.
 pub(super) struct Connection {
@@ -55,32 +46,31 @@ impl Connection {
     /// Opens the server `name` and has it list its tools.
     ///
     /// # Errors
-    /// Why that was not possible, in a few words.
+    /// [`ServerFault`] says why that was not possible.
     pub(super) async fn open(
         name: &str,
         settings: &McpSettings,
         variables: &Environment,
         place: Place<'_>,
-    ) -> Result<(Self, Vec<Tool>), String> {
+    ) -> Result<(Self, Vec<Tool>), ServerFault> {
         let (bound, mut local) = (Arc::new(Bound::default()), None);
         let opened = timeout(settings.timeout, async {
             let own =
                 ClientConfig::new(ClientCapabilities::default(), Implementation::new("hob", env!("CARGO_PKG_VERSION")));
             let service = match &settings.url {
                 Some(url) => {
-                    let token = token(settings, variables).map_err(Trouble::Answer)?;
+                    let token = token(settings, variables)?;
                     let http = Http::new(url, token.as_ref(), settings.timeout, Arc::clone(&bound));
-                    serve_client(own, http.map_err(Trouble::Answer)?).await
+                    serve_client(own, http?).await
                 }
                 None => {
-                    let started = Local::start(settings, variables, place, Arc::clone(&bound)).await;
-                    let (started, pipes) = started.map_err(Trouble::Answer)?;
+                    let (started, pipes) = Local::start(settings, variables, place, Arc::clone(&bound)).await?;
                     local = Some(started);
                     serve_client(own, pipes).await
                 }
             };
-            let service = service.map_err(|error| not_opened(&error))?;
-            let tools = list(&service).await.map_err(|error| not_answered(&error))?;
+            let service = service.map_err(not_opened)?;
+            let tools = list(&service).await.map_err(not_answered)?;
             Ok::<_, Trouble>((service, tools))
         });
         let trouble = match opened.await {
@@ -89,25 +79,25 @@ impl Connection {
                 return Ok((Self { name, timeout, service, bound, local }, tools));
             }
             Ok(Err(trouble)) => trouble,
-            Err(_elapsed) => late(settings.timeout),
+            Err(_elapsed) => Trouble::Late(settings.timeout.as_secs_f64()),
         };
         Err(told(&bound, local, trouble).await)
     }
 
     /// Calls a tool. The error is the message to the model.
-    pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<String, String> {
+    pub(super) async fn call(&self, tool: &str, arguments: JsonObject) -> Result<String, CallError> {
         self.bound.asked();
         let call = self.service.call_tool(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
         let trouble = match timeout(self.timeout, call).await {
             Ok(Ok(result)) => return text_of(&self.name, &result),
-            Ok(Err(error)) => not_answered(&error),
-            Err(_elapsed) => late(self.timeout),
+            Ok(Err(error)) => not_answered(error),
+            Err(_elapsed) => Trouble::Late(self.timeout.as_secs_f64()),
         };
         let is_gone = self.bound.fault().is_some() || matches!(trouble, Trouble::Gone);
         // A server that answers wrongly, or late, may still answer the next call.
         let local = if is_gone { self.local.lock().await.take() } else { None };
-        let more = if is_gone { " does not answer any more" } else { "" };
-        Err(format!("the MCP server `{}`{more}: {}", self.name, told(&self.bound, local, trouble).await))
+        let (name, fault) = (self.name.clone(), told(&self.bound, local, trouble).await);
+        Err(if is_gone { CallError::Gone(name, fault) } else { CallError::Server(name, fault) })
     }
 
     /// Closes it; afterwards its program is gone.
@@ -121,12 +111,11 @@ impl Connection {
 }
 
 /// The token that opens a server over HTTP.
-fn token(settings: &McpSettings, variables: &Environment) -> Result<Option<SecretString>, String> {
+fn token(settings: &McpSettings, variables: &Environment) -> Result<Option<SecretString>, Unreachable> {
     let Some(name) = &settings.token else { return Ok(None) };
     let value = variables.get(OsStr::new(name)).and_then(|value| value.to_str());
     let value = value.filter(|value| !value.trim().is_empty());
-    let missing = || format!("its token is not there: set the variable `{name}`");
-    value.map(|value| Some(value.to_owned().into())).ok_or_else(missing)
+    value.map(|value| Some(value.to_owned().into())).ok_or_else(|| Unreachable::NoToken(name.clone()))
 }
 
 /// All tools, page by page. The whole listing is bounded.
@@ -143,51 +132,41 @@ async fn list(service: &RunningService<RoleClient, ClientConfig>) -> Result<Vec<
 }
 
 /// The report about a failing server; its program is ended.
-async fn told(bound: &Bound, local: Option<Local>, trouble: Trouble) -> String {
-    let is_local = local.is_some();
-    // The last words of a server that breaks off are worth a short wait.
-    let patience = match (&trouble, bound.fault()) {
-        (Trouble::Gone | Trouble::Unsent(_), None) => LAST_WORDS,
-        (Trouble::Gone | Trouble::Unsent(_) | Trouble::Answer(_), _) => Duration::ZERO,
+async fn told(bound: &Bound, local: Option<Local>, trouble: Trouble) -> ServerFault {
+    let is_unheard = match &trouble {
+        Trouble::Gone | Trouble::Unsent(_) => true,
+        Trouble::Unreachable(_) | Trouble::Late(_) | Trouble::Refused(_) | Trouble::Answer(_) => false,
     };
+    // The last words of a server that breaks off are worth a short wait.
+    let patience = if is_unheard && bound.fault().is_none() { LAST_WORDS } else { Duration::ZERO };
     let ended = match local {
         Some(local) => local.end(patience).await,
         None => None,
     };
-    let why = match (bound.fault(), trouble) {
-        (Some(fault), _) => fault.to_owned(),
-        (None, Trouble::Gone) => ended.unwrap_or_else(|| "it ended before it answered".to_owned()),
-        (None, Trouble::Unsent(why)) => ended.filter(|_| is_local).unwrap_or(why),
-        (None, Trouble::Answer(why)) => why,
+    let why = match bound.fault() {
+        Some(fault) => fault.to_owned(),
+        None => ended.filter(|_| is_unheard).unwrap_or_else(|| trouble.to_string()),
     };
-    first_line(&inert(&why), REASON_MAX)
+    ServerFault(first_line(&inert(&why), REASON_MAX))
 }
 
-fn late(time: Duration) -> Trouble {
-    Trouble::Answer(format!("it did not answer within {} s", time.as_secs_f64()))
-}
-
-fn not_opened(error: &ClientInitializeError) -> Trouble {
+fn not_opened(error: ClientInitializeError) -> Trouble {
     match error {
-        ClientInitializeError::TransportError { error, .. } => Trouble::Unsent(error.error.to_string()),
-        ClientInitializeError::JsonRpcError(error) => says(&error.message),
+        ClientInitializeError::TransportError { error, .. } => Trouble::Unsent(error.error),
+        ClientInitializeError::JsonRpcError(error) => Trouble::Refused(error.message.into_owned()),
         ClientInitializeError::ConnectionClosed(_) => Trouble::Gone,
         other => Trouble::Answer(other.to_string()),
     }
 }
 
-fn not_answered(error: &ServiceError) -> Trouble {
+fn not_answered(error: ServiceError) -> Trouble {
     match error {
-        ServiceError::McpError(error) => says(&error.message),
-        ServiceError::TransportSend(error) => Trouble::Unsent(error.error.to_string()),
+        ServiceError::McpError(error) => Trouble::Refused(error.message.into_owned()),
+        ServiceError::TransportSend(error) => Trouble::Unsent(error.error),
         ServiceError::TransportClosed | ServiceError::Cancelled { .. } => Trouble::Gone,
         ServiceError::UnexpectedResponse => {
             Trouble::Answer("it answers with something else than what it was asked for".to_owned())
         }
         other => Trouble::Answer(other.to_string()),
     }
-}
-
-fn says(message: &str) -> Trouble {
-    Trouble::Answer(format!("it answers with an error: {message}"))
 }

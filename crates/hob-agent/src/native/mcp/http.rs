@@ -24,7 +24,10 @@ use url::Url;
 
 use crate::{
     model::{Events, is_loopback, use_ring},
-    native::mcp::bound::{Bound, CutOff},
+    native::mcp::{
+        bound::{Bound, CutOff},
+        error::Unreachable,
+    },
 };
 
 /// The header that names the session.
@@ -55,15 +58,15 @@ impl Http {
     /// The server at `url`, with the token `token`.
     ///
     /// # Errors
-    /// Why the address or the token is invalid.
+    /// [`Unreachable`] if the address or the token is invalid.
     pub(super) fn new(
         url: &str,
         token: Option<&SecretString>,
         timeout: Duration,
         bound: Arc<Bound>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unreachable> {
         use_ring();
-        let url = Url::parse(url.trim()).map_err(|error| format!("its address is none: {error}"))?;
+        let url = Url::parse(url.trim())?;
         // A server on this machine is not behind a proxy, and needs no certificates, which a bare container may lack.
         let builder = match (url.scheme(), is_loopback(&url)) {
             ("http", true) => reqwest::Client::builder().no_proxy().tls_certs_only([]),
@@ -74,13 +77,13 @@ impl Http {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("hob/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| format!("make the HTTP client: {error}"))?;
+            .map_err(Unreachable::Client)?;
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         if let Some(token) = token {
             let value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret().trim()));
-            let mut value = value.map_err(|_| "its token has characters that no token has".to_owned())?;
+            let mut value = value.map_err(Unreachable::Token)?;
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
         }

@@ -13,7 +13,7 @@ use crate::{
     confined::{Confined, in_folder},
     egress::{EgressRules, Limits},
     home::Home,
-    native::mcp::{bound::Bound, pipes::Pipes},
+    native::mcp::{bound::Bound, error::Unreachable, pipes::Pipes},
     report::tail,
 };
 
@@ -52,16 +52,15 @@ impl Local {
     /// Starts the program of `settings` with those of `variables` that they name.
     ///
     /// # Errors
-    /// Why it could not be started.
+    /// [`Unreachable`] if it could not be started.
     pub(super) async fn start(
         settings: &McpSettings,
         variables: &Environment,
         place: Place<'_>,
         bound: Arc<Bound>,
-    ) -> Result<(Self, Pipes), String> {
-        let rules = EgressRules::to_hosts(&settings.hosts).map_err(|error| error.reason)?;
-        let opened = rules.open_in(place.sandbox, place.cancel, Limits::default()).await;
-        let egress = opened.map_err(|error| error.reason)?;
+    ) -> Result<(Self, Pipes), Unreachable> {
+        let rules = EgressRules::to_hosts(&settings.hosts)?;
+        let egress = rules.open_in(place.sandbox, place.cancel, Limits::default()).await?;
         let mut environment = place.environment.clone();
         environment.retain(|name, _| name.to_str().is_none_or(may_pass));
         let mut environment = egress.environment(environment);
@@ -77,7 +76,7 @@ impl Local {
             // Not the run's home: programs would read files that the repository's steps and the agent's commands leave
             // there.
             let made = Home::create(place.sandbox.homes().map(Path::to_owned), None).await;
-            let made = made.map_err(|error| format!("make a home for it: {error}"))?;
+            let made = made.map_err(Unreachable::Home)?;
             confined = confined.at(&made);
             home = Some(made);
         }
@@ -85,7 +84,7 @@ impl Local {
         let mut words = settings.command.iter().map(|word| word.replace(FOLDER, &folder));
         let program = confined.program(words.next().unwrap_or_default()).args(words).output_cap(ERRORS_KEPT);
         let program = program.dir(home.as_ref().map_or(Path::new("/"), Home::path));
-        let (dialogue, input, output) = program.talk().await.map_err(|error| error.to_string())?;
+        let (dialogue, input, output) = program.talk().await?;
         Ok((Self { dialogue, egress, _home: home }, Pipes::new(input, output, bound)))
     }
 

@@ -13,6 +13,7 @@
 mod answer;
 mod bound;
 mod connection;
+mod error;
 mod http;
 mod local;
 mod look;
@@ -21,6 +22,7 @@ mod pipes;
 mod recorded;
 mod servers;
 
+pub(super) use error::CallError;
 pub(super) use local::Place;
 pub use look::{ServerLook, look_at_servers};
 pub(super) use offer::OfferedTool;

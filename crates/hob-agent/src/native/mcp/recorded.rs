@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     model::Tool,
-    native::mcp::OfferedTool,
+    native::mcp::{CallError, OfferedTool},
     session::{Line, SessionEvent},
 };
 
@@ -20,7 +20,8 @@ use crate::{
 struct Call {
     tool: String,
     arguments: JsonObject,
-    answer: Result<String, String>,
+    text: String,
+    is_error: bool,
 }
 
 /// The calls of a transcript, each answered once.
@@ -32,18 +33,16 @@ impl Recorded {
     pub(in crate::native) fn new(lines: &[Line]) -> Self {
         let (mut open, mut calls) = (BTreeMap::new(), Vec::new());
         for line in lines {
-            match &line.event {
-                SessionEvent::Action { id, tool, arguments } if tool.starts_with(MCP_PREFIX) => {
-                    let arguments = serde_json::from_str(arguments).unwrap_or_default();
-                    open.insert(id.clone(), (tool.clone(), arguments));
-                }
-                SessionEvent::Result { id, is_error, text } => {
-                    if let Some((tool, arguments)) = open.remove(id) {
-                        let answer = if *is_error { Err(text.clone()) } else { Ok(text.clone()) };
-                        calls.push(Call { tool, arguments, answer });
-                    }
-                }
-                _other => {}
+            if let SessionEvent::Action { id, tool, arguments } = &line.event
+                && tool.starts_with(MCP_PREFIX)
+            {
+                let arguments = serde_json::from_str(arguments).unwrap_or_default();
+                open.insert(id.clone(), (tool.clone(), arguments));
+            }
+            if let SessionEvent::Result { id, is_error, text } = &line.event
+                && let Some((tool, arguments)) = open.remove(id)
+            {
+                calls.push(Call { tool, arguments, text: text.clone(), is_error: *is_error });
             }
         }
         Self(Mutex::new(calls))
@@ -65,11 +64,10 @@ impl Recorded {
     }
 
     /// The recorded answer to the next call of `tool` with these arguments.
-    pub(super) fn answer(&self, tool: &str, arguments: &JsonObject) -> Result<String, String> {
+    pub(super) fn answer(&self, tool: &str, arguments: &JsonObject) -> Result<String, CallError> {
         let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match calls.iter().position(|call| call.tool == tool && call.arguments == *arguments) {
-            Some(at) => calls.remove(at).answer,
-            None => Err("the transcript has no such call".to_owned()),
-        }
+        let found = calls.iter().position(|call| call.tool == tool && call.arguments == *arguments);
+        let Call { text, is_error, .. } = calls.remove(found.ok_or(CallError::NotRecorded)?);
+        if is_error { Err(CallError::Tool(text)) } else { Ok(text) }
     }
 }

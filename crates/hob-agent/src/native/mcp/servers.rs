@@ -11,6 +11,7 @@ use crate::{
     native::mcp::{
         OfferedTool, Recorded,
         connection::Connection,
+        error::{CallError, UnknownServer},
         local::Place,
         offer::{Offer, offer},
     },
@@ -79,12 +80,12 @@ impl McpServers {
     ///
     /// # Errors
     /// The first that is not, with those that are.
-    pub(crate) fn know(&self, names: &[String]) -> Result<(), String> {
+    pub(crate) fn know(&self, names: &[String]) -> Result<(), UnknownServer> {
         let Some(unknown) = names.iter().find(|name| !self.all.contains_key(*name)) else { return Ok(()) };
         let known = self.names().join(", ");
         let known =
             if known.is_empty() { "none is set up; add `[mcp.NAME]`".to_owned() } else { format!("there are {known}") };
-        Err(format!("there is no MCP server `{unknown}`: {known}"))
+        Err(UnknownServer { name: unknown.clone(), known })
     }
 
     /// Opens those that `names` names, in this order.
@@ -129,13 +130,13 @@ impl Connected {
         tool: &str,
         arguments: JsonObject,
         cap: usize,
-    ) -> Result<String, String> {
+    ) -> Result<String, CallError> {
         if let Some(recorded) = &self.recorded {
             return recorded.answer(tool, &arguments);
         }
         match self.open.get(server) {
             Some(connection) => connection.call(tool, arguments).await.map(|answer| clip(&answer, cap)),
-            None => Err(format!("the MCP server `{server}` is not open")),
+            None => Err(CallError::NotOpen(server.to_owned())),
         }
     }
 

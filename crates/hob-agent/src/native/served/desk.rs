@@ -24,7 +24,7 @@ use crate::{
         limits::Limits,
         mcp::Connected,
         restore::is_own_end,
-        served::protocol::{Message, bytes, called, read},
+        served::protocol::{CallAnswer, Message, bytes, called, read},
         standing::Standing,
         tool_calls::{CallRunner, ToolExecutor},
         tools::{Toolbox, Toolset, Written},
@@ -52,16 +52,17 @@ impl Rules {
     /// The desk of a run. The settings' limits and approvals of a native agent count here, too.
     ///
     /// # Errors
-    /// What is wrong with the settings.
+    /// [`AgentError`] says what is wrong with the settings.
     pub(super) fn new(
         settings: &AgentSettings,
         request: &RunRequest,
         context: &RunContext,
         case: &CaseFile,
-    ) -> Result<Self, String> {
-        let toolset = Toolset::new(&LOOKS.map(str::to_owned), &BTreeMap::new(), &BTreeMap::new())?;
+    ) -> Result<Self, AgentError> {
+        let toolset = Toolset::new(&LOOKS.map(str::to_owned), &BTreeMap::new(), &BTreeMap::new());
+        let toolset = toolset.map_err(AgentError::misconfigured)?;
         let toolset = toolset.for_purpose(request.purpose).handing_over_to(&request.hand_over_to).for_investigation();
-        let guard = Guard::new(settings, request, context.approval.clone()).map_err(|error| error.to_string())?;
+        let guard = Guard::new(settings, request, context.approval.clone()).map_err(AgentError::misconfigured)?;
         Ok(Self { toolset, guard: guard.investigating(case.approve()) })
     }
 
@@ -91,7 +92,8 @@ impl<'a> Desk<'a> {
     pub(super) async fn new(
         rules: &'a Rules,
         settings: &AgentSettings,
-        (request, context): (&RunRequest, &'a RunContext),
+        request: &RunRequest,
+        context: &'a RunContext,
         case: CaseFile,
         started: Instant,
     ) -> Result<Self, AgentError> {
@@ -103,7 +105,7 @@ impl<'a> Desk<'a> {
         let executor = ToolExecutor {
             toolset: &rules.toolset,
             guard: &rules.guard,
-            toolbox: toolbox(settings, (request, context), (folder, case), &limits),
+            toolbox: toolbox(settings, request, context, folder, case, &limits),
         };
         let last_look = LastLook::new(request, false);
         Ok(Self { executor, limits, usage, standing: Standing::default(), last_look, context, end: None })
@@ -164,7 +166,7 @@ impl<'a> Desk<'a> {
                     if self.end.is_some() {
                         farewell.get_or_insert_with(|| Instant::now() + FAREWELL);
                     }
-                    Some(called(&id, said))
+                    Some(called(&id, &said))
                 }
             };
             // A client that is gone has no use for it.
@@ -173,9 +175,9 @@ impl<'a> Desk<'a> {
     }
 
     /// Runs one call: an iteration. The text is the answer for the model; after the end nothing runs any more.
-    pub(super) async fn call(&mut self, name: &str, arguments: &str) -> Result<String, String> {
+    pub(super) async fn call(&mut self, name: &str, arguments: &str) -> CallAnswer {
         if self.end.is_some() {
-            return Err(ENDED.to_owned());
+            return CallAnswer { text: ENDED.to_owned(), is_error: true };
         }
         let context = self.context;
         let mut running = Box::pin(self.run(name, arguments));
@@ -189,12 +191,12 @@ impl<'a> Desk<'a> {
         context.alive();
         ran.unwrap_or_else(|end| {
             self.end = Some(end);
-            Ok(ENDED.to_owned())
+            CallAnswer { text: ENDED.to_owned(), is_error: false }
         })
     }
 
     /// The answer of one call; the error is the end of the run.
-    async fn run(&mut self, name: &str, arguments: &str) -> Result<Result<String, String>, Outcome> {
+    async fn run(&mut self, name: &str, arguments: &str) -> Result<CallAnswer, Outcome> {
         self.usage.begin_turn(&self.limits, Instant::now())?;
         if let Some(case) = &self.executor.toolbox.case {
             case.iterated().await;
@@ -215,11 +217,8 @@ impl<'a> Desk<'a> {
         let note = self.note();
         let results = done.results.into_iter().next();
         Ok(results.map_or_else(
-            || Err("the call was not run".to_owned()),
-            |result| {
-                let text = format!("{}\n\n{note}", result.text);
-                if result.is_error { Err(text) } else { Ok(text) }
-            },
+            || CallAnswer { text: "the call was not run".to_owned(), is_error: true },
+            |result| CallAnswer { text: format!("{}\n\n{note}", result.text), is_error: result.is_error },
         ))
     }
 
@@ -240,8 +239,10 @@ impl<'a> Desk<'a> {
 
 fn toolbox(
     settings: &AgentSettings,
-    (request, context): (&RunRequest, &RunContext),
-    (folder, case): (Folder, CaseFile),
+    request: &RunRequest,
+    context: &RunContext,
+    folder: Folder,
+    case: CaseFile,
     limits: &Limits,
 ) -> Toolbox {
     // No tool of these starts a program.

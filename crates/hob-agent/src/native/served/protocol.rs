@@ -31,6 +31,13 @@ pub(super) enum Message {
     },
 }
 
+/// The answer to a call: the tool's text, or why it failed.
+#[derive(Debug)]
+pub(super) struct CallAnswer {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
 /// Reads a message to a server with these tools.
 pub(super) fn read(message: &[u8], tools: &[Tool]) -> Message {
     let Ok(message) = serde_json::from_slice::<Value>(message) else {
@@ -63,10 +70,8 @@ pub(super) fn read(message: &[u8], tools: &[Tool]) -> Message {
     })
 }
 
-/// The answer to a call: the tool's text, or why it failed.
-pub(super) fn called(id: &Value, said: Result<String, String>) -> Value {
-    let is_error = said.is_err();
-    let text = said.unwrap_or_else(|error| error);
+/// The answer to a call.
+pub(super) fn called(id: &Value, CallAnswer { text, is_error }: &CallAnswer) -> Value {
     result(id, json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }))
 }
 
@@ -142,7 +147,7 @@ mod tests {
         for quiet in [json!({ "method": "notifications/initialized" }), json!({ "id": 1, "result": {} })] {
             assert_eq!(said(&quiet), Message::Notification);
         }
-        let told = called(&json!(3), Err("refused".into()));
+        let told = called(&json!(3), &CallAnswer { text: "refused".into(), is_error: true });
         assert_eq!(
             (&told["result"]["isError"], &told["result"]["content"][0]["text"]),
             (&json!(true), &json!("refused"))

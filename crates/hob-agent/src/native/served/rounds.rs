@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob_config::{AgentSettings, Speech};
-use hob_domain::{FailureClass, Outcome, RunReport, RunRequest, Spend, investigation::Case};
+use hob_domain::{Outcome, RunReport, RunRequest, Spend, investigation::Case};
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::{
@@ -11,7 +11,10 @@ use crate::{
     model::{ModelReply, Stop, Usage},
     native::{
         investigation::CaseFile,
-        served::desk::{Desk, Rules},
+        served::{
+            desk::{Desk, Rules},
+            protocol::CallAnswer,
+        },
         speech::{Dialect, Understood},
     },
     report::{cancelled, clip, permanent, report},
@@ -48,9 +51,11 @@ pub(crate) enum Speaks {
 /// # Errors
 /// [`AgentError`] when it could not be run at all.
 pub(crate) async fn investigate(
-    (program, speaks): (&dyn AgentBackend, Speaks),
+    program: &dyn AgentBackend,
+    speaks: Speaks,
     settings: &AgentSettings,
-    (request, case): (&RunRequest, &Case),
+    request: &RunRequest,
+    case: &Case,
     context: &RunContext,
 ) -> Result<RunReport, AgentError> {
     let started = Instant::now();
@@ -58,9 +63,8 @@ pub(crate) async fn investigate(
     if let Some(outcome) = case.end() {
         return Ok(report(outcome, Spend::default(), started));
     }
-    let setup = |reason| AgentError { reason, failure: FailureClass::Misconfigured };
-    let rules = Rules::new(settings, request, context, &case).map_err(setup)?;
-    let desk = Desk::new(&rules, settings, (request, context), case, started).await?;
+    let rules = Rules::new(settings, request, context, &case)?;
+    let desk = Desk::new(&rules, settings, request, context, case, started).await?;
     let mut rounds = Rounds { speaks, rules: &rules, desk, context, spend: Spend::default(), answers: String::new() };
     let outcome = rounds.run(program, request).await;
     let spend = rounds.spend;
@@ -168,9 +172,9 @@ impl Rounds<'_> {
         let answer = match dialect.understand(&reply, self.desk.calls() + 1, self.rules.toolset()) {
             Understood::Calls(calls) => {
                 let Some(call) = calls.into_iter().next() else { return };
-                let said = self.desk.call(&call.name, &call.arguments).await;
-                let kind = if said.is_ok() { "Result" } else { "Error" };
-                format!("{kind} of `{}` {}:\n{}\n\n", call.name, clip(&call.arguments, 400), said.unwrap_or_else(|e| e))
+                let CallAnswer { text, is_error } = self.desk.call(&call.name, &call.arguments).await;
+                let kind = if is_error { "Error" } else { "Result" };
+                format!("{kind} of `{}` {}:\n{text}\n\n", call.name, clip(&call.arguments, 400))
             }
             Understood::Words => "Your last line was no action.\n\n".to_owned(),
             Understood::Unreadable(reason) => format!("Your last line was no action: {reason}\n\n"),

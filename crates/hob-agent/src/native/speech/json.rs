@@ -48,7 +48,7 @@ pub(super) fn read(text: &str, turn: u32, toolset: &Toolset) -> Understood {
     let reply = match object(text) {
         Ok(Some(reply)) => reply,
         Ok(None) => return Understood::Words,
-        Err(reason) => return Understood::Unreadable(format!("the reply is not one JSON object: {reason}")),
+        Err(error) => return Understood::Unreadable(format!("the reply is not one JSON object: {error}")),
     };
     let actions: Vec<&Value> = match (reply.get("action"), reply.get("actions").and_then(Value::as_array)) {
         (Some(action), _) => vec![action],
@@ -58,7 +58,7 @@ pub(super) fn read(text: &str, turn: u32, toolset: &Toolset) -> Understood {
     // Some models omit the frame.
     let bare = Value::Object(reply.clone());
     let actions = if actions.is_empty() { vec![&bare] } else { actions };
-    let calls: Result<Vec<ToolCall>, String> = actions
+    let calls: Result<Vec<ToolCall>, InvalidAction> = actions
         .into_iter()
         .enumerate()
         .map(|(index, action)| {
@@ -68,27 +68,34 @@ pub(super) fn read(text: &str, turn: u32, toolset: &Toolset) -> Understood {
         .collect();
     match calls {
         Ok(calls) => Understood::Calls(calls),
-        Err(reason) => Understood::Unreadable(reason),
+        Err(error) => Understood::Unreadable(error.to_string()),
     }
 }
 
+/// An action that calls nothing.
+#[derive(Debug, thiserror::Error)]
+enum InvalidAction {
+    #[error("the action has neither `command` nor `tool`, and is not `done`")]
+    Nothing,
+    #[error("the action's type is `call` or `done`, not `{0}`")]
+    Kind(String),
+}
+
 /// The tool and the arguments of one action.
-fn call(action: &Value, toolset: &Toolset) -> Result<(String, Value), String> {
+fn call(action: &Value, toolset: &Toolset) -> Result<(String, Value), InvalidAction> {
     let text = |key: &str| action.get(key).and_then(Value::as_str);
     match (text("type"), text("tool").or_else(|| text("name")), text("command")) {
         (Some("done"), _, _) => Ok(done(action)),
         (Some("call") | None, Some(tool), None) => Ok((tool.to_owned(), arguments(action))),
-        (Some("call") | None, None, Some(command)) => command_call(command, toolset),
+        (Some("call") | None, None, Some(command)) => Ok(command_call(command, toolset)),
         (Some("call") | None, Some(tool), Some(command)) if !toolset.is_program(tool) => {
             let arguments = action.get("arguments").cloned().unwrap_or_else(|| json!({ "command": command }));
             Ok((tool.to_owned(), arguments))
         }
-        (Some("call") | None, Some(_), Some(command)) => command_call(command, toolset),
+        (Some("call") | None, Some(_), Some(command)) => Ok(command_call(command, toolset)),
         (Some(kind), _, _) if toolset.has(kind) => Ok((kind.to_owned(), arguments(action))),
-        (Some("call") | None, None, None) => {
-            Err("the action has neither `command` nor `tool`, and is not `done`".to_owned())
-        }
-        (Some(kind), _, _) => Err(format!("the action's type is `call` or `done`, not `{kind}`")),
+        (Some("call") | None, None, None) => Err(InvalidAction::Nothing),
+        (Some(kind), _, _) => Err(InvalidAction::Kind(kind.to_owned())),
     }
 }
 
@@ -113,17 +120,17 @@ fn arguments(action: &Value) -> Value {
 }
 
 /// A command line: for the shell if there is one, otherwise for the configured program that it names first.
-fn command_call(command: &str, toolset: &Toolset) -> Result<(String, Value), String> {
+fn command_call(command: &str, toolset: &Toolset) -> (String, Value) {
     if toolset.has("shell") {
-        return Ok(("shell".to_owned(), json!({ "command": command })));
+        return ("shell".to_owned(), json!({ "command": command }));
     }
     let command = command.trim();
     let (program, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     if toolset.is_program(program) {
-        return Ok((program.to_owned(), json!({ "arguments": rest.trim() })));
+        return (program.to_owned(), json!({ "arguments": rest.trim() }));
     }
     // Answered with the list of tools.
-    Ok((program.to_owned(), json!({})))
+    (program.to_owned(), json!({}))
 }
 
 fn done(action: &Value) -> (String, Value) {

@@ -23,7 +23,7 @@ pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> 
         Action::Mcp(call) => call.run(toolbox).await.map(Answer::Text),
         Action::ReadEvidence(read) => {
             let read = toolbox.case()?.read(read.id, read.from, toolbox.output_cap).await;
-            read.map(Answer::Text).map_err(ToolError::Refused)
+            Ok(Answer::Text(read?))
         }
         Action::Case(action) => Ok(match toolbox.case()?.take(action).await? {
             Taken::Sentence(text) => Answer::Text(text),

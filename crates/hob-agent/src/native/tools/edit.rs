@@ -11,7 +11,7 @@ use crate::{
     model::Tool,
     native::tools::{
         ToolError,
-        lines::{Places, line_end, with_crlf},
+        lines::{Places, Unclear, line_end, with_crlf},
         toolbox::FILE_MAX,
     },
     report::clip,
@@ -81,9 +81,10 @@ impl Edit {
                 "`old` stands more than once in `{path}`, first at lines {first} and {second}: take more lines around the one you mean, \
                  or set `replace_all`"
             )),
-            Unedited::Unsure(why) => {
-                ToolError::Refused(format!("nothing was changed in `{path}`: {why}. {}", near_misses(&text, &self.old)))
-            }
+            unsure @ (Unedited::NotExact | Unedited::LineEnd | Unedited::Unclear(_)) => ToolError::Refused(format!(
+                "nothing was changed in `{path}`: {unsure}. {}",
+                near_misses(&text, &self.old)
+            )),
         })?;
         if edited.len() as u64 > FILE_MAX {
             return Err(ToolError::Refused(format!("`{path}` would have more than {FILE_MAX} bytes")));
@@ -131,13 +132,13 @@ impl Edit {
             [first, second, ..] => return Err(Unedited::Several(first + 1, second + 1)),
         };
         if self.replace_all {
-            return Err(Unedited::Unsure("`replace_all` wants the exact text".to_owned()));
+            return Err(Unedited::NotExact);
         }
         if self.old.ends_with('\n') != self.new.ends_with('\n') && !self.new.is_empty() {
-            return Err(Unedited::Unsure("only one of `old` and `new` ends with a line end".to_owned()));
+            return Err(Unedited::LineEnd);
         }
         let there = &lines[at..at + old.len()];
-        let replaced = places.replaced(there, &old, &new).map_err(Unedited::Unsure)?;
+        let replaced = places.replaced(there, &old, &new)?;
         let mut all: Vec<&str> = lines[..at].to_vec();
         all.extend(replaced.iter().map(String::as_str));
         if self.new.is_empty() && !self.old.ends_with('\n') {
@@ -153,11 +154,19 @@ impl Edit {
 }
 
 /// Why nothing was replaced.
+#[derive(Debug, thiserror::Error)]
 enum Unedited {
+    #[error("it is nowhere")]
     Nowhere,
     /// The lines of the first two places.
+    #[error("it is at lines {0} and {1}")]
     Several(usize, usize),
-    Unsure(String),
+    #[error("`replace_all` wants the exact text")]
+    NotExact,
+    #[error("only one of `old` and `new` ends with a line end")]
+    LineEnd,
+    #[error(transparent)]
+    Unclear(#[from] Unclear),
 }
 
 /// The number, from 1, of the line that the byte `at` is in.

@@ -2,7 +2,10 @@
 
 use hob_domain::investigation;
 
-use crate::folder::FileError;
+use crate::{
+    folder::FileError,
+    native::{fetcher::FetchError, investigation::NoEvidence, mcp::CallError},
+};
 
 /// A tool that failed.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +32,15 @@ pub(in crate::native) enum ToolError {
     /// The rules of an investigation do not allow it now.
     #[error("refused: {0}")]
     Case(#[from] investigation::Refused),
+    /// A piece of evidence cannot be shown.
+    #[error(transparent)]
+    Evidence(#[from] NoEvidence),
+    /// A page was not fetched.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A server's tool failed.
+    #[error(transparent)]
+    Mcp(#[from] CallError),
     /// A command ran, and Hob ended it.
     #[error("{text}")]
     Ended {

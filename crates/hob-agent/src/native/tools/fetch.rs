@@ -43,7 +43,7 @@ impl Fetch {
     pub(super) async fn run(&self, toolbox: &Toolbox) -> Result<String, ToolError> {
         let Some(fetcher) = &toolbox.fetcher else { return Err(refused("there is no way out here")) };
         let text = tokio::select! {
-            page = fetcher.page(&self.url) => page.map_err(ToolError::Refused)?,
+            page = fetcher.page(&self.url) => page?,
             () = tokio::time::sleep_until(toolbox.deadline) => return Err(refused("the time of the run is over")),
             () = toolbox.cancel.cancelled() => return Err(refused("the run is over")),
         };

@@ -26,6 +26,23 @@ enum Indent {
     Tabs(usize),
 }
 
+/// Why the replacement of a model's lines cannot be determined.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unclear {
+    /// The change is in what is ignored.
+    #[error("a line differs from its new form in blanks or quotes only, and from the file's too")]
+    Ignored,
+    /// The file is typographic, and the model is not.
+    #[error("the file has typographic quotes or dashes there: write them as it does")]
+    Typographic,
+    /// A new line lacks the indentation that the others have too much.
+    #[error("the file has less indentation, and a new line has none to take away")]
+    Indentation,
+    /// A new line's blanks do not add up to tabs.
+    #[error("the file is indented with tabs, and a new line is not a whole number of them")]
+    Tabs,
+}
+
 impl Places {
     /// Looks for `wanted` among `lines`, at and after `from`.
     pub(super) fn of(lines: &[&str], from: usize, wanted: &[&str]) -> Self {
@@ -50,7 +67,7 @@ impl Places {
     }
 
     /// The lines at the one place after `new` replaces `old`, or why that cannot be determined.
-    pub(super) fn replaced(&self, there: &[&str], old: &[&str], new: &[&str]) -> Result<Vec<String>, String> {
+    pub(super) fn replaced(&self, there: &[&str], old: &[&str], new: &[&str]) -> Result<Vec<String>, Unclear> {
         if self.is_exact {
             return Ok(new.iter().map(|line| (*line).to_owned()).collect());
         }
@@ -67,12 +84,10 @@ impl Places {
                 continue;
             }
             if old.iter().any(|old| plain(old) == plain(line)) {
-                return Err(
-                    "a line differs from its new form in blanks or quotes only, and from the file's too".to_owned()
-                );
+                return Err(Unclear::Ignored);
             }
             if of_file && !of_model && line.contains(['"', '\'', '-']) {
-                return Err("the file has typographic quotes or dashes there: write them as it does".to_owned());
+                return Err(Unclear::Typographic);
             }
             let mut line = self.indented(line)?;
             if drops_blanks {
@@ -88,7 +103,7 @@ impl Places {
         Ok(lines)
     }
 
-    fn indented(&self, line: &str) -> Result<String, String> {
+    fn indented(&self, line: &str) -> Result<String, Unclear> {
         if line.trim().is_empty() {
             return Ok(String::new());
         }
@@ -97,13 +112,13 @@ impl Places {
             Indent::More(more) => Ok(format!("{more}{line}")),
             Indent::Less(less) => {
                 let rest = line.strip_prefix(less.as_str()).map(str::to_owned);
-                rest.ok_or_else(|| "the file has less indentation, and a new line has none to take away".to_owned())
+                rest.ok_or(Unclear::Indentation)
             }
             Indent::Tabs(width) => {
                 let blanks = line.len() - line.trim_start_matches(' ').len();
                 match blanks % width {
                     0 => Ok(format!("{}{}", "\t".repeat(blanks / width), &line[blanks..])),
-                    _ => Err("the file is indented with tabs, and a new line is not a whole number of them".to_owned()),
+                    _ => Err(Unclear::Tabs),
                 }
             }
         }
@@ -183,7 +198,7 @@ mod tests {
         let places = Places::of(&lines, 0, &old);
         let [at] = places.at.as_slice() else { return Err(format!("{} places", places.at.len())) };
         let there = &lines[*at..*at + old.len()];
-        Ok(places.replaced(there, &old, &new)?.join("\n"))
+        Ok(places.replaced(there, &old, &new).map_err(|error| error.to_string())?.join("\n"))
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Call {
         let cap = toolbox.output_cap;
         let call = toolbox.servers.call(&self.server, &self.tool, self.arguments.clone(), cap);
         let answer = tokio::select! {
-            answer = call => answer.map_err(ToolError::Refused)?,
+            answer = call => answer?,
             () = sleep_until(toolbox.deadline) => return Err(ToolError::Refused("the time of the run is over".into())),
             () = toolbox.cancel.cancelled() => return Err(ToolError::Refused("the run was cancelled".into())),
         };

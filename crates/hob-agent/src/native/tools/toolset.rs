@@ -10,7 +10,7 @@ use crate::{
     model::{Memoized, Tool, ToolCall},
     native::{
         mcp::OfferedTool,
-        repair::only_object,
+        repair::{NotOneObject, only_object},
         tools::{
             Action, ToolError, case, edit, fetch, finish, list, mcp, patch, plan, program, read, search, shell, write,
         },
@@ -36,6 +36,14 @@ pub(in crate::native) struct Toolset {
     targets: Vec<ProfileName>,
 }
 
+/// A tool that the settings name and that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no tool `{name}`: there are {known}")]
+pub(in crate::native) struct UnknownTool {
+    name: String,
+    known: String,
+}
+
 /// All tools that are built in, in the order the model sees them.
 fn built_in() -> Vec<Tool> {
     let files = [read::tool(), list::tool(), search::tool(), edit::tool(), write::tool(), patch::tool()];
@@ -56,7 +64,7 @@ impl Toolset {
         wanted: &[String],
         programs: &BTreeMap<String, ToolSettings>,
         helps: &BTreeMap<String, String>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, UnknownTool> {
         if wanted.is_empty() {
             return Ok(Self { shown: built_in().into(), ..Self::default() });
         }
@@ -70,7 +78,7 @@ impl Toolset {
             } else if name != fetch::NAME && !built_in.iter().any(|tool| tool.name == name.as_str()) {
                 let known: Vec<&str> =
                     built_in.iter().map(|tool| &*tool.name).chain(programs.keys().map(String::as_str)).collect();
-                return Err(format!("there is no tool `{name}`: there are {}", known.join(", ")));
+                return Err(UnknownTool { name: name.clone(), known: known.join(", ") });
             }
         }
         shown.extend(built_in.into_iter().filter(|tool| {
@@ -255,10 +263,11 @@ impl Toolset {
 
 fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
     let broken = |reason: String| ToolError::Arguments { tool: call.name.clone(), reason };
-    serde_json::from_value(object(call).map_err(broken)?.into()).map_err(|error| broken(error.to_string()))
+    serde_json::from_value(object(call).map_err(|error| broken(error.to_string()))?.into())
+        .map_err(|error| broken(error.to_string()))
 }
 
-fn object(call: &ToolCall) -> Result<serde_json::Map<String, serde_json::Value>, String> {
+fn object(call: &ToolCall) -> Result<serde_json::Map<String, serde_json::Value>, NotOneObject> {
     // A call without arguments comes as an empty text from some services.
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
     only_object(text)
@@ -280,7 +289,7 @@ mod tests {
         ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() }
     }
 
-    fn set(wanted: &[&str]) -> Result<Toolset, String> {
+    fn set(wanted: &[&str]) -> Result<Toolset, UnknownTool> {
         let wanted: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
         let programs = [("ls".to_owned(), ToolSettings::default())].into();
         Toolset::new(&wanted, &programs, &BTreeMap::new())
@@ -404,6 +413,6 @@ mod tests {
         assert_eq!(names, ["ls", "read", "plan", "ask", "hand_off", "done"]);
         assert!(limited.parse(&call("shell", r#"{"command":"x"}"#)).is_err());
         assert!(matches!(limited.parse(&call("ls", r#"{"arguments":"-l"}"#)), Ok(Action::Program(_))));
-        assert!(set(&["sl"]).unwrap_err().contains("no tool `sl`: there are read, list"));
+        assert!(set(&["sl"]).unwrap_err().to_string().contains("no tool `sl`: there are read, list"));
     }
 }

@@ -7,9 +7,10 @@ use hob_config::parse_duration;
 use serde::Serialize;
 
 use crate::{
-    command::Unusable,
-    measure::{Cost, cost, survives, version, warm},
+    measure::{Cost, Survival, cost, survives, version, warm},
+    output::print_json,
     subject::{Subject, find},
+    unusable::Unusable,
 };
 
 /// The arguments.
@@ -64,7 +65,7 @@ pub(super) async fn compare(json: bool, args: &Args) -> anyhow::Result<()> {
     if !cfg!(target_os = "linux") {
         return Err(Unusable("the measurement reads /proc, which needs Linux".into()).into());
     }
-    let subjects = find(&args.agents, args.agents_dir.as_deref()).map_err(Unusable)?;
+    let subjects = find(&args.agents, args.agents_dir.as_deref())?;
     let mut runs: Vec<(Subject, Vec<Cost>)> = Vec::new();
     for subject in subjects {
         match warm(&subject, args.time).await {
@@ -94,7 +95,7 @@ pub(super) async fn compare(json: bool, args: &Args) -> anyhow::Result<()> {
 
 async fn faults(subject: &Subject, row: &mut Row) -> anyhow::Result<()> {
     for fault in Fault::PASSING {
-        if let Err(reason) = survives(subject, fault, FAULT_TIME).await? {
+        if let Survival::Lost(reason) = survives(subject, fault, FAULT_TIME).await? {
             tracing::info!(agent = subject.name(), %fault, "{fault} was not survived: {reason}");
             row.faults_not_survived.push(fault.to_string());
         }
@@ -126,12 +127,6 @@ fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let at = (values.len() as f64 * share).ceil() as usize;
     values.get(at.saturating_sub(1)).copied()
-}
-
-/// One JSON value on standard output.
-pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    anstream::println!("{}", serde_json::to_string_pretty(value)?);
-    Ok(())
 }
 
 /// The table in Markdown; in brackets how many times the value of Hob's own agent it is.

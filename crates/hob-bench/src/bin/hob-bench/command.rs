@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use hob_config::{SecretFiles, Settings, Standard, hob_variables};
 use tracing_subscriber::EnvFilter;
 
-use crate::{agent, bare_loop, model_server, run_agent};
+use crate::{agent, bare_loop, model_server, run_agent, unusable::Unusable};
 
 /// Measures what Hob and others cost, on this machine.
 #[derive(Debug, Parser)]
@@ -44,11 +44,6 @@ enum Command {
     BareLoop(bare_loop::Args),
 }
 
-/// A command line that cannot be carried out.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Unusable(pub(crate) String);
-
 impl Cli {
     /// Runs the command.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
@@ -69,9 +64,9 @@ impl Cli {
     }
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+fn key_value(text: &str) -> anyhow::Result<(String, String)> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        Some(_) | None => Err("write KEY=VALUE, for example `agents.native.max_iterations=200`".to_owned()),
+        Some(_) | None => anyhow::bail!("write KEY=VALUE, for example `agents.native.max_iterations=200`"),
     }
 }

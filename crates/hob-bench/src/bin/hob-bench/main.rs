@@ -5,15 +5,18 @@ mod bare_loop;
 mod command;
 mod measure;
 mod model_server;
+mod output;
+mod request;
 mod run_agent;
 mod subject;
 mod tree;
+mod unusable;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::command::{Cli, Unusable};
+use crate::{command::Cli, unusable::Unusable};
 
 /// Codes as of `hob`.
 const FAILURE: u8 = 1;

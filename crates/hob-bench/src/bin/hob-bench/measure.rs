@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, bail};
 use hob_bench::{Fault, Kind, Script, Seen, Times, serve};
 use hob_process::Program;
 
@@ -63,8 +63,7 @@ pub(super) async fn cost(subject: &Subject, steps: usize, time: Duration) -> any
     let server = serve(stage.script.clone(), watch).await.context("start the scripted model")?;
     let started = Instant::now();
     let ended = subject.run(&stage.place(server.address(), time, steps)).await;
-    ended.map_err(|reason| anyhow::anyhow!("{}: {reason}", subject.name()))?;
-    stage.proof(subject, steps).map_err(|reason| anyhow::anyhow!("{}: {reason}", subject.name()))?;
+    ended.and_then(|()| stage.proof(subject, steps)).map_err(|error| anyhow!("{}: {error}", subject.name()))?;
     let seen = server.seen();
     let of_work: Vec<&Seen> = seen.iter().filter(|seen| matches!(seen.kind, Kind::Step(_) | Kind::Ending)).collect();
     let apart = |pair: &[&Seen]| (pair[1].at.saturating_sub(pair[0].at)).as_secs_f64() * 1e3;
@@ -80,13 +79,23 @@ pub(super) async fn cost(subject: &Subject, steps: usize, time: Duration) -> any
     })
 }
 
-/// Runs `subject` with `fault` played once; returns its failure, if it failed.
-pub(super) async fn survives(subject: &Subject, fault: Fault, time: Duration) -> anyhow::Result<Result<(), String>> {
+/// The end of a run with a fault.
+pub(super) enum Survival {
+    Survived,
+    /// The agent failed, and why.
+    Lost(anyhow::Error),
+}
+
+/// Runs `subject` with `fault` played once.
+pub(super) async fn survives(subject: &Subject, fault: Fault, time: Duration) -> anyhow::Result<Survival> {
     let (steps, at) = if subject.has_steps() { (FAULT_STEPS, 1) } else { (1, 0) };
     let stage = Stage::set(script(steps).fault(at, fault, Times::Once))?;
     let server = serve(stage.script.clone(), |_| {}).await.context("start the scripted model")?;
     let ended = subject.run(&stage.place(server.address(), time, steps)).await;
-    Ok(ended.and_then(|()| stage.proof(subject, steps)))
+    Ok(match ended.and_then(|()| stage.proof(subject, steps)) {
+        Ok(()) => Survival::Survived,
+        Err(error) => Survival::Lost(error),
+    })
 }
 
 fn script(steps: usize) -> Script {
@@ -115,15 +124,11 @@ impl Stage {
     }
 
     /// Checks that all steps were run, each once.
-    fn proof(&self, subject: &Subject, steps: usize) -> Result<(), String> {
+    fn proof(&self, subject: &Subject, steps: usize) -> anyhow::Result<()> {
         let written = fs::read_to_string(self.folder.join(STEPS)).unwrap_or_default();
         let wanted: Vec<String> = (0..steps).map(|step| step.to_string()).collect();
         let written: Vec<&str> = written.lines().filter(|line| !line.is_empty()).collect();
-        if written == wanted {
-            Ok(())
-        } else {
-            Err(format!("{} ran {} of {steps} steps", subject.name(), written.len()))
-        }
+        if written == wanted { Ok(()) } else { bail!("{} ran {} of {steps} steps", subject.name(), written.len()) }
     }
 }
 

@@ -47,8 +47,8 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn fault(text: &str) -> Result<(usize, Fault, Times), String> {
-    let (step, name) = text.split_once(':').ok_or("write STEP:FAULT")?;
+fn fault(text: &str) -> anyhow::Result<(usize, Fault, Times)> {
+    let (step, name) = text.split_once(':').context("write STEP:FAULT")?;
     let (name, times) = match name.strip_suffix('!') {
         Some(name) => (name, Times::Always),
         None => (name, Times::Once),
@@ -63,7 +63,7 @@ fn fault(text: &str) -> Result<(usize, Fault, Times), String> {
         "cut-in-middle" => Fault::CutInMiddle,
         "quota" => Fault::Quota(Duration::from_secs(3_600)),
         "unauthorized" => Fault::Unauthorized,
-        _ => return Err(format!("`{name}` is not a fault")),
+        _ => anyhow::bail!("`{name}` is not a fault"),
     };
-    Ok((step.parse().map_err(|_no_number| "the step must be a number from 0")?, fault, times))
+    Ok((step.parse().context("the step must be a number from 0")?, fault, times))
 }

@@ -13,7 +13,7 @@ use hob_domain::{Outcome, Progress, RunId, RunRequest};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::print_json;
+use crate::{output::print_json, request::request};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -65,28 +65,4 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
         | Outcome::ApprovalNeeded { .. }
         | Outcome::Failed { .. } => Err(anyhow::anyhow!("the agent did not finish the work")),
     }
-}
-
-/// A request without an issue.
-pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow::Result<RunRequest> {
-    Ok(RunRequest {
-        purpose: hob_domain::RunPurpose::Work,
-        run: "bench".into(),
-        session: "bench".into(),
-        repo: "hob/bench".parse()?,
-        issue: "1".parse().map_err(|error| anyhow::anyhow!("{error}"))?,
-        title: "A measurement".to_owned(),
-        body: String::new(),
-        brief,
-        folder,
-        checks: Vec::new(),
-        time,
-        time_setting: "--time",
-        usd_micros: None,
-        tokens: None,
-        approved: Vec::new(),
-        investigation: None,
-        hand_over_to: Vec::new(),
-        images: Vec::new(),
-    })
 }

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::bail;
 use hob_agent::{AgentParts, Registry, RunContext, adapter_program, find_adapter};
 use hob_config::{AdapterName, AgentSettings, BackendKind, ModelAccess, child_environment};
 use hob_domain::Outcome;
@@ -14,7 +15,7 @@ use hob_process::{Environment, Program};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::run_agent::request;
+use crate::{request::request, unusable::Unusable};
 
 /// The task of every agent; the scripted model does not read it.
 const BRIEF: &str = "Run the commands that the model names.";
@@ -60,7 +61,7 @@ impl Subject {
     }
 
     /// Runs it to its end; whether it reports that the work is done, or what it reports instead.
-    pub(super) async fn run(&self, place: &Place<'_>) -> Result<(), String> {
+    pub(super) async fn run(&self, place: &Place<'_>) -> anyhow::Result<()> {
         match self {
             Self::BareLoop => {
                 let base = format!("{}/v1", place.model);
@@ -76,8 +77,8 @@ impl Subject {
 }
 
 /// Runs this program itself with `arguments` and the folder.
-async fn own<const N: usize>(place: &Place<'_>, arguments: [&str; N]) -> Result<(), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+async fn own<const N: usize>(place: &Place<'_>, arguments: [&str; N]) -> anyhow::Result<()> {
+    let program = std::env::current_exe()?;
     let finished = Program::of_hob(program, &child_environment())
         .arg("--state-dir")
         .arg(place.state)
@@ -88,16 +89,11 @@ async fn own<const N: usize>(place: &Place<'_>, arguments: [&str; N]) -> Result<
         .stdin(BRIEF)
         .deadline(place.time)
         .run(&CancellationToken::new())
-        .await
-        .map_err(|error| error.to_string())?;
-    if finished.exit.is_success() {
-        Ok(())
-    } else {
-        Err(format!("{}: {}", finished.exit, finished.stderr.text().trim()))
-    }
+        .await?;
+    if finished.exit.is_success() { Ok(()) } else { bail!("{}: {}", finished.exit, finished.stderr.text().trim()) }
 }
 
-async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<(), String> {
+async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> anyhow::Result<()> {
     let settings = AgentSettings {
         backend: BackendKind::Adapter(name),
         command: vec![program.display().to_string()],
@@ -118,18 +114,18 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> Result<()
         },
         ..AgentParts::default()
     };
-    let agent = Registry::new(parts).and_then(|registry| registry.get(name.as_str())).map_err(|error| error.reason)?;
-    let request = request(BRIEF.to_owned(), place.folder.to_owned(), place.time).map_err(|error| error.to_string())?;
+    let agent = Registry::new(parts).and_then(|registry| registry.get(name.as_str()))?;
+    let request = request(BRIEF.to_owned(), place.folder.to_owned(), place.time)?;
     // The progress is not read.
     let (progress, _) = mpsc::channel(1);
     let context =
         RunContext::new(CancellationToken::new(), progress, child_environment(), hob_sandbox::Sandbox::none());
-    match agent.run(&request, &context).await.map_err(|error| error.reason)?.outcome {
+    match agent.run(&request, &context).await?.outcome {
         Outcome::Done { .. } => Ok(()),
-        Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => Err(reason),
-        Outcome::Question { question } => Err(question),
-        Outcome::HandOver(hand_over) => Err(hand_over.reason),
-        Outcome::ApprovalNeeded { proposed } => Err(format!("needs approval: {}", proposed.line)),
+        Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => bail!(reason),
+        Outcome::Question { question } => bail!(question),
+        Outcome::HandOver(hand_over) => bail!(hand_over.reason),
+        Outcome::ApprovalNeeded { proposed } => bail!("needs approval: {}", proposed.line),
     }
 }
 
@@ -139,17 +135,13 @@ fn model(name: AdapterName) -> &'static str {
         AdapterName::Claude => "claude-sonnet-4-5",
         AdapterName::Gemini => "gemini-2.5-pro",
         AdapterName::Codex | AdapterName::Copilot => "gpt-5.1",
-        AdapterName::Opencode
-        | AdapterName::Aider
-        | AdapterName::Goose
-        | AdapterName::Pi
-        | AdapterName::MiniSweAgent => "openai/scripted",
+        AdapterName::Opencode | AdapterName::Aider | AdapterName::Pi | AdapterName::MiniSweAgent => "openai/scripted",
     }
 }
 
 /// Finds those of `names` that are installed: in `folder`, where `scripts/agents.sh` puts them, or on the path. No
 /// names means all.
-pub(super) fn find(names: &[String], folder: Option<&Path>) -> Result<Vec<Subject>, String> {
+pub(super) fn find(names: &[String], folder: Option<&Path>) -> Result<Vec<Subject>, Unusable> {
     let all = ["bare-loop", "native"].into_iter().chain(AdapterName::ALL.map(AdapterName::as_str));
     let wanted: Vec<String> = if names.is_empty() { all.map(str::to_owned).collect() } else { names.to_vec() };
     let mut found = Vec::new();
@@ -158,11 +150,13 @@ pub(super) fn find(names: &[String], folder: Option<&Path>) -> Result<Vec<Subjec
             "bare-loop" => found.push(Subject::BareLoop),
             "native" => found.push(Subject::Native),
             other => {
-                let adapter = AdapterName::from_str(other).map_err(|error| error.to_string())?;
+                let adapter = AdapterName::from_str(other).map_err(|error| Unusable(error.to_string()))?;
                 match (program(adapter, folder), names.is_empty()) {
                     (Some(program), _) => found.push(Subject::Peer(adapter, program)),
                     (None, true) => {}
-                    (None, false) => return Err(format!("`{other}` is not installed: run `scripts/agents.sh`")),
+                    (None, false) => {
+                        return Err(Unusable(format!("`{other}` is not installed: run `scripts/agents.sh`")));
+                    }
                 }
             }
         }

@@ -42,7 +42,7 @@ pub(super) fn apply(folder: &Folder, changes: &[Change]) -> Result<String, ToolE
                 planned.push(FileChange::Remove(path));
             }
             (ChangeKind::Update { hunks, moved }, Some(text)) => {
-                let after = patched(&text, hunks).map_err(|reason| refused(&reason))?;
+                let after = patched(&text, hunks).map_err(|error| refused(&error.to_string()))?;
                 let Some(moved) = moved else {
                     told.push(format!("changed {path}"));
                     planned.push(write(path, after, None)?);

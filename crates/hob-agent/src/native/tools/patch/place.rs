@@ -4,12 +4,41 @@ use std::borrow::Cow;
 
 use crate::native::tools::{
     edit::near_misses,
-    lines::{Places, line_end},
+    lines::{Places, Unclear, line_end},
     patch::read::Hunk,
 };
 
+/// A hunk that fits nowhere, or in more than one place.
+#[derive(Debug, thiserror::Error)]
+#[error("hunk {number}: {why}. {near}")]
+pub(super) struct UnplacedHunk {
+    /// Its number, from 1.
+    number: usize,
+    #[source]
+    why: Unplaced,
+    /// The lines of the file that are like its own.
+    near: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Unplaced {
+    #[error("there is no line `{0}` to begin after")]
+    Anchor(String),
+    #[error("its line is not in the file")]
+    Line,
+    #[error("it adds lines and does not show where: give lines around them")]
+    Anywhere,
+    #[error("its lines are not there")]
+    Nowhere,
+    /// The lines, from 1, of the first two places.
+    #[error("its lines stand more than once, first at lines {0} and {1}: take more lines around them")]
+    Several(usize, usize),
+    #[error(transparent)]
+    Unclear(#[from] Unclear),
+}
+
 /// The text after all hunks.
-pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
+pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, UnplacedHunk> {
     let ending = line_end(text);
     let mut ends = text.is_empty() || text.ends_with('\n');
     let lines: Vec<&str> = match text.strip_suffix(ending).unwrap_or(text) {
@@ -19,16 +48,17 @@ pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
     let mut result: Vec<Cow<'_, str>> = Vec::with_capacity(lines.len());
     let mut cursor = 0;
     for (index, hunk) in hunks.iter().enumerate() {
-        let failed = |reason: String| {
-            let near = if reason.is_empty() { near_misses(text, &hunk.old.join("\n")) } else { String::new() };
-            let reason = if reason.is_empty() { "its lines are not there" } else { &reason };
-            format!("hunk {}: {reason}. {near}", index + 1)
+        let failed = |why: Unplaced| {
+            let is_nowhere = matches!(why, Unplaced::Nowhere);
+            let near = if is_nowhere { near_misses(text, &hunk.old.join("\n")) } else { String::new() };
+            UnplacedHunk { number: index + 1, why, near }
         };
         let (at, places) = place(&lines, cursor, hunk).map_err(failed)?;
         let [old, new] = [&hunk.old, &hunk.new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
         result.extend(lines[cursor..at].iter().map(|line| Cow::Borrowed(*line)));
         let there = &lines[at..at + old.len()];
-        result.extend(places.replaced(there, &old, &new).map_err(failed)?.into_iter().map(Cow::Owned));
+        result
+            .extend(places.replaced(there, &old, &new).map_err(|why| failed(why.into()))?.into_iter().map(Cow::Owned));
         cursor = at + hunk.old.len();
         if let Some(says) = hunk.ends_with_line_end.filter(|_| cursor == lines.len()) {
             ends = says;
@@ -42,41 +72,36 @@ pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The index of the line at which a hunk begins, and the way in which its lines match. An empty error: its lines are
-/// nowhere.
-fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), String> {
+/// The index of the line at which a hunk begins, and the way in which its lines match.
+fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), Unplaced> {
     let mut from = cursor;
     if let Some(anchor) = &hunk.anchor {
         let found = lines[cursor..].iter().position(|line| line.trim() == anchor.trim());
-        from = cursor + found.ok_or_else(|| format!("there is no line `{anchor}` to begin after"))? + 1;
+        from = cursor + found.ok_or_else(|| Unplaced::Anchor(anchor.clone()))? + 1;
     }
     let wanted: Vec<&str> = hunk.old.iter().map(String::as_str).collect();
     let places = Places::of(lines, from, &wanted);
     if wanted.is_empty() {
         let at = match hunk.line {
             Some(line) if line <= lines.len() && line >= cursor => line,
-            Some(_) => return Err("its line is not in the file".to_owned()),
+            Some(_) => return Err(Unplaced::Line),
             None if hunk.anchor.is_some() => from,
             None if hunk.at_end || lines.is_empty() => lines.len(),
-            None => return Err("it adds lines and does not show where: give lines around them".to_owned()),
+            None => return Err(Unplaced::Anywhere),
         };
         return Ok((at, places));
     }
     let said = hunk.line.map(|line| line - 1);
     let at = match (places.at.as_slice(), said) {
-        ([], _) => return Err(String::new()),
+        ([], _) => return Err(Unplaced::Nowhere),
         (several, _) if hunk.at_end => {
             let last = lines.len() - wanted.len();
-            several.iter().copied().find(|at| *at == last).ok_or_else(String::new)?
+            several.iter().copied().find(|at| *at == last).ok_or(Unplaced::Nowhere)?
         }
         ([only], _) => *only,
         (several, Some(said)) if several.contains(&said) => said,
         ([first, second, ..], _) => {
-            return Err(format!(
-                "its lines stand more than once, first at lines {} and {}: take more lines around them",
-                first + 1,
-                second + 1
-            ));
+            return Err(Unplaced::Several(first + 1, second + 1));
         }
     };
     Ok((at, places))
@@ -99,10 +124,10 @@ mod tests {
         assert_eq!(one("a\nb", hunk(&["b"], &["c"])).unwrap(), "a\nc");
         assert_eq!(one("", hunk(&[], &["x"])).unwrap(), "x\n");
         assert_eq!(one("a\n", hunk(&["a"], &[])).unwrap(), "");
-        assert!(one("a\na\n", hunk(&["a"], &["b"])).unwrap_err().contains("lines 1 and 2"));
+        assert!(one("a\na\n", hunk(&["a"], &["b"])).unwrap_err().to_string().contains("lines 1 and 2"));
         assert_eq!(one("  a\n", hunk(&["a"], &["b"])).unwrap(), "  b\n");
         assert_eq!(one("a\nb \nc\r\n", hunk(&["a", "b"], &["a", "B"])).unwrap(), "a\nB\nc\r\n");
-        assert!(one("x\n", hunk(&[], &["b"])).unwrap_err().contains("does not show where"));
+        assert!(one("x\n", hunk(&[], &["b"])).unwrap_err().to_string().contains("does not show where"));
     }
 
     #[test]
@@ -117,6 +142,6 @@ mod tests {
         let both = [hunk(&["fn a", "  x"], &["fn a"]), hunk(&["  x"], &["  y"])];
         assert_eq!(patched(text, &both).unwrap(), "fn a\nfn b\n  y\n");
         let nowhere = Hunk { anchor: Some("fn c".into()), ..hunk(&["  x"], &[]) };
-        assert!(patched(text, &[nowhere]).unwrap_err().contains("no line `fn c`"));
+        assert!(patched(text, &[nowhere]).unwrap_err().to_string().contains("no line `fn c`"));
     }
 }

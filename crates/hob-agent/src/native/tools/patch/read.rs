@@ -49,8 +49,64 @@ const FORM: &str = "a patch is `*** Begin Patch`, then for each file `*** Update
                     begin with a blank, `-` or `+`; or `*** Add File: PATH` with `+` lines; or `*** Delete File: PATH`; \
                     then `*** End Patch`. A unified diff will do too";
 
+/// A patch that is in neither form.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InvalidPatch {
+    /// It has no change.
+    #[error("there is no change in it: {FORM}")]
+    Empty,
+    /// A file is named, and nothing in it changes.
+    #[error("the patch changes nothing in `{0}`")]
+    NoChange(String),
+    /// A line comes before the first file.
+    #[error("line {0} stands before any file: {FORM}")]
+    NoFile(usize),
+    /// A line is not one of its file's change.
+    #[error("line {number}: {why}")]
+    Line {
+        /// Its number, from 1.
+        number: usize,
+        /// The problem.
+        #[source]
+        why: InvalidLine,
+    },
+    /// It has no end.
+    #[error("it has no `*** End Patch`: it may have been cut")]
+    NoEnd,
+    /// A line begins like a hunk's header, and is none.
+    #[error("line {0}: no hunk header")]
+    Header(usize),
+    /// A hunk has fewer lines than its header says.
+    #[error("the hunk at line {header} is cut: by its header, {old} old and {new} new lines are missing")]
+    Cut {
+        /// The header's line, from 1.
+        header: usize,
+        /// The missing old lines.
+        old: usize,
+        /// The missing new lines.
+        new: usize,
+    },
+    /// A change has no file on either side.
+    #[error("both names are /dev/null")]
+    NoName,
+}
+
+/// A line that its file's change cannot have.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InvalidLine {
+    /// Its file is deleted.
+    #[error("a file that is deleted has no lines")]
+    OfDeleted,
+    /// Its file is new.
+    #[error("each line of a new file begins with `+`")]
+    OfNew,
+    /// Its file is changed.
+    #[error("a line begins with a blank, `-` or `+`")]
+    OfChanged,
+}
+
 /// Reads either form.
-pub(super) fn read(text: &str) -> Result<Vec<Change>, String> {
+pub(super) fn read(text: &str) -> Result<Vec<Change>, InvalidPatch> {
     let lines: Vec<&str> = text.lines().collect();
     let begin = lines.iter().position(|line| line.trim() == "*** Begin Patch");
     let changes = match begin {
@@ -58,19 +114,19 @@ pub(super) fn read(text: &str) -> Result<Vec<Change>, String> {
         None => unified(&lines)?,
     };
     if changes.is_empty() {
-        return Err(format!("there is no change in it: {FORM}"));
+        return Err(InvalidPatch::Empty);
     }
     let empty = changes.iter().find(|change| match &change.kind {
         ChangeKind::Update { hunks, moved } => hunks.is_empty() && moved.is_none(),
         ChangeKind::Add(_) | ChangeKind::Delete => false,
     });
     match empty {
-        Some(change) => Err(format!("the patch changes nothing in `{}`", change.path)),
+        Some(change) => Err(InvalidPatch::NoChange(change.path.clone())),
         None => Ok(changes),
     }
 }
 
-fn envelope(lines: &[&str]) -> Result<Vec<Change>, String> {
+fn envelope(lines: &[&str]) -> Result<Vec<Change>, InvalidPatch> {
     let mut changes: Vec<Change> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let number = index + 2;
@@ -85,22 +141,22 @@ fn envelope(lines: &[&str]) -> Result<Vec<Change>, String> {
             changes.push(new(path, ChangeKind::Update { hunks: Vec::new(), moved: None }));
         } else {
             let Some(change) = changes.last_mut() else {
-                return Err(format!("line {number} stands before any file: {FORM}"));
+                return Err(InvalidPatch::NoFile(number));
             };
-            body(change, line).map_err(|reason| format!("line {number}: {reason}"))?;
+            body(change, line).map_err(|why| InvalidPatch::Line { number, why })?;
         }
     }
-    Err("it has no `*** End Patch`: it may have been cut".to_owned())
+    Err(InvalidPatch::NoEnd)
 }
 
 /// One line below a file's header.
-fn body(change: &mut Change, line: &str) -> Result<(), String> {
+fn body(change: &mut Change, line: &str) -> Result<(), InvalidLine> {
     match &mut change.kind {
         ChangeKind::Delete if line.trim().is_empty() => Ok(()),
-        ChangeKind::Delete => Err("a file that is deleted has no lines".to_owned()),
+        ChangeKind::Delete => Err(InvalidLine::OfDeleted),
         ChangeKind::Add(text) => {
             let Some(added) = line.strip_prefix('+') else {
-                return Err("each line of a new file begins with `+`".to_owned());
+                return Err(InvalidLine::OfNew);
             };
             text.push_str(added);
             text.push('\n');
@@ -144,7 +200,7 @@ fn header(rest: &str) -> Hunk {
     }
 }
 
-fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), String> {
+fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), InvalidLine> {
     let mut chars = line.chars();
     let sign = chars.next();
     match sign {
@@ -157,7 +213,7 @@ fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), String> {
         }
         // No newline at the end: of the new side, or only of the old one, as the line before says.
         Some('\\') => hunk.ends_with_line_end = Some(hunk.last_sign == Some('-')),
-        Some(_) => return Err("a line begins with a blank, `-` or `+`".to_owned()),
+        Some(_) => return Err(InvalidLine::OfChanged),
     }
     if sign != Some('\\') {
         hunk.last_sign = sign;
@@ -165,7 +221,7 @@ fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
+fn unified(lines: &[&str]) -> Result<Vec<Change>, InvalidPatch> {
     let mut changes: Vec<Change> = Vec::new();
     let mut index = 0;
     while index < lines.len() {
@@ -179,13 +235,13 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
         index += 2;
         let mut hunks = Vec::new();
         while let Some(rest) = lines.get(index).and_then(|line| line.strip_prefix("@@")) {
-            let (mut left, mut right) = sizes(rest).ok_or_else(|| format!("line {}: no hunk header", index + 1))?;
+            let (mut left, mut right) = sizes(rest).ok_or(InvalidPatch::Header(index + 1))?;
             let mut hunk = header(rest);
             let header = index + 1;
             index += 1;
             // Models count badly: a hunk continues as long as its lines do.
-            while let Some(line) = lines.get(index).filter(|_| goes_on(lines, index, (left, right))) {
-                hunk_line(&mut hunk, line).map_err(|reason| format!("line {}: {reason}", index + 1))?;
+            while let Some(line) = lines.get(index).filter(|_| goes_on(lines, index, left, right)) {
+                hunk_line(&mut hunk, line).map_err(|why| InvalidPatch::Line { number: index + 1, why })?;
                 match line.chars().next() {
                     Some('+') => right = right.saturating_sub(1),
                     Some('-') => left = left.saturating_sub(1),
@@ -195,9 +251,7 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
                 index += 1;
             }
             if left + right > 0 && index >= lines.len() {
-                return Err(format!(
-                    "the hunk at line {header} is cut: by its header, {left} old and {right} new lines are missing"
-                ));
+                return Err(InvalidPatch::Cut { header, old: left, new: right });
             }
             hunks.push(hunk);
         }
@@ -211,14 +265,14 @@ fn unified(lines: &[&str]) -> Result<Vec<Change>, String> {
                 let moved = (to != path).then_some(to);
                 Change { path, kind: ChangeKind::Update { hunks, moved } }
             }
-            (None, None) => return Err("both names are /dev/null".to_owned()),
+            (None, None) => return Err(InvalidPatch::NoName),
         });
     }
     Ok(changes)
 }
 
 /// Whether the line belongs to the hunk, whose header leaves this many old and new lines to come.
-fn goes_on(lines: &[&str], index: usize, (left, right): (usize, usize)) -> bool {
+fn goes_on(lines: &[&str], index: usize, left: usize, right: usize) -> bool {
     let at = |index: usize| lines.get(index).copied().unwrap_or_default();
     let line = at(index);
     // A header is three lines together, or git's own: a removed line may begin as one of them does.

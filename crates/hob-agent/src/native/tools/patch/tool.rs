@@ -44,8 +44,8 @@ impl ApplyPatch {
 
     /// Applies the patch, wholly or not at all.
     pub(in crate::native::tools) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
-        let changes =
-            read(&self.patch).map_err(|reason| ToolError::Arguments { tool: "apply_patch".to_owned(), reason })?;
+        let changes = read(&self.patch)
+            .map_err(|error| ToolError::Arguments { tool: "apply_patch".to_owned(), reason: error.to_string() })?;
         apply(folder, &changes)
     }
 
