@@ -28,7 +28,7 @@ def unique(old, lines, first, last):
         if part and text.count(part) == 1:
             return part, "".join(old[begin:first]) + "".join(lines) + "".join(old[last:end])
         if begin == 0 and end == len(old):
-            sys.exit("a whole file stands twice in itself")
+            sys.exit("a whole file appears twice in itself")
         before, after = before + 1, after + 1
 
 

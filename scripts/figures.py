@@ -143,7 +143,7 @@ def takeover():
         number = forge.issue()
         forge.label(number)
         dead = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-        read_until(dead, lambda event: event.get("text", "").startswith("the agent `writer` works"))
+        read_until(dead, lambda event: event.get("text", "").startswith("running agent `writer`"))
         time.sleep(1)
         dead.kill()
         dead.wait(30)

@@ -22,7 +22,7 @@ figure is past its ceiling, and names the files:
 - own-wildcards: `_` arms of matches on enums of this workspace: a new variant would be no compile error there. In hob-domain
   clippy holds this; elsewhere its lint would also mean other crates' enums, such as `io::ErrorKind`.
 - dialect: words and turns in comments, messages and pages that a native reader has to decode: a subject without a name, "stands" for "is",
-  "X is no Y". The ceiling only goes down.
+  "X is no Y", another word for hand-off or reviewer. The ceiling only goes down.
 
 Needs Python 3.11 and nothing else. It reads tokens, not types: a call on another value than `self` is not seen, nor is
 what a macro writes.
@@ -41,7 +41,7 @@ import sys
 import tempfile
 import tomllib
 
-CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 278}
+CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 35}
 # These only go down. What is left of tuples, nested results and wildcards is in hob-worker, but for two tuples in the router, two
 # results of the repository's ledger, and one wildcard in `follow`.
 CEILINGS |= {"tuple-parameters": 38, "text-errors": 42, "nested-results": 13, "own-wildcards": 4}
@@ -108,7 +108,11 @@ VARIANT = re.compile(r"(?:#\s*\[[^\]]*\]\s*)*(\w+)")
 NAMED = re.compile(r"\b(\w+)\s*::\s*([A-Z]\w*)\b")
 RESULT = re.compile(r"\bResult\s*(?=<)")
 TEST = re.compile(r"#\[(?:tokio::)?test\b")
-DIALECT = re.compile(r"\b(?:whoever|whatever|stands)\b|(?<!\bthere )\b(?:is|are) no\b", re.IGNORECASE)
+DIALECT = re.compile(
+    r"\b(?:whoever|whatever|stands|hand-overs?|hands? over|handed over|handing over|pairs? of eyes)\b"
+    r"|(?<!\bthere )\b(?:is|are) no\b(?! longer\b)",
+    re.IGNORECASE,
+)
 TEST_ITEM = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the profiles, their hand-overs and their prompts against what is asked of them, as a Markdown table.
+"""Measures the profiles, their hand-offs and their prompts against what is asked of them, as a Markdown table.
 
     cargo build --release && python3 scripts/specialist_figures.py target/release/hob
 
@@ -52,7 +52,7 @@ max_interval = "500ms"
 [sandbox]
 tier = "none"
 """
-# An agent: folder, name, and the line that it ends with. Each of its times costs a process, so a hand-over looks longer
+# An agent: folder, name, and the line that it ends with. Each of its times costs a process, so a hand-off looks longer
 # than it is.
 AGENT = """
 echo "$HOB_ISSUE $2 start $(date +%s%N)" >> "$1/times"
@@ -166,7 +166,7 @@ def profile(name, own=""):
 
 
 def hand_over(to, reason="it is theirs"):
-    """The last line of an agent that hands over."""
+    """The last line of an agent that hands off."""
     return json.dumps({"outcome": "hand_over", "to": to, "reason": reason, "done": "my part", "left": "the rest"})
 
 
@@ -333,10 +333,10 @@ def causes(token):
         "the profile is gone": ({}, {}, ["base"]),
         "its front matter is damaged": ({"dns": "---\nname: dns\ntools: [read\n---\nMind.\n"}, {}, ["base"]),
         "its backend is not there": ({"dns": profile("dns", "backend: nowhere")}, {}, ["base"]),
-        "hand-overs in a circle": (dns | cloud, circle, ["cloud", "dns"]),
-        "a hand-over to a profile that is gone": (dns, {"dns": hand_over("cloud")}, ["base", "dns"]),
-        "a hand-over to a profile that is none of its targets": (dns | cloud, {"dns": hand_over("sales")}, ["dns"]),
-        "a hand-over with a secret": (dns | cloud, {"dns": hand_over("cloud", token)}, ["dns"]),
+        "hand-offs in a circle": (dns | cloud, circle, ["cloud", "dns"]),
+        "a hand-off to a profile that is gone": (dns, {"dns": hand_over("cloud")}, ["base", "dns"]),
+        "a hand-off to a profile that is not a target": (dns | cloud, {"dns": hand_over("sales")}, ["dns"]),
+        "a hand-off with a secret": (dns | cloud, {"dns": hand_over("cloud", token)}, ["dns"]),
     }
 
 
@@ -358,7 +358,7 @@ def degraded(options):
         failures += [f"{cause}: {faults.count(why)} of {EACH} issues: {why}" for why in sorted({*faults} - {None})]
         if last["event"] == "error":
             failures.append(f"{cause}: {last['message']}")
-    figure = f"issues with a pull request though a profile or a hand-over fails, {len(causes(token))} causes"
+    figure = f"issues with a pull request though a profile or a hand-off fails, {len(causes(token))} causes"
     return [(figure, "100%", f"{opened / issues:.1%} ({opened} of {issues})", opened == issues)], failures
 
 
@@ -376,13 +376,13 @@ def fault_of(made, pull, number, expected):
     return "the secret is shown" if token in json.dumps(shown) else None
 
 
-# Chains and the time of a hand-over
+# Chains and the time of a hand-off
 
 CHAIN = [("dns", "cloud"), ("cloud", "security")]
 
 
 def chains(options):
-    """Chains that are completed though agents and workers die, and the times of their hand-overs."""
+    """Chains that are completed though agents and workers die, and the times of their hand-offs."""
     chance = random.Random(options.seed)
     names = ["dns", "cloud", "security"]
     files, lines = {}, {"base": "", "security": ""}
@@ -406,7 +406,7 @@ def chains(options):
             completed += is_complete
             if not is_complete:
                 end = "a pull request" if number in pulls else "no pull request"
-                failures.append(f"the chain of issue {number} has {end} and the hand-overs {passed}")
+                failures.append(f"the chain of issue {number} has {end} and the hand-offs {passed}")
         with_push, without = times(made.folder, kills)
     share = completed / options.issues
     figure = (
@@ -416,7 +416,7 @@ def chains(options):
     rows = [(figure, "> 90%", f"{share:.1%} ({completed} of {options.issues})", share > 0.9)]
     parts = "commit, push of the work, ledger, next process"
     for values, what in [(with_push, parts), (without, "the same without `git push`")]:
-        figure = f"end of an agent to the start of the next: {what}; {len(values)} hand-overs"
+        figure = f"end of an agent to the start of the next: {what}; {len(values)} hand-offs"
         said = f"median {statistics.median(values):.0f} ms, p95 {p95(values):.0f} ms"
         rows.append((figure, "< 100 ms", said, p95(values) < 100))
     return rows, failures

@@ -34,7 +34,7 @@ name: work-attested
 """
 OUTPUTS = """      proofs: ${{ steps.kept.outputs.artifact-id }}
 """
-KEEP = """      # The settings are a part of what is signed: whoever may run workflows can run this one with weaker ones.
+KEEP = """      # The settings are a part of what is signed: an account that may run workflows can run this one with weaker ones.
       - name: Say what the statements come from
         id: artifact
         if: steps.hob.outputs.proofs != ''

@@ -1,7 +1,7 @@
-# The agent of the profile `security` in the rehearsal: it closes the hole, and hands the rest over.
+# The agent of the profile `security` in the rehearsal: it closes the hole, and hands off the rest.
 cat > /dev/null
 sed '/^minutes=/a\
 case $1 in\
 "" | *[!0-9.]*) echo "pace.sh: not a number of minutes: $1" >\&2 && exit 2 ;;\
 esac' pace.sh > pace.new && cat pace.new > pace.sh && rm pace.new
-echo '{"outcome": "hand_over", "to": "docs", "reason": "The README is to say which input is refused", "done": "pace.sh refuses what is no number.", "left": "A line in the README: exit code 2 for input that is no number.", "evidence": ["pace.sh"]}'
+echo '{"outcome": "hand_over", "to": "docs", "reason": "The README should say which input is refused", "done": "pace.sh refuses input that is not a number.", "left": "A line in the README: exit code 2 for input that is not a number.", "evidence": ["pace.sh"]}'

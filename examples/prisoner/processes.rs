@@ -37,7 +37,7 @@ pub(crate) fn attempts(told: &Told, inherited: Vec<String>) -> Vec<Attempt> {
         ("read the arguments of a process outside", Outcome::of(some(&of("cmdline")))),
         ("read the environment of a process outside", Outcome::of(some(&of("environ")))),
         (
-            "read the environment of whoever started it",
+            "read the environment of the process that started it",
             Outcome::of(some(&format!("/proc/{}/environ", told.text("guard")))),
         ),
         ("read the environment of its supervisor", Outcome::of(some(&format!("/proc/{parent}/environ")))),
@@ -50,8 +50,11 @@ pub(crate) fn attempts(told: &Told, inherited: Vec<String>) -> Vec<Attempt> {
             Outcome::of(fs::read_link(of("exe")).or(fs::read_link(of("cwd"))).or(fs::read_link(of("root")))),
         ),
         ("see which files a process has open", Outcome::of(fs::read_link(of("fd/0")))),
-        ("have open files of whoever started Hob", Outcome::when(!inherited.is_empty(), format!("{inherited:?}"))),
-        ("have variables of whoever started Hob", variables(told)),
+        (
+            "have open files of the process that started Hob",
+            Outcome::when(!inherited.is_empty(), format!("{inherited:?}")),
+        ),
+        ("have variables of the process that started Hob", variables(told)),
         ("start what outlives its run", outlive(told)),
     ]
     .into_iter()
@@ -117,7 +120,7 @@ fn acts(told: &Told) -> Vec<Attempt> {
     vec![
         ("signal a process outside", Outcome::of(kill_process(pid, Signal::URG).map_err(io::Error::from))),
         (
-            "signal whoever started it",
+            "signal the process that started it",
             Outcome::of(kill_process(Pid::from_raw(guard).unwrap(), Signal::URG).map_err(io::Error::from)),
         ),
         ("signal its supervisor", Outcome::of(kill_process(getppid().unwrap(), Signal::URG).map_err(io::Error::from))),

@@ -42,7 +42,7 @@ pub(crate) fn attempts(told: &Told) -> Vec<Attempt> {
                 names.find(|name| name == "outside").ok_or(io::ErrorKind::NotFound.into())
             })),
         ),
-        ("list the home of whoever started Hob", optional("home", |home| Outcome::of(fs::read_dir(home)))),
+        ("list the home of the account that started Hob", optional("home", |home| Outcome::of(fs::read_dir(home)))),
         ("list `/root`", listing("/root")),
         ("read `/etc/shadow`", read("/etc/shadow")),
         ("read `/etc/machine-id`", read("/etc/machine-id")),

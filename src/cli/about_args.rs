@@ -16,7 +16,7 @@ pub(super) struct CompletionsArgs {
 /// `hob man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
-    /// The folder, which is made where it is not there.
+    /// The folder; it is created if it does not exist.
     #[arg(value_name = "DIR")]
     pub(super) folder: PathBuf,
 }

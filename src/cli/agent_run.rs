@@ -78,7 +78,7 @@ fn resumed(setup: &Setup, text: &str, agent: &str) -> anyhow::Result<RunId> {
     let found = found.map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     may_go_on(&found)?;
     if found.agent != agent {
-        let why = format!("the session `{}` is one of the agent `{}`: add `--agent {1}`", found.id, found.agent);
+        let why = format!("session `{}` belongs to agent `{}`\nhint: add `--agent {1}`", found.id, found.agent);
         return Err(fatal(Exit::Usage, why));
     }
     Ok(found.id)
@@ -87,7 +87,7 @@ fn resumed(setup: &Setup, text: &str, agent: &str) -> anyhow::Result<RunId> {
 fn folder(folder: &Path) -> anyhow::Result<PathBuf> {
     match folder.canonicalize() {
         Ok(folder) if folder.is_dir() => Ok(folder),
-        Ok(_) => Err(fatal(Exit::Usage, format!("`{}` is no folder", folder.display()))),
+        Ok(_) => Err(fatal(Exit::Usage, format!("`{}` is not a folder", folder.display()))),
         Err(error) => Err(fatal(Exit::NotFound, format!("cannot use the folder `{}`: {error}", folder.display()))),
     }
 }
@@ -113,7 +113,7 @@ fn task(file: &Path) -> anyhow::Result<String> {
 /// The images that are named.
 fn images(files: &[PathBuf]) -> anyhow::Result<Vec<Image>> {
     if files.len() > IMAGES_MAX {
-        return Err(fatal(Exit::Usage, format!("a task has {IMAGES_MAX} images at most")));
+        return Err(fatal(Exit::Usage, format!("a task may have at most {IMAGES_MAX} images")));
     }
     let read = |file: &PathBuf| {
         let mut bytes = Vec::new();
@@ -145,8 +145,8 @@ fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, repor
     match outcome {
         Outcome::Done { .. } | Outcome::NothingToDo { .. } => Ok(()),
         Outcome::Failed { failure: FailureClass::Cancelled, .. } => {
-            let how = format!("`hob agent run --resume {session}` with the same folder and task goes on");
-            Err(fatal(Exit::Unfinished, format!("stopped before the task is done; {how}")))
+            let how = format!("`hob agent run --resume {session}` with the same folder and task continues it");
+            Err(fatal(Exit::Unfinished, format!("stopped before the task was done\nhint: {how}")))
         }
         unfinished => {
             let why = sessions::outcome(unfinished).split_whitespace().collect::<Vec<_>>().join(" ");

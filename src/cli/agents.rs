@@ -65,7 +65,7 @@ pub(super) async fn agents(setup: &Setup, shared: &Shared, args: &AgentsArgs) ->
         Some(Clone { commit, reference, .. }) => {
             format!("The repository's profiles are those of `{reference}` in this clone, commit {}.", commit.short())
         }
-        None => "The profiles of a repository are shown in a clone of it.".to_owned(),
+        None => "To see a repository's profiles, run this in a clone of it.".to_owned(),
     };
     output::line("")?;
     Ok(layout::paragraph(&of_repository)?)
@@ -181,7 +181,7 @@ fn print_agents(agents: &[Agent]) -> anyhow::Result<()> {
     }
     let known = AdapterName::ALL.map(AdapterName::as_str).join(", ");
     output::line("")?;
-    Ok(layout::paragraph(&format!("Without settings there are also: {known}."))?)
+    Ok(layout::paragraph(&format!("Available without settings: {known}."))?)
 }
 
 /// A table of those that count, and below it why the others do not, and their problems.
@@ -227,7 +227,7 @@ fn about(profile: &Profile, entry: &CatalogEntry, settings: &Settings) -> String
     match &profile.model {
         Some(model) if is_model_allowed(entry, settings) => format!("model {model}. {description}"),
         Some(model) => {
-            format!("model {model}, which is not in `profiles.models`: the agent's own works. {description}")
+            format!("model {model}, which is not in `profiles.models`; the agent's own model is used. {description}")
         }
         None => description.clone(),
     }

@@ -135,7 +135,11 @@ pub(super) async fn run(
 ) -> anyhow::Result<RunReport> {
     let settings = &setup.settings;
     let cancel = CancellationToken::new();
-    on_signal(cancel.clone(), screen.clone(), "stopping: the session can go on (a second signal exits immediately)");
+    on_signal(
+        cancel.clone(),
+        screen.clone(),
+        "stopping; the session can be resumed (a second signal exits immediately)",
+    );
     let (sessions, session) = (sessions::of(setup), request.session.clone());
     sessions.forget_to_stop(&session);
     let asked_to_stop = tokio::spawn(stop_when_asked(sessions.clone(), session.clone(), cancel.clone()));
@@ -152,7 +156,7 @@ pub(super) async fn run(
     let mut stream = TaskStream::of(request.run.clone());
     if shared.json {
         let begins = json!({ "event": "agent_started", "agent": name, "session": request.session });
-        stream.write(begins, &format!("the agent `{name}` begins"), None)?;
+        stream.write(begins, &format!("starting agent `{name}`"), None)?;
     }
     let (report, shown) = tokio::join!(run, show(progress, shared, screen, request, stream, &cancel));
     screen.close();

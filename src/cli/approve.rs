@@ -21,7 +21,7 @@ pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> 
     let action = match approved {
         Approved::Action(action) => action,
         Approved::Plan(plan) => {
-            let then = if plan.issues.is_empty() { "the work begins by this plan" } else { "Hob opens these issues" };
+            let then = if plan.issues.is_empty() { "the agent follows this plan" } else { "Hob opens these issues" };
             output::line(format!("Issue {issue} is requeued, and {then}:"))?;
             return Ok(output::line(terminal(&plan.plain()))?);
         }

@@ -48,7 +48,7 @@ pub(super) struct Shared {
     /// Write results, events and errors to standard output as JSON, one object a line (docs/json.md).
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Show no progress, only results and what failed.
+    /// Show no progress, only results and failures.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
     /// Show each turn and tool of the agents too.
@@ -98,8 +98,8 @@ pub(super) enum Command {
     /// Make a repository ready: create the labels, and open one pull request with `.github/hob.toml` and a workflow.
     ///
     /// The checks and set-up steps in the file are those that fit the repository's own files; read them before you merge.
-    /// Nothing that is there is changed, so it can be run again: an open pull request is brought up to date, unless somebody
-    /// else pushed to its branch. The token needs write permission for contents, issues and pull requests, and for the
+    /// Existing files stay unchanged, so it can be run again: an open pull request is updated, unless someone else
+    /// pushed to its branch. The token needs write permission for contents, issues and pull requests, and for the
     /// workflow also for workflows; without that the pull request comes without it.
     Init(InitArgs),
     /// Poll for issues, claim them, run an agent and the checks, and open pull requests.
@@ -111,14 +111,14 @@ pub(super) enum Command {
     Work(WorkArgs),
     /// Print the issues that may be claimed now, for an engine that starts a `hob work` for each.
     ///
-    /// First does the upkeep of a poll: answers are taken, what was merged is finished, what a dead worker left is put right. Claims nothing. An
+    /// First does what every poll does: takes answers, finishes merged work and repairs what a dead worker left. Claims nothing. An
     /// empty list is a success. With --json the result is one line, which `fromJSON` of a workflow reads.
     Ready(ReadyArgs),
-    /// Investigate a case without a forge: find out what is so, with evidence, and report the conclusion.
+    /// Investigate a case without a forge: establish the facts, with evidence, and report the conclusion.
     ///
-    /// The agent only looks. It answers questions, tests hypotheses and moves the case through its states; a change of the
-    /// state asks first, on the terminal. What it found is kept after each step: `--resume` goes on where it stopped, as
-    /// after a request for evidence. Exits with 8 where there is no conclusion.
+    /// The agent only reads. It answers questions, tests hypotheses and moves the case through its states; a change of the
+    /// state needs approval on the terminal. What it found is kept after each step: `--resume` continues where it stopped, for
+    /// example after a request for evidence. Exits with 8 if there is no conclusion.
     Investigate(Box<InvestigateArgs>),
     /// Run an agent by itself, on a folder and without a forge.
     #[command(subcommand)]
@@ -137,7 +137,7 @@ pub(super) enum Command {
     Approve(ApproveArgs),
     /// Pause an issue, on whichever machine it is worked on, a session on this one, or with `--all` the repository.
     Pause(PauseArgs),
-    /// Resume a paused issue, say how a session goes on, or with `--all` resume the repository.
+    /// Resume a paused issue, print the command that resumes a session, or with `--all` resume the repository.
     Resume(ResumeArgs),
     /// End the work on an issue for good, as the comment `/hob cancel` does, or a session.
     Terminate(TerminateArgs),
@@ -154,7 +154,7 @@ pub(super) enum Command {
     /// Each permission is tried, by a write that has no effect or is taken back at once. Models are asked only with
     /// `--ask-model`.
     Doctor(DoctorArgs),
-    /// List the agents and profiles, where each profile comes from, and why one does not count.
+    /// List the agents and profiles, where each profile comes from, and why one is not used.
     ///
     /// In a clone, the repository's profiles are those of its base branch as of the last fetch; the forge is not asked.
     Agents(AgentsArgs),
@@ -165,9 +165,9 @@ pub(super) enum Command {
     Settings(SettingsArgs),
     /// Have an agent work on tasks with hidden tests, several at once, and report how many it solves and what that costs.
     ///
-    /// PATH is a task's folder in Harbor's format (task.toml, instruction.md, environment/, tests/), a folder of such, or a file of SWE-bench's
-    /// instances, whose repositories are on this machine. Any agent can be evaluated. The tests run in a box that the agent cannot see. A run
-    /// that was cut short goes on where it stopped. With a subcommand, something else is measured.
+    /// PATH is a task's folder in Harbor's format (task.toml, instruction.md, environment/, tests/), a folder of tasks, or a file of SWE-bench's
+    /// instances, whose repositories are on this machine. Any agent can be evaluated. The tests run in a box that the agent cannot see. An
+    /// interrupted run continues where it stopped. With a subcommand, something else is measured.
     Eval(Box<EvalArgs>),
     /// Run the embedded forge by itself.
     #[command(subcommand)]
@@ -183,7 +183,7 @@ pub(super) enum Command {
 /// `hob ready`.
 #[derive(Debug, Args)]
 pub(super) struct ReadyArgs {
-    /// Print so many issues at most, the first of the queue.
+    /// Print at most this many issues, from the front of the queue.
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
     /// Print only this part of all issues, by their numbers: 1/4 to 4/4 are four parts.
@@ -196,9 +196,9 @@ pub(super) struct ReadyArgs {
 pub(super) enum AgentCommand {
     /// Have an agent work on a task in a folder, and print how that ended.
     ///
-    /// Nothing is committed, pushed or checked: what the agent changed stands in the folder afterwards. It runs in the same sandbox, within
-    /// the same limits and with the same brief as for an issue. Exits with 0 where the agent says that the task is done or that nothing has to be
-    /// done, otherwise with 8. With --json the result has the outcome, cost, tokens, turns and session.
+    /// Nothing is committed, pushed or checked: the agent's changes are left in the folder. It runs in the same sandbox, within
+    /// the same limits and with the same brief as for an issue. Exits with 0 if the agent says that the task is done or that there is nothing to
+    /// do, otherwise with 8. With --json the result has the outcome, cost, tokens, turns and session.
     Run(AgentRunArgs),
 }
 
@@ -211,13 +211,13 @@ pub(super) struct AgentRunArgs {
     /// Read the task from this Markdown file; its first line is the title. `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(super) task: PathBuf,
-    /// Go on with this session of `hob agent run`: an id or a unique prefix of it.
+    /// Resume this session of `hob agent run`: an id or a unique prefix of it.
     #[arg(long, value_name = "SESSION")]
     pub(super) resume: Option<String>,
     /// Use this agent [default: the setting `agent.default`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
-    /// Tell the agent that this command has to succeed. May be repeated.
+    /// Tell the agent that this command must succeed. May be repeated.
     #[arg(long, value_name = "COMMAND")]
     pub(super) check: Vec<String>,
     /// Show this PNG, JPEG or WebP image to a model that sees. May be repeated.
@@ -249,7 +249,7 @@ pub(super) struct InitArgs {
     /// Print the files and what would be done, without writing anything.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Leave the workflow out: Hob will run elsewhere than in GitHub Actions.
+    /// Leave out the workflow: Hob will not run in GitHub Actions.
     #[arg(long)]
     pub(super) no_workflow: bool,
 }
@@ -260,7 +260,7 @@ pub(super) struct DoctorArgs {
     /// Ask the agent's model one short question too. It costs a few tokens, and proves key, name and address.
     #[arg(long)]
     pub(super) ask_model: bool,
-    /// Compare what the forge answers with what Hob takes for granted of GitHub, instead, in a repository that `--repo` names as
+    /// Instead, compare the forge's answers with what Hob assumes about GitHub, in a repository that `--repo` names as
     /// well. It makes a branch, a ref, a label, an issue with a comment and a pull request there, and closes or deletes them again.
     #[arg(long, value_name = "OWNER/NAME", conflicts_with = "ask_model")]
     pub(super) live: Option<String>,
@@ -284,7 +284,7 @@ pub(super) struct RunArgs {
     /// Exit after this time, for example `50m`. As on SIGTERM, issues in progress are requeued for the next run.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub(super) max_runtime: Option<Duration>,
-    /// Use this agent, whatever labels and settings say.
+    /// Use this agent, regardless of labels and settings.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
     /// Approve every action that is not denied, without asking.
@@ -311,7 +311,7 @@ pub(super) struct WorkArgs {
     /// Show what would be done about each, without writing anything.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Use this agent, whatever labels and settings say.
+    /// Use this agent, regardless of labels and settings.
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
     /// Approve every action that is not denied, without asking.
@@ -326,13 +326,13 @@ pub(super) struct WorkArgs {
 /// `hob investigate`.
 #[derive(Debug, Args)]
 pub(super) struct InvestigateArgs {
-    /// Investigate what this Markdown file tells; its first line is the title.
+    /// Investigate the case in this Markdown file; its first line is the title.
     #[arg(long, value_name = "FILE", required_unless_present = "resume")]
     pub(super) text: Option<PathBuf>,
     /// Give this text file as evidence. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(super) evidence: Vec<PathBuf>,
-    /// Ask what this issue form asks, and read its answers out of the text.
+    /// Ask the questions of this issue form, and read their answers from the text.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub(super) form: Option<PathBuf>,
     /// Investigate by this profile: of the clone around the current folder, the setting `profiles.folder`, or Hob's own.
@@ -344,7 +344,7 @@ pub(super) struct InvestigateArgs {
     /// Let the agent look into this folder [default: an empty one].
     #[arg(long, value_name = "DIR")]
     pub(super) folder: Option<PathBuf>,
-    /// Go on with the investigation of this session: an id or a unique prefix of it.
+    /// Resume the investigation of this session: an id or a unique prefix of it.
     #[arg(long, value_name = "SESSION", conflicts_with = "text")]
     pub(super) resume: Option<String>,
     /// Answer what the investigation asked for. It becomes evidence.
@@ -441,7 +441,7 @@ pub(super) struct UnblockArgs {
     /// The number of the issue.
     #[arg(value_name = "ISSUE")]
     pub(super) issue: IssueNumber,
-    /// Answer this: the agent's next brief contains it beside the question. Without it, the issue is tried again as it is.
+    /// Answer this: the agent's next brief contains it beside the question. Without it, the issue is tried again unchanged.
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(super) message: String,
 }
@@ -460,7 +460,7 @@ pub(super) struct ApproveArgs {
 fn key_value(text: &str) -> anyhow::Result<(String, String)> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        Some(_) | None => bail!("write KEY=VALUE, for example `limits.attempts=1`"),
+        Some(_) | None => bail!("expected KEY=VALUE, for example `limits.attempts=1`"),
     }
 }
 
@@ -507,7 +507,7 @@ mod tests {
 
         Options:
               --dry-run      Print the files and what would be done, without writing anything
-              --no-workflow  Leave the workflow out: Hob will run elsewhere than in GitHub Actions
+              --no-workflow  Leave out the workflow: Hob will not run in GitHub Actions
           -h, --help         Print help (see more with '--help')
 
         == run
@@ -523,7 +523,7 @@ mod tests {
               --max-issues <N>          Exit after this many issues
               --max-runtime <DURATION>  Exit after this time, for example `50m`. As on SIGTERM, issues in
                                         progress are requeued for the next run
-              --agent <NAME>            Use this agent, whatever labels and settings say
+              --agent <NAME>            Use this agent, regardless of labels and settings
               --auto-approve            Approve every action that is not denied, without asking
               --record <DIR>            Record the model replies of native agents in this folder, one file
                                         per session. The model `cassette/FILE` plays one back
@@ -545,7 +545,7 @@ mod tests {
               --sequential      Work on one after the other, in the given order, and stop at the first that
                                 does not get a pull request
               --dry-run         Show what would be done about each, without writing anything
-              --agent <NAME>    Use this agent, whatever labels and settings say
+              --agent <NAME>    Use this agent, regardless of labels and settings
               --auto-approve    Approve every action that is not denied, without asking
               --record <DIR>    Record the model replies of native agents in this folder, one file per
                                 session. The model `cassette/FILE` plays one back
@@ -559,26 +559,25 @@ mod tests {
         Usage: hob ready [OPTIONS]
 
         Options:
-              --limit <N>    Print so many issues at most, the first of the queue
+              --limit <N>    Print at most this many issues, from the front of the queue
               --shard <I/N>  Print only this part of all issues, by their numbers: 1/4 to 4/4 are four parts
           -h, --help         Print help (see more with '--help')
 
         == investigate
-        Investigate a case without a forge: find out what is so, with evidence, and report the conclusion
+        Investigate a case without a forge: establish the facts, with evidence, and report the conclusion
 
         Usage: hob investigate [OPTIONS]
 
         Options:
-              --text <FILE>       Investigate what this Markdown file tells; its first line is the title
+              --text <FILE>       Investigate the case in this Markdown file; its first line is the title
               --evidence <FILE>   Give this text file as evidence. May be repeated
-              --form <FILE>       Ask what this issue form asks, and read its answers out of the text
+              --form <FILE>       Ask the questions of this issue form, and read their answers from the text
               --profile <NAME>    Investigate by this profile: of the clone around the current folder, the
                                   setting `profiles.folder`, or Hob's own
               --profiles <DIR>    Read the operator's profiles from this folder [default: the setting
                                   `profiles.folder`]
               --folder <DIR>      Let the agent look into this folder [default: an empty one]
-              --resume <SESSION>  Go on with the investigation of this session: an id or a unique prefix of
-                                  it
+              --resume <SESSION>  Resume the investigation of this session: an id or a unique prefix of it
           -m, --message <TEXT>    Answer what the investigation asked for. It becomes evidence
               --agent <NAME>      Use this agent [default: the setting `agent.default`]
               --iterations <N>    End after this many iterations, over all runs of the session [default: the
@@ -652,7 +651,7 @@ mod tests {
 
         Options:
           -m, --message <TEXT>  Answer this: the agent's next brief contains it beside the question. Without
-                                it, the issue is tried again as it is
+                                it, the issue is tried again unchanged
           -h, --help            Print help
 
         == approve
@@ -683,7 +682,8 @@ mod tests {
           -h, --help            Print help
 
         == resume
-        Resume a paused issue, say how a session goes on, or with `--all` resume the repository
+        Resume a paused issue, print the command that resumes a session, or with `--all` resume the
+        repository
 
         Usage: hob resume <ISSUE|SESSION|--all>
 
@@ -763,14 +763,14 @@ mod tests {
         Options:
               --ask-model          Ask the agent's model one short question too. It costs a few tokens, and
                                    proves key, name and address
-              --live <OWNER/NAME>  Compare what the forge answers with what Hob takes for granted of GitHub,
-                                   instead, in a repository that `--repo` names as well. It makes a branch,
-                                   a ref, a label, an issue with a comment and a pull request there, and
-                                   closes or deletes them again
+              --live <OWNER/NAME>  Instead, compare the forge's answers with what Hob assumes about GitHub,
+                                   in a repository that `--repo` names as well. It makes a branch, a ref, a
+                                   label, an issue with a comment and a pull request there, and closes or
+                                   deletes them again
           -h, --help               Print help (see more with '--help')
 
         == agents
-        List the agents and profiles, where each profile comes from, and why one does not count
+        List the agents and profiles, where each profile comes from, and why one is not used
 
         Usage: hob agents [OPTIONS]
 
@@ -811,29 +811,29 @@ mod tests {
                    by pairs
           routing  Route labelled issues, and report how often the right profile was chosen, how sure the
                    router was, and how long it took
-          review   Have the reviewer look at changes whose defect is known, and report what it found, what
-                   it missed, and its false alarms
+          review   Have the reviewer read changes with known defects, and report what it found, what it
+                   missed, and its false alarms
           help     Print this message or the help of the given subcommand(s)
 
         Arguments:
-          <PATH>  A task's folder, a folder of such, or a file of SWE-bench's instances (JSON lines)
+          <PATH>  A task's folder, a folder of tasks, or a file of SWE-bench's instances (JSON lines)
 
         Options:
               --agent <NAME>            Evaluate this agent [default: the setting `agent.default`]
-              --results <DIR>           Keep the results in this folder; a run that was cut short goes on
-                                        there [default: eval-results/PATH-AGENT]
-              --jobs <N>                Try so many tasks at once [default: the number of processors]
+              --results <DIR>           Keep the results in this folder; an interrupted run continues there
+                                        [default: eval-results/PATH-AGENT]
+              --jobs <N>                Try this many tasks at once [default: the number of processors]
               --task <TEXT>             Take only tasks whose names hold this text. May be repeated
-              --first <N>               Take only the first so many tasks, by name
-              --time <DURATION>         End an agent after this time, where its task names no shorter one
+              --first <N>               Take only this many tasks, the first by name
+              --time <DURATION>         End an agent after this time, unless its task sets a shorter one
                                         [default: the setting `limits.attempt_time`]
-              --assume-built            Take this machine for the image that a task's Dockerfile builds:
-                                        `RUN` lines are not run
+              --assume-built            Use this machine in place of the image that a task's Dockerfile
+                                        builds; `RUN` lines are not run
               --repositories <DIR>      Take the repositories of SWE-bench's instances from this folder,
                                         where they are clones named OWNER__NAME, OWNER/NAME or NAME
               --test-command <COMMAND>  Run the tests of SWE-bench's instances with this command, such as
                                         `python -m pytest {tests}`
-              --recorded                Play each task's `recording.json` in the place of a model, which
+              --recorded                Play each task's `recording.json` instead of asking a model, which
                                         shows that the tasks can be solved
               --auto-approve            Approve every action that is not denied; without it such an action
                                         ends the trial
@@ -879,7 +879,7 @@ mod tests {
         Usage: hob man <DIR>
 
         Arguments:
-          <DIR>  The folder, which is made where it is not there
+          <DIR>  The folder; it is created if it does not exist
 
         Options:
           -h, --help  Print help

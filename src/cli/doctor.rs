@@ -63,7 +63,7 @@ async fn examine(worker: &Worker, runs_in: RunsIn, args: DoctorArgs) -> Result<V
         findings.push(finding(
             Health::Note,
             "permissions",
-            "not tried: first mend what is bad, then run `hob doctor` again",
+            "not tried: fix the other problems first, then run `hob doctor` again",
         ));
         return Ok(findings);
     }

@@ -120,7 +120,7 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
     {
         tracing::warn!(
             error = &error as &dyn std::error::Error,
-            "agents and checks would outlive a Hob that is killed"
+            "the watchdog did not start: agents and checks would outlive a Hob that is killed"
         );
     }
     match cli.command {

@@ -172,18 +172,18 @@ fn print(evaluation: &Evaluation) -> anyhow::Result<()> {
     let gate = evaluation.gate;
     let mut table = Table::new(&["figure", "value"], &["what it says"]);
     let mut row = |figure: &str, value: String, says: &str| table.row(vec![figure.to_owned(), value, says.to_owned()]);
-    row("issues", evaluation.issues.to_string(), "lines that were routed");
-    row("accuracy", percent(evaluation.accuracy), "first choices that are right, none where none fits");
+    row("issues", evaluation.issues.to_string(), "issues routed");
+    row("accuracy", percent(evaluation.accuracy), "first choices that are right, including none where no profile fits");
     row("calibration", format!("{:.3}", evaluation.calibration_error), "mean distance of confidence and truth");
-    row("engaged", percent(gate.engagement), "issues of a profile that get one");
-    row("loaded", gate.loaded.to_string(), "profiles that the gate loads, by confidence and complexity");
-    row("precision", percent(gate.precision), "of them right");
-    row("left", gate.left.to_string(), "issues of a profile that the base agent works on");
+    row("engaged", percent(gate.engagement), "issues with a right profile that get one");
+    row("loaded", gate.loaded.to_string(), "profiles that pass the gate of confidence and complexity");
+    row("precision", percent(gate.precision), "share of them that is right");
+    row("left", gate.left.to_string(), "issues with a right profile that the base agent works on");
     if let Some(switches) = evaluation.switches {
-        let says = format!("{} messages after which the right profile works", switches.messages);
+        let says = format!("{} messages after which the right profile is used", switches.messages);
         row("switches", percent(switches.accuracy), &says);
     }
-    row("p95", format!("{:.3} ms", evaluation.latency.p95_ms), "time to route an issue, of 95 in 100");
+    row("p95", format!("{:.3} ms", evaluation.latency.p95_ms), "time to route an issue, for 95 of 100");
     table.print()?;
     output::line("")?;
     let mut table = Table::new(&["profile", "right"], &["first choices"]);

@@ -19,28 +19,28 @@ pub(super) struct EvalArgs {
 /// `hob eval PATH`.
 #[derive(Debug, Args)]
 pub(super) struct TasksArgs {
-    /// A task's folder, a folder of such, or a file of SWE-bench's instances (JSON lines).
+    /// A task's folder, a folder of tasks, or a file of SWE-bench's instances (JSON lines).
     #[arg(value_name = "PATH", required = true)]
     pub(super) path: Option<PathBuf>,
     /// Evaluate this agent [default: the setting `agent.default`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
-    /// Keep the results in this folder; a run that was cut short goes on there [default: eval-results/PATH-AGENT].
+    /// Keep the results in this folder; an interrupted run continues there [default: eval-results/PATH-AGENT].
     #[arg(long, value_name = "DIR")]
     pub(super) results: Option<PathBuf>,
-    /// Try so many tasks at once [default: the number of processors].
+    /// Try this many tasks at once [default: the number of processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) jobs: Option<u16>,
     /// Take only tasks whose names hold this text. May be repeated.
     #[arg(long = "task", value_name = "TEXT")]
     pub(super) only: Vec<String>,
-    /// Take only the first so many tasks, by name.
+    /// Take only this many tasks, the first by name.
     #[arg(long, value_name = "N")]
     pub(super) first: Option<usize>,
-    /// End an agent after this time, where its task names no shorter one [default: the setting `limits.attempt_time`].
+    /// End an agent after this time, unless its task sets a shorter one [default: the setting `limits.attempt_time`].
     #[arg(long, value_name = "DURATION", value_parser = hob_config::parse_duration)]
     pub(super) time: Option<std::time::Duration>,
-    /// Take this machine for the image that a task's Dockerfile builds: `RUN` lines are not run.
+    /// Use this machine in place of the image that a task's Dockerfile builds; `RUN` lines are not run.
     #[arg(long)]
     pub(super) assume_built: bool,
     /// Take the repositories of SWE-bench's instances from this folder, where they are clones named OWNER__NAME, OWNER/NAME or NAME.
@@ -49,7 +49,7 @@ pub(super) struct TasksArgs {
     /// Run the tests of SWE-bench's instances with this command, such as `python -m pytest {tests}`.
     #[arg(long, value_name = "COMMAND")]
     pub(super) test_command: Option<String>,
-    /// Play each task's `recording.json` in the place of a model, which shows that the tasks can be solved.
+    /// Play each task's `recording.json` instead of asking a model, which shows that the tasks can be solved.
     #[arg(long, conflicts_with = "record")]
     pub(super) recorded: bool,
     /// Approve every action that is not denied; without it such an action ends the trial.
@@ -68,13 +68,13 @@ pub(super) enum EvalCommand {
     /// took.
     ///
     /// A line of FILE is a JSON object with `title`, `body`, `labels` (a list) and `profile`, which is null where no profile
-    /// fits. Bad lines are named and passed over.
+    /// fits. Invalid lines are reported and skipped.
     Routing(RoutingArgs),
-    /// Have the reviewer look at changes whose defect is known, and report what it found, what it missed, and its false alarms.
+    /// Have the reviewer read changes with known defects, and report what it found, what it missed, and its false alarms.
     ///
     /// A line of FILE is a JSON object with `id`, `language`, `issue`, `patch` and `defect` (`file`, `line`, `kind`, `severity`), which
-    /// is null where nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked once a
-    /// line or more, which costs money.
+    /// is null if nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked at least
+    /// once a line, which costs money.
     Review(ReviewArgs),
 }
 

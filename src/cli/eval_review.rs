@@ -119,7 +119,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     let name: ProfileName = name.parse()?;
     let catalog = catalog(Ok(ProfileFiles::default()), &settings.profiles).await;
     let Some((profile, origin)) = catalog.get(&name) else {
-        let missing = || format!("there is no profile `{name}`: `hob agents` lists them");
+        let missing = || format!("there is no profile `{name}`\nhint: `hob agents` lists the profiles");
         return Err(fatal(Exit::Usage, catalog.damaged(&name).and_then(CatalogEntry::fault).unwrap_or_else(missing)));
     };
     let mut profile = profile.clone();
@@ -149,7 +149,7 @@ async fn look(
     let folder = tempfile::tempdir_in(scratch)?;
     for (path, text) in case.files() {
         if !path.split('/').all(|part| !matches!(part, "" | "." | "..")) {
-            return Ok((Reviewed::Not(format!("`{path}` is no path of a repository")), Spend::default()));
+            return Ok((Reviewed::Not(format!("`{path}` is not a path within a repository")), Spend::default()));
         }
         let path = folder.path().join(path);
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
@@ -177,7 +177,7 @@ async fn look(
         }
         Outcome::Failed { reason, .. } => Reviewed::Not(reason),
         Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => Reviewed::Not("it asked a person".to_owned()),
-        Outcome::HandOver(_) => Reviewed::Not("it wanted to hand the work over".to_owned()),
+        Outcome::HandOver(_) => Reviewed::Not("it tried to hand off the work".to_owned()),
     };
     Ok((found, report.spend))
 }
@@ -232,12 +232,12 @@ fn word(judgement: Judgement) -> &'static str {
 fn print(score: &ReviewScore, spent: Spend) -> anyhow::Result<()> {
     let mut table = Table::new(&["figure", "value"], &["what it says"]);
     let mut row = |figure: &str, value: String, says: &str| table.row(vec![figure.to_owned(), value, says.to_owned()]);
-    row("changes", score.changes.to_string(), "that were looked at");
-    row("found", score.found.to_string(), "defects that were found");
-    row("missed", score.missed.to_string(), "defects that were not");
-    row("false alarms", score.false_alarms.to_string(), "changes without a defect, of which one was found");
-    row("clean", score.clean.to_string(), "changes without a defect that were left alone");
+    row("changes", score.changes.to_string(), "reviewed");
+    row("found", score.found.to_string(), "defects found");
+    row("missed", score.missed.to_string(), "defects not found");
+    row("false alarms", score.false_alarms.to_string(), "changes without a defect where the reviewer found one");
+    row("clean", score.clean.to_string(), "changes without a defect where it found none");
     row("no answers", score.no_answers.to_string(), "answers that could not be used");
-    row("cost", spent.to_string(), "of all looks");
+    row("cost", spent.to_string(), "of all reviews");
     Ok(table.print()?)
 }

@@ -124,7 +124,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
         Some(Unusable { task, why }) => Err(fatal(
             Exit::Unfinished,
             format!(
-                "{} not tried to the end; run the same command again to go on. The first is `{task}`: {why}",
+                "{} did not finish, the first is `{task}`: {why}\nhint: run the same command again to continue",
                 count(failed.len(), "task")
             ),
         )),
@@ -240,7 +240,7 @@ impl Evaluation {
                     let why = clip(&error.to_string(), WHY_MAX);
                     if !self.cancel.is_cancelled() {
                         self.screen.line(format!(
-                            "[{number}/{}] {}: not tried to the end: {}",
+                            "[{number}/{}] {}: did not finish: {}",
                             tasks.len(),
                             task.name,
                             terminal(&why)
@@ -307,7 +307,7 @@ impl Evaluation {
             Some(_) | None => most,
         };
         let text = format!(
-            "{}\n\nThe folder that you work in is `{}` for whoever runs this.\n",
+            "{}\n\nWhere the task says `{}`, it means the folder that you work in.\n",
             task.instruction.trim(),
             task.workdir.display()
         );
@@ -378,7 +378,7 @@ fn no_answer(outcome: &Outcome) -> Option<&str> {
 fn why(said: &str, verdict: &Verdict) -> String {
     match (verdict.reward, verdict.exit) {
         (Some(_), _) => said.to_owned(),
-        (None, ProcessExit::Deadline) => "the tests ran out of time".to_owned(),
+        (None, ProcessExit::Deadline) => "the tests timed out".to_owned(),
         (None, exit) => format!("the tests wrote no reward ({exit}): {}", verdict.output.trim()),
     }
 }
@@ -450,7 +450,7 @@ pub(super) fn compare(shared: &Shared, args: &CompareArgs) -> anyhow::Result<()>
     let list = |names: &[String]| if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     output::line(format!(
         "\n{} tried by both; solved by both {}, by neither {}\nonly by the first {}{}\nonly by the second {}{}\n\
-         the second less the first: {:+.1} points (95%: {:+.1} to {:+.1}), p = {:.3}, {:+.2} USD",
+         second minus first: {:+.1} points (95%: {:+.1} to {:+.1}), p = {:.3}, {:+.2} USD",
         count(paired.tasks, "task"),
         paired.both,
         paired.neither,

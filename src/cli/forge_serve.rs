@@ -61,8 +61,8 @@ pub(super) struct Args {
 pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let faults = match &args.faults {
         Some(file) => {
-            let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
-            Fault::parse(&text).with_context(|| format!("parse {}", file.display()))?
+            let text = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+            Fault::parse(&text).with_context(|| format!("cannot parse `{}`", file.display()))?
         }
         None => Vec::new(),
     };
@@ -73,7 +73,7 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
     let (listen, data, users, rate_limit) = (args.listen, args.data, args.users, args.rate_limit);
     let moods = args.moods.unwrap_or_default();
     let options = Options { listen, data, users, apps, rate_limit, seed, webhook, moods };
-    let forge = start(options).await.context("start the forge")?;
+    let forge = start(options).await.context("cannot start the forge")?;
     for fault in faults {
         forge.inject(fault);
     }
@@ -89,9 +89,9 @@ pub(super) async fn serve(args: Args) -> anyhow::Result<()> {
 
 /// Reads a seed; relative paths in it begin at its folder.
 fn read_seed(file: &Path) -> anyhow::Result<Seed> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let folder = file.parent().unwrap_or(Path::new("."));
-    Seed::parse(&text, folder).with_context(|| format!("parse {}", file.display()))
+    Seed::parse(&text, folder).with_context(|| format!("cannot parse `{}`", file.display()))
 }
 
 /// The value of `--app`.
@@ -110,7 +110,7 @@ impl std::str::FromStr for AppArg {
     fn from_str(text: &str) -> anyhow::Result<Self> {
         let parts: Vec<&str> = text.splitn(5, ':').collect();
         let &[id, installation, slug, role, key] = parts.as_slice() else {
-            anyhow::bail!("write an App as ID:INSTALLATION:SLUG:ROLE:KEYFILE");
+            anyhow::bail!("expected an App as ID:INSTALLATION:SLUG:ROLE:KEYFILE");
         };
         let (id, installation) = (id.parse().context("its id")?, installation.parse().context("its installation")?);
         Ok(Self { id, installation, slug: slug.to_owned(), role: role.parse()?, key: key.into() })
@@ -120,8 +120,8 @@ impl std::str::FromStr for AppArg {
 impl AppArg {
     fn read(self) -> anyhow::Result<App> {
         let name = self.key.display();
-        let pem = std::fs::read_to_string(&self.key).with_context(|| format!("read {name}"))?;
-        let key = AppKey::from_pem(&pem).with_context(|| format!("parse {name}"))?;
+        let pem = std::fs::read_to_string(&self.key).with_context(|| format!("cannot read `{name}`"))?;
+        let key = AppKey::from_pem(&pem).with_context(|| format!("cannot parse `{name}`"))?;
         Ok(App { id: self.id, slug: self.slug, key, installation: self.installation, role: self.role })
     }
 }

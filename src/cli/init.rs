@@ -155,15 +155,14 @@ fn would(found: &Survey) -> anyhow::Result<()> {
 
 fn there(found: &Survey) -> anyhow::Result<()> {
     for path in &found.present {
-        paragraph(&format!("`{path}` is there already, and stays as it is"))?;
+        paragraph(&format!("`{path}` already exists and is left unchanged"))?;
     }
     if let Some(why) = found.not_split {
         paragraph(&styled(
             WARN,
             &format!(
                 "`{WORKFLOW_PATH}` has a schedule beside its other triggers, so GitHub disables all of them once a public repository \
-                 had no activity for 60 days. It was left alone, because {why}: move the schedule to `{SCHEDULE_PATH}` by hand, as \
-                 examples/schedule.yml of Hob's repository has it"
+                 has had no activity for 60 days. It was left unchanged, because {why}: move the schedule to `{SCHEDULE_PATH}` by hand, as in examples/schedule.yml of Hob's repository"
             ),
         ))?;
     }
@@ -173,7 +172,7 @@ fn there(found: &Survey) -> anyhow::Result<()> {
 fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
     there(found)?;
     match found.labels.len() {
-        0 => paragraph("all labels are there already")?,
+        0 => paragraph("all labels already exist")?,
         made => paragraph(&format!("{} created", count(made, "label")))?,
     }
     let Some((pull, offered)) = &done.pull else {
@@ -187,15 +186,15 @@ fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
     if found.files.iter().any(|file| file.path == REPOSITORY_SETTINGS_PATH) {
         match found.proposal.checks.as_slice() {
             [] => paragraph(
-                "no checks were found: name some in `.github/hob.toml`, or Hob's pull requests say that the work is not \
+                "no checks were found: add some to `.github/hob.toml`, otherwise Hob's pull requests say that the work is not \
                  verified",
             )?,
-            checks => paragraph(&format!("checks that were found: {}", checks.join("; ")))?,
+            checks => paragraph(&format!("checks found: {}", checks.join("; ")))?,
         }
         match (found.proposal.setup.as_slice(), found.proposal.hosts.names.join(", ")) {
             ([], _) => {}
             (_, hosts) if hosts.is_empty() => paragraph(
-                "the set-up steps reach no host: name those of the package registries in `sandbox.hosts` of Hob's settings",
+                "the set-up steps cannot reach any host: list those of the package registries in `sandbox.hosts` of Hob's settings",
             )?,
             (_, hosts) => {
                 paragraph(&format!("hosts of the set-up steps, for `sandbox.hosts` of Hob's settings: {hosts}"))?
@@ -206,10 +205,10 @@ fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
         paragraph(&styled(WARN, WITHOUT_WORKFLOW))?;
     }
     let what = match offered {
-        Offered::Opened => "the pull request is open",
-        Offered::Updated => "the pull request is brought up to date",
-        Offered::Unchanged => "the pull request is open already, and nothing has changed",
-        Offered::Theirs => "the pull request is open, and stays as it is: somebody else pushed to its branch",
+        Offered::Opened => "opened the pull request",
+        Offered::Updated => "updated the pull request",
+        Offered::Unchanged => "the pull request is already open and up to date",
+        Offered::Theirs => "the pull request is open and was left unchanged: someone else pushed to its branch",
     };
     output::line(format!("{}: {}", styled(GOOD, what), pull.html_url))?;
     Ok(paragraph(&format!("Next: read it, merge it, and give one issue the label `{trigger}`"))?)

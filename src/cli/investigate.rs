@@ -52,7 +52,7 @@ pub(super) async fn investigate(
     let scratch = tempfile::tempdir()?;
     let folder = match &args.folder {
         Some(folder) if folder.is_dir() => folder.canonicalize()?,
-        Some(folder) => return Err(fatal(Exit::Usage, format!("`{}` is no folder", folder.display()))),
+        Some(folder) => return Err(fatal(Exit::Usage, format!("`{}` is not a folder", folder.display()))),
         None => scratch.path().to_owned(),
     };
     if shared.verbosity() != Verbosity::Quiet {
@@ -86,19 +86,21 @@ fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report:
         Outcome::Done { .. } | Outcome::NothingToDo { .. } if record.conclusion.is_some() => Ok(()),
         Outcome::Question { question } => {
             let how = format!("answer with `hob investigate --resume {id} -m TEXT` or `--evidence FILE`");
-            Err(fatal(Exit::Unfinished, format!("it asks for evidence: {}; {how}", one_line(question))))
+            Err(fatal(Exit::Unfinished, format!("it asks for evidence: {}\nhint: {how}", one_line(question))))
         }
         Outcome::ApprovalNeeded { proposed } => {
-            let how = format!("`hob investigate --resume {id}` on a terminal asks, with `--auto-approve` it does not");
-            Err(fatal(Exit::Unfinished, format!("`{}` needs approval: {how}", one_line(&proposed.line))))
+            let how = format!(
+                "`hob investigate --resume {id}` on a terminal asks for it, and with `--auto-approve` it is given"
+            );
+            Err(fatal(Exit::Unfinished, format!("`{}` needs approval\nhint: {how}", one_line(&proposed.line))))
         }
         Outcome::Failed { failure: FailureClass::Cancelled, .. } => {
-            let how = format!("`hob investigate --resume {id}` goes on");
-            Err(fatal(Exit::Unfinished, format!("stopped before there is a conclusion; {how}")))
+            let how = format!("`hob investigate --resume {id}` continues it");
+            Err(fatal(Exit::Unfinished, format!("stopped before it reached a conclusion\nhint: {how}")))
         }
         Outcome::Failed { reason, .. } => {
-            let how = format!("`hob investigate --resume {id}` goes on");
-            Err(fatal(Exit::Unfinished, format!("there is no conclusion: {reason}; {how}")))
+            let how = format!("`hob investigate --resume {id}` continues it");
+            Err(fatal(Exit::Unfinished, format!("there is no conclusion: {reason}\nhint: {how}")))
         }
         Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOver(_) => {
             Err(fatal(Exit::Unfinished, "there is no conclusion".to_owned()))
@@ -175,7 +177,7 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
 
 fn case(args: &InvestigateArgs) -> anyhow::Result<Case> {
     let text = args.text.as_deref().map(read).transpose()?.unwrap_or_default();
-    let Some(text) = text else { return Err(fatal(Exit::Usage, "the file of `--text` is no text".to_owned())) };
+    let Some(text) = text else { return Err(fatal(Exit::Usage, "the file of `--text` is not text".to_owned())) };
     let (title, body) = text.trim_start().split_once('\n').unwrap_or((text.trim(), ""));
     let title = title.trim_start_matches('#').trim();
     if title.is_empty() {
@@ -222,11 +224,11 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
         .map_err(|error| fatal(Exit::NotFound, format!("cannot read `{}`: {error}", path.display())))?;
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     if text.is_none() {
-        output::warn(&format!("`{}` is left out: it is no text", path.display()));
+        output::warn(&format!("`{}` is left out: it is not text", path.display()));
     }
     Ok(text.map(|text| {
         if text.len() > FILE_MAX {
-            output::warn(&format!("`{}` has {} bytes: the first {FILE_MAX} count", path.display(), text.len()));
+            output::warn(&format!("`{}` has {} bytes: only the first {FILE_MAX} are used", path.display(), text.len()));
         }
         clip(&text, FILE_MAX)
     }))

@@ -71,7 +71,7 @@ pub(super) async fn investigator(
         (None, Some(name)) => match find(setup, shared, folder, &name).await? {
             ProfileSearch::Found(profile, source) => Some((*profile, source)),
             ProfileSearch::Missing(why) => {
-                output::warn(&format!("the agent goes on without its profile: {why}"));
+                output::warn(&format!("continuing without the profile: {why}"));
                 None
             }
         },
@@ -105,9 +105,11 @@ async fn find(setup: &Setup, shared: &Shared, folder: Option<&Path>, name: &str)
     let missing = match folder {
         Some(folder) => {
             let folder = folder.display();
-            format!("there is no profile `{name}` in `{folder}`, nor here: `hob agents --profiles {folder}` lists them")
+            format!(
+                "there is no profile `{name}` in `{folder}` or here\nhint: `hob agents --profiles {folder}` lists the profiles"
+            )
         }
-        None => format!("there is no profile `{name}` here: `hob agents` lists them"),
+        None => format!("there is no profile `{name}` here\nhint: `hob agents` lists the profiles"),
     };
     let Ok(name) = name.parse::<ProfileName>() else { return Ok(ProfileSearch::Missing(missing)) };
     let (catalog, _) = catalog_here(setup, shared, folder).await?;

@@ -23,7 +23,7 @@ const ID: usize = 18;
 /// Runs the live check in `repo`, which `--repo` has to name as well.
 pub(super) async fn live(setup: Setup, shared: Shared, repo: &str, screen: Screen) -> anyhow::Result<()> {
     if shared.repo != [repo] {
-        let help = format!("`--live {repo}` writes to a repository, so it has to be named by `--repo {repo}` as well");
+        let help = format!("`--live {repo}` writes to the repository, so `--repo {repo}` is required as well");
         return Err(fatal(Exit::Usage, help));
     }
     let api_url = setup.standard.api_url.clone();
@@ -71,7 +71,7 @@ fn style(outcome: &str) -> anstyle::Style {
 
 fn ended(report: &LiveReport) -> anyhow::Result<()> {
     if report.interrupted {
-        return Err(fatal(Exit::Failure, "interrupted: what is `not tried` was not looked at"));
+        return Err(fatal(Exit::Failure, "interrupted: the rows with `not tried` were not checked"));
     }
     if !report.left.is_empty() {
         return Err(fatal(

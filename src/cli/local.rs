@@ -19,10 +19,10 @@ pub(super) fn fresh(begin: &str) -> RunId {
 pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
     let id = &record.id;
     if record.state == SessionState::Running {
-        return Err(fatal(Exit::Failure, format!("another process works on the session `{id}`")));
+        return Err(fatal(Exit::Failure, format!("another process is working on session `{id}`")));
     }
     if record.is_ended_for_good() {
-        return Err(fatal(Exit::Failure, format!("the session `{id}` was ended for good: begin a new one")));
+        return Err(fatal(Exit::Failure, format!("session `{id}` was terminated: start a new one")));
     }
     Ok(())
 }

@@ -283,10 +283,10 @@ fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String
             (Some(*issue), format!("{} {}", styled(BAD, "refused    "), plain(reason)))
         }
         WorkEvent::Progress { issue, text } => (Some(*issue), stage(text)),
-        WorkEvent::AgentStarted { issue, agent, .. } => (Some(*issue), stage(&format!("the agent `{agent}` begins"))),
+        WorkEvent::AgentStarted { issue, agent, .. } => (Some(*issue), stage(&format!("starting agent `{agent}`"))),
         WorkEvent::Activity { issue, text, .. } => (Some(*issue), styled(DIM, &stage(text))),
         WorkEvent::Checked { issue, on, passed, run } => {
-            (Some(*issue), stage(&format!("checks on the {on}: {passed} of {run} pass")))
+            (Some(*issue), stage(&format!("checks on the {on}: {passed} of {run} passed")))
         }
         WorkEvent::Published { issue, pull, url, spend } => {
             let at = match addresses {
@@ -335,7 +335,7 @@ mod tests {
             WorkEvent::CreatesLabels { labels: vec!["assigned".to_owned(), "blocked".to_owned()] },
             moved(State::Assigned, "claimed, generation 1"),
             activity("fetching the repository"),
-            WorkEvent::Progress { issue: ISSUE, text: "the agent `native` works".to_owned() },
+            WorkEvent::Progress { issue: ISSUE, text: "running agent `native`".to_owned() },
             activity("turn 1/50: asking the model"),
             activity("turn 1/50: shell sh test.sh [low]"),
             WorkEvent::Published { issue: ISSUE, pull: hob_domain::PullNumber(9), url, spend: Default::default() },
@@ -349,9 +349,9 @@ mod tests {
     fn a_stage_is_one_line_and_turns_are_shown_on_request() {
         insta::assert_snapshot!(shown(&an_attempt(), Verbosity::Stages).join("\n"), @r"
         polled: 1 issue, 1 ready
-        creates 2 labels that the repository lacks
+        creating 2 missing labels
         assigned    claimed, generation 1
-                    the agent `native` works
+                    running agent `native`
         published   pull request #9: https://example.org/acme/site/pull/9 (0 s)
         failed      no route
         ");

@@ -27,7 +27,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
     let record = find(&setup, &shared, &args.session)?;
     let before = of(&setup).read(&record.id)?.lines;
     if !before.iter().any(|line| matches!(line.event, SessionEvent::Replied { .. })) {
-        let text = format!("the session `{}` has no turns to replay: only sessions of a native agent have", record.id);
+        let text = format!("session `{}` has no turns to replay: only native agents record turns", record.id);
         return Err(fatal(Exit::NotFound, text));
     }
     let registry = Registry::new(AgentParts::of(&setup.settings, &setup.state_dir, &setup.files))?;
@@ -115,7 +115,7 @@ fn tell(comparison: &Comparison, shared: &Shared, outcome: &Outcome) -> anyhow::
         }
         let kept = match comparison.not_repeated {
             0 => String::new(),
-            calls => format!(" {} of MCP servers' tools not made again.", count(calls, "call")),
+            calls => format!(" {} of MCP servers' tools were not repeated.", count(calls, "call")),
         };
         output::line(format!("{} the same, {different} differ.{kept}", count(comparison.same, "result")))?;
     }

@@ -98,8 +98,8 @@ fn why(choice: &RouteChoice) -> String {
 fn print(overview: &RoutingOverview) -> anyhow::Result<()> {
     let RoutingOverview { routed, overridden, missed, accuracy, confusion } = overview;
     let accuracy = match accuracy {
-        Some(part) => format!("{:.1}% of them stood", 100.0 * part),
-        None => "so that nothing is known of its accuracy".to_owned(),
+        Some(part) => format!("{:.1}% of them were kept", 100.0 * part),
+        None => "so its accuracy is unknown".to_owned(),
     };
     output::line("")?;
     layout::paragraph(&format!(

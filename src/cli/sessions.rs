@@ -189,7 +189,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
                 Some(_) | None => "Its process has died.",
             };
             let next = match is_local(&record) {
-                true => format!("`{}` goes on.", command(&record)),
+                true => format!("`{}` resumes it.", command(&record)),
                 false => "The next worker on this machine that claims the issue resumes the session.".to_owned(),
             };
             output::line("")?;
@@ -228,7 +228,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
         Outcome::ApprovalNeeded { proposed } => format!("needs approval: {}", proposed.line),
-        Outcome::HandOver(given) => format!("hands over to `{}`: {}", given.to, given.reason),
+        Outcome::HandOver(given) => format!("hands off to `{}`: {}", given.to, given.reason),
         Outcome::Failed { reason, .. } => format!("failed: {reason}"),
     }
 }

@@ -83,7 +83,7 @@ impl Setup {
     /// The git remote's repository, with the forge it is on.
     async fn of_this_folder(&mut self) -> anyhow::Result<RepoName> {
         let Some(found) = remote::origin().await else {
-            let help = "no repository is given: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY or the setting \
+            let help = "no repository is given\nhint: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY or the setting \
                         `forge.repositories`, or run Hob in a clone";
             return Err(fatal(Exit::Usage, help));
         };
@@ -108,7 +108,8 @@ impl Setup {
         let mut named = self.of_settings()?;
         if named.len() > 1 {
             let names: Vec<_> = named.iter().map(ToString::to_string).collect();
-            let help = format!("this command takes one repository: choose with `--repo` among {}", names.join(", "));
+            let help =
+                format!("this command takes one repository\nhint: use `--repo` with one of {}", names.join(", "));
             return Err(fatal(Exit::Usage, help));
         }
         Ok(named.pop())
@@ -120,7 +121,7 @@ impl Setup {
         let mut named = self.named(shared)?;
         if named.len() > 1 {
             let names: Vec<_> = named.iter().map(ToString::to_string).collect();
-            let help = format!("this command takes one repository: give `--repo` once, not {}", names.join(", "));
+            let help = format!("this command takes one repository, but `--repo` names {}", names.join(", "));
             return Err(fatal(Exit::Usage, help));
         }
         Ok(named.pop())

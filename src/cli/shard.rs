@@ -13,7 +13,7 @@ pub(super) struct Shard {
 
 /// A text that names no part.
 #[derive(Debug, thiserror::Error)]
-#[error("write I/N with I from 1 to N, for example `1/4`")]
+#[error("expected I/N with I from 1 to N, for example `1/4`")]
 pub(super) struct InvalidShard;
 
 impl Shard {

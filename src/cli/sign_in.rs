@@ -22,7 +22,7 @@ pub(super) fn identity(
     secrets: &KnownSecrets,
 ) -> anyhow::Result<Authentication> {
     if app.id == 0 {
-        let help = "no token: set GITHUB_TOKEN to a token with write permission for contents, issues and pull requests, or \
+        let help = "no token\nhint: set GITHUB_TOKEN to a token with write permission for contents, issues and pull requests, or \
                     GITHUB_TOKEN_FILE to a file with one, or configure a GitHub App with `app.id` and its key (`hob rehearse` needs neither)";
         let token = standard.token.clone().ok_or_else(|| fatal(Exit::Token, help))?;
         return Ok(Authentication::Token(token));
@@ -30,7 +30,7 @@ pub(super) fn identity(
     let pem = match &standard.app_private_key {
         Some(pem) => pem.clone(),
         None if app.private_key.is_empty() => {
-            let help = "no key for the App: set `app.private_key` to the path of the key file, or \
+            let help = "no key for the App\nhint: set `app.private_key` to the path of the key file, or \
                         HOB_APP_PRIVATE_KEY to its text";
             return Err(fatal(Exit::Token, help));
         }

@@ -90,7 +90,7 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
 
 /// The kill switch, the day's spend, the circuit breakers, how long things took, the memory and the corrections, for programs.
 fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
-    let bill = record.map(|record| record.day_bill(worker.forge().now())).unwrap_or_default();
+    let bill = record.map(|record| record.day_bill(worker.forge().now()).total()).unwrap_or_default();
     json!({
         "paused": record.and_then(|record| record.paused.as_ref()),
         "today": bill,
@@ -150,7 +150,7 @@ fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), U
         layout::paragraph(&styled(BOLD, &terminal(&down.to_string())))?;
     }
     let bill = record.day_bill(now);
-    layout::paragraph(&format!("Today: {bill}, including the reservations of running attempts."))?;
+    layout::paragraph(&format!("Today: {bill}."))?;
     let lists = "`hob status --json` lists them, `hob status --forget-memory` forgets them.";
     match record.memory.facts().count() {
         0 => {}

@@ -31,8 +31,8 @@ pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
     let (id, command) = (&record.id, command(&record));
     let stopped = stop(&store, &record).await?;
     let text = match stopped {
-        true => format!("The session {id} is paused. `{command}` goes on."),
-        false => format!("The session {id} was asked to stop. Then `{command}` goes on."),
+        true => format!("The session {id} is paused. `{command}` resumes it."),
+        false => format!("The session {id} was asked to stop. Once it has stopped, `{command}` resumes it."),
     };
     Ok(Answer { json: answer(&record, "paused", stopped), text })
 }
@@ -41,7 +41,7 @@ pub(super) async fn pause(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
 pub(super) fn resume(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
     let (_, record) = find(setup, text, "resume")?;
     may_go_on(&record)?;
-    let text = format!("`{}` goes on with the session.", command(&record));
+    let text = format!("`{}` resumes the session.", command(&record));
     Ok(Answer { json: answer(&record, "resumed", false), text })
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answe
     let (store, record) = find(setup, text, "terminate")?;
     let id = &record.id;
     if !stop(&store, &record).await? {
-        let why = format!("the session `{id}` was asked to stop and has not yet: try again in a minute");
+        let why = format!("session `{id}` has not stopped yet\nhint: try again in a minute");
         return Err(fatal(Exit::Failure, why));
     }
     if !record.is_ended_for_good() {
@@ -65,7 +65,7 @@ pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answe
         session.add(SessionEvent::Ended { outcome: SessionRecord::end_for_good(), spend: Spend::default() });
         session.flush().await;
     }
-    Ok(Answer { json: answer(&record, "terminated", true), text: format!("The session {id} has ended for good.") })
+    Ok(Answer { json: answer(&record, "terminated", true), text: format!("The session {id} is terminated.") })
 }
 
 fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, SessionRecord)> {
@@ -76,7 +76,7 @@ fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, Sess
     })?;
     if !is_local(&record) {
         let (id, repo, issue) = (&record.id, &record.repo, record.issue);
-        let why = format!("the session `{id}` is one of issue {issue}: `hob --repo {repo} {verb} {issue}`");
+        let why = format!("session `{id}` belongs to issue {issue}\nhint: use `hob --repo {repo} {verb} {issue}`");
         return Err(fatal(Exit::Usage, why));
     }
     Ok((store, record))

@@ -163,9 +163,9 @@ fn message(event: &WorkEvent) -> String {
         WorkEvent::CreatesLabels { labels } => lacked_labels(labels),
         WorkEvent::Moved { state, why, .. } => format!("{state}: {}", because(*state, why)),
         WorkEvent::Refused { reason, .. } => format!("refused: {}", plain(reason)),
-        WorkEvent::AgentStarted { agent, .. } => format!("the agent `{agent}` begins"),
+        WorkEvent::AgentStarted { agent, .. } => format!("starting agent `{agent}`"),
         WorkEvent::Progress { text, .. } | WorkEvent::Activity { text, .. } => plain(text),
-        WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} pass"),
+        WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} passed"),
         WorkEvent::Published { pull, url, .. } => format!("published pull request #{pull}: {}", plain(url)),
         WorkEvent::Failed { issue, reason } => {
             let what = if issue.is_some() { "failed" } else { "the poll failed" };

@@ -176,7 +176,7 @@ impl<'a> Told<'a> {
                     all.push(annotation(Level::Error, format!("Hob: {name} failed"), reason));
                 }
                 WorkEvent::Refused { reason, .. } => {
-                    all.push(annotation(Level::Warning, format!("Hob: {name} is refused"), reason));
+                    all.push(annotation(Level::Warning, format!("Hob: {name} was refused"), reason));
                 }
                 WorkEvent::Moved { state: State::Blocked, why, .. } => {
                     let why = because(State::Blocked, why);
@@ -227,7 +227,7 @@ impl<'a> Told<'a> {
         });
         section(&mut summary, "The base is red", red);
         let waits = self.waits().map(|(repo, one)| {
-            let asks = if one.on == WaitsOn::Person { "a person has to answer: " } else { "" };
+            let asks = if one.on == WaitsOn::Person { "waiting for an answer: " } else { "" };
             format!("- {}: {asks}{}\n", self.name(repo, one.issue), text(&one.why))
         });
         section(&mut summary, "Waiting", waits);
@@ -262,7 +262,7 @@ impl<'a> Told<'a> {
         match (self.polled, self.ends.is_empty()) {
             (_, false) => "Hob brought issues up to date.".to_owned(),
             (true, true) if idle => format!("Nothing to do: no open issue has the label `{}`.", text(trigger)),
-            (true, true) => "Nothing was done: the issues below wait.".to_owned(),
+            (true, true) => "Nothing was done: the issues below are waiting.".to_owned(),
             (false, true) => "Nothing was done: no repository was polled.".to_owned(),
         }
     }
@@ -327,9 +327,9 @@ fn what(event: &WorkEvent) -> String {
         WorkEvent::Refused { reason, .. } => format!("**refused**: {}", text(reason)),
         WorkEvent::Published { pull, spend, .. } => format!("**in-review**: pull request #{pull} ({spend})"),
         WorkEvent::Failed { reason, .. } => format!("**failed**: {}", text(reason)),
-        WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} pass"),
+        WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} passed"),
         WorkEvent::Progress { text: what, .. } | WorkEvent::Activity { text: what, .. } => text(what),
-        WorkEvent::AgentStarted { agent, .. } => text(&format!("the agent `{agent}` begins")),
+        WorkEvent::AgentStarted { agent, .. } => text(&format!("starting agent `{agent}`")),
         WorkEvent::CreatesLabels { labels } => lacked_labels(labels),
         WorkEvent::Polled { issues, ready, .. } => format!("polled: {}, {ready} ready", count(*issues, "issue")),
     }
@@ -419,7 +419,7 @@ mod tests {
 
         ### Waiting
 
-        - #6: a person has to answer: UTC or local?
+        - #6: waiting for an answer: UTC or local?
         - #7: its pull request #9 waits for a review
 
         <details><summary>Every event</summary>
@@ -427,8 +427,8 @@ mod tests {
         | time | issue | event |
         |---|---|---|
         | 0.1 s | #1 | **assigned**: claimed by w, generation 1 |
-        | 0.2 s | #1 | checks on the base: 1 of 2 pass |
-        | 9.0 s | #1 | checks on the head: 1 of 2 pass |
+        | 0.2 s | #1 | checks on the base: 1 of 2 passed |
+        | 9.0 s | #1 | checks on the head: 1 of 2 passed |
         | 9.5 s | #1 | **in-review**: pull request #9 ($0.12, 1000 tokens, 1 min 1 s) |
         | 9.6 s | #1 | **in-review**: opened the pull request 9 |
         | 9.7 s | #2 | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
@@ -444,7 +444,7 @@ mod tests {
             told.annotations().into_iter().map(|one| format!("{:?} {}: {}", one.level, one.title, one.text)).collect();
         insta::assert_snapshot!(annotations.join("\n"), @r"
         Warning Hob: #2 is blocked: The agent needs an answer before it can continue. UTC | local?
-        Warning Hob: #3 is refused: `out` has read permission
+        Warning Hob: #3 was refused: `out` has read permission
         Error Hob: #4 failed: no route to <host>
         Warning Hob: issues are held back: #5: ann paused the repository
         Warning Hob: the checks fail on the base: #1: 1 of 2 checks pass before any change

@@ -16,7 +16,7 @@ const LINE_MAX: usize = 240;
 
 /// The labels that are created.
 pub(super) fn lacked_labels(labels: &[String]) -> String {
-    format!("creates {} that the repository lacks", count(labels.len(), "label"))
+    format!("creating {}", count(labels.len(), "missing label"))
 }
 
 /// A sentence with the number of issues that a poll found, and what holds all of them back.

@@ -131,7 +131,7 @@ fn no_setting_is_explained_that_is_not_there() {
         .filter_map(|cells| code(&cells[0]).map(str::to_owned))
         .filter(|key| !known.contains(key))
         .collect();
-    assert!(stale.is_empty(), "docs/settings.md explains what is no setting: {stale:?}");
+    assert!(stale.is_empty(), "docs/settings.md explains what is not a setting: {stale:?}");
 }
 
 #[test]

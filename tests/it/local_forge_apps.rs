@@ -96,7 +96,7 @@ async fn a_token_may_do_what_was_asked_for_and_nothing_else() {
     assert_eq!((refused.status, &refused.body["message"]), (403, &json!("Resource not accessible by integration")));
     assert_eq!(refused.headers["x-accepted-github-permissions"], "issues=write");
     assert_eq!(fixture.send(token, Method::GET, "/repos/wil/hidden", Value::Null).await.status, 404);
-    assert_eq!(fixture.send(token, Method::GET, "/user", Value::Null).await.status, 403, "it is no user");
+    assert_eq!(fixture.send(token, Method::GET, "/user", Value::Null).await.status, 403, "it is not a user");
     let folder = tempfile::tempdir().unwrap();
     fixture.git(folder.path(), &["clone", "-q", &fixture.clone_url(token), "w"]).await;
     let (ok, said) = fixture.git(&folder.path().join("w"), &["push", "origin", "HEAD:b"]).await;

@@ -212,7 +212,8 @@ fn the_compose_file_gives_no_rights_and_secrets_as_files() {
     }
     for (variable, value) in hob["environment"].as_hash().unwrap() {
         let (variable, value) = (variable.as_str().unwrap(), value.as_str().unwrap());
-        let secret = value.strip_prefix("/run/secrets/").unwrap_or_else(|| panic!("{variable} is no file of a secret"));
+        let secret =
+            value.strip_prefix("/run/secrets/").unwrap_or_else(|| panic!("{variable} is not the file of a secret"));
         assert!(variable.ends_with("_FILE"), "{variable}");
         assert!(hob["secrets"].as_vec().unwrap().iter().any(|given| given.as_str() == Some(secret)), "{secret}");
         assert!(compose["secrets"][secret]["file"].as_str().is_some(), "{secret}");

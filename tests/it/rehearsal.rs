@@ -62,7 +62,7 @@ async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_over_
     assert!(accounts[3]["routed"].as_str().unwrap().starts_with("security ("), "{}", accounts[3]["routed"]);
     assert_eq!(
         accounts[3]["handed_over"],
-        serde_json::json!(["security → docs: The README is to say which input is refused"])
+        serde_json::json!(["security → docs: The README should say which input is refused"])
     );
     assert!(states(&accounts[4])[0].starts_with("refused (`otto` has triage permission"));
     assert!(!home.path().join(".local").exists(), "a rehearsal leaves nothing behind");
@@ -83,7 +83,7 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
         "{said}"
     );
     insta::assert_snapshot!(told[told.find("It worked").unwrap()..], @r"
-    It worked: 4 pull requests, 1 merged, 1 after an answer, 1 handed over; 1 issue refused.
+    It worked: 4 pull requests, 1 merged, 1 after an answer, 1 handed off; 1 issue refused.
 
     Next:
       hob rehearse --repo PATH --issue FILE --agent NAME

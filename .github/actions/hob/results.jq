@@ -37,7 +37,7 @@ def usd: (map(.metrics | .spend.usd_micros + .running.usd_micros) | add // 0) / 
     minutes: (($result | objects | .attempt_minutes) // null),
     usd: (if $command == "status" then $rows | map(.usd // 0) | add // 0 else $sessions | usd end),
     exit: (
-      # An issue without a pull request is no failure of the job: a person is asked, or another run works on it.
+      # An issue without a pull request is not a failure of the job: a person is asked, or another run works on it.
       if $error and $error.exit == 8 and $result then 0
       elif $error then $error.exit
       elif $outcome == "failure" or ($result == null and ($ended | not)) then 1

@@ -3,7 +3,7 @@
 set -euo pipefail
 umask 077
 
-# What a value says is not repeated: it may come from whoever set the input.
+# What a value says is not repeated: it may come from anyone who set the input.
 refuse() {
   printf '::error title=Hob::%s\n' "$1"
   exit 2

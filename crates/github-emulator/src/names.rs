@@ -65,7 +65,7 @@ pub struct RepoName {
 
 /// A text that names no repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no repository: write `owner/name`")]
+#[error("`{0}` is not a repository: expected `owner/name`")]
 pub struct InvalidRepoName(String);
 
 impl RepoName {

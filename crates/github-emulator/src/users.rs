@@ -120,10 +120,10 @@ pub enum InvalidUser {
     #[error("write a user as LOGIN:TOKEN[:ROLE[:KIND]]")]
     Form,
     /// A login with characters no account has.
-    #[error("`{0}` is no login: letters, digits, `-`, `_` and a trailing `[bot]`")]
+    #[error("`{0}` is not a login: letters, digits, `-`, `_` and a trailing `[bot]`")]
     Login(String),
     /// A role GitHub does not have.
-    #[error("`{0}` is no role: none, read, triage, write, maintain or admin")]
+    #[error("`{0}` is not a role: none, read, triage, write, maintain or admin")]
     Role(String),
     /// Something other than a kind at the end.
     #[error("`{0}` is not a kind of account or token: bot, fine-grained or job")]

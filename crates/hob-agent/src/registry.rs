@@ -110,7 +110,7 @@ impl Registry {
     pub fn new(parts: AgentParts) -> Result<Self, AgentError> {
         match parts.agents.keys().find(|name| !is_name(name)) {
             Some(bad) => Err(AgentError::setup(format!(
-                "`{bad}` is no name for an agent: use a-z, 0-9, `_`, `-`, a letter first"
+                "`{bad}` is not an agent name: use a-z, 0-9, `_`, `-`, a letter first"
             ))),
             None => {
                 let models = Models::new(parts.model.clone(), parts.access.clone())

@@ -341,7 +341,7 @@ mod tests {
             ("[labels]\ntrigger = true", "`labels.trigger` cannot be used: it is `true`; write a text in quotes"),
             ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `yes`; write `never`"),
             ("[publish]\ndraft = 1", "`publish.draft` cannot be used: it is `1`; write a text in quotes"),
-            ("[publish]\ncommit_message = '{scope}: {title}'", "`{scope}` stands for nothing"),
+            ("[publish]\ncommit_message = '{scope}: {title}'", "unknown placeholder `{scope}`"),
             ("[publish]\nsigning = 'ssh'", "write the path of the key"),
             ("[publish]\nsigning = 'api'", "GitHub signs the commits of Apps only"),
             ("[publish]\nlabels = ['']", "a label has 1 to 50 characters"),

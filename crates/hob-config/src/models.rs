@@ -225,7 +225,7 @@ pub enum ModelName {
 
 /// A text that is not a model's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no model: write `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`")]
+#[error("`{0}` does not name a model: write `anthropic/MODEL`, `openai/MODEL` or `cassette/PATH`")]
 pub struct InvalidModelName(String);
 
 impl FromStr for ModelName {

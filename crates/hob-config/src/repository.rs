@@ -60,7 +60,7 @@ impl RepositorySettings {
             lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
         };
         if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
-            let reason = format!("`agents.{name}.{key}` is allowed only in the settings of whoever runs Hob");
+            let reason = format!("`agents.{name}.{key}` is allowed only in the settings of Hob's operator");
             return Err(RepositorySettingsError(reason));
         }
         // A known program gets a key, so the repository must not choose its file or insert arguments before Hob's.
@@ -69,7 +69,7 @@ impl RepositorySettings {
         if let Some((name, agent)) = settings.agents.iter().find(|(_, agent)| placed(agent)) {
             let backend = String::from(agent.backend);
             let reason = format!(
-                "`agents.{name}.command` with `backend = \"{backend}\"` is allowed only in the settings of whoever runs Hob"
+                "`agents.{name}.command` with `backend = \"{backend}\"` is allowed only in the settings of Hob's operator"
             );
             return Err(RepositorySettingsError(reason));
         }
@@ -80,7 +80,7 @@ impl RepositorySettings {
         }
         let plain = |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if let Some(bad) = settings.setup_key.iter().find(|path| path.is_empty() || !plain(path)) {
-            let reason = format!("`{bad}` in `setup_key` is no path within the repository");
+            let reason = format!("`{bad}` in `setup_key` is not a path within the repository");
             return Err(RepositorySettingsError(reason));
         }
         let agents = agents_over_ready(text).map_err(|error| RepositorySettingsError(error.to_string()))?;
@@ -106,9 +106,8 @@ mod tests {
     fn a_repository_leads_no_key_elsewhere() {
         let unknown =
             |line: usize, key: &str| format!("line {line} (`{key}`): unknown field `{}`", key.trim_matches(['[', ']']));
-        let mine = |key: &str| format!("`agents.a.{key}` is allowed only in the settings of whoever runs Hob");
-        let placed =
-            "`agents.a.command` with `backend = \"codex\"` is allowed only in the settings of whoever runs Hob";
+        let mine = |key: &str| format!("`agents.a.{key}` is allowed only in the settings of Hob's operator");
+        let placed = "`agents.a.command` with `backend = \"codex\"` is allowed only in the settings of Hob's operator";
         for (text, says) in [
             ("[model]\nbase_url = 'http://evil.example'", unknown(1, "[model]")),
             ("model.endpoints.openai.base_url = 'http://evil.example'", "unknown field `model`".to_owned()),
@@ -152,7 +151,7 @@ mod tests {
             ("checks = ['']", "empty"),
             ("[agents.a]\nenv = ['AWS_SECRET_ACCESS_KEY']", "agents.a.env"),
             ("setup = ['']", "a set-up step is empty"),
-            ("setup_key = ['../x']", "no path within the repository"),
+            ("setup_key = ['../x']", "not a path within the repository"),
             ("[agents.a]\nhosts = ['example.org']", "agents.a.hosts"),
             ("[agents.a]\nfetch_hosts = ['example.org']", "agents.a.fetch_hosts"),
             ("[agents.a]\nmcp = ['docs']", "agents.a.mcp"),

@@ -105,7 +105,7 @@ pub enum SecretFileError {
         name: String,
     },
     /// The value is not shown, because it may be the secret itself.
-    #[error("the variable `{name}_FILE` is no absolute path; the value itself belongs into `{name}`")]
+    #[error("the variable `{name}_FILE` must be an absolute path; the value itself belongs in `{name}`")]
     NoPath {
         /// The variable.
         name: String,
@@ -138,7 +138,7 @@ pub enum Fault {
     #[error("is empty")]
     Empty,
     /// Not UTF-8.
-    #[error("holds no text")]
+    #[error("is not text")]
     NoText,
     /// More than one value.
     #[error("has several lines, and a token or key is one")]
@@ -206,7 +206,7 @@ mod tests {
         for (bytes, what) in [
             (b" \n".to_vec(), "is empty"),
             (format!("{CANARY}\n{CANARY}").into_bytes(), "has several lines, and a token or key is one"),
-            ([CANARY.as_bytes(), b"\xff"].concat(), "holds no text"),
+            ([CANARY.as_bytes(), b"\xff"].concat(), "is not text"),
             (CANARY.repeat(MAX_BYTES / CANARY.len() + 1).into_bytes(), "has more than 65536 bytes"),
         ] {
             fs::write(&path, bytes).unwrap();
@@ -234,7 +234,8 @@ mod tests {
         let error = read(&both, PATIENCE).unwrap_err();
         assert_eq!(error, "the variables `GITHUB_TOKEN` and `GITHUB_TOKEN_FILE` are both set: remove one of them");
         let error = read(&[("GITHUB_TOKEN_FILE", Path::new(CANARY))], PATIENCE).unwrap_err();
-        let says = "the variable `GITHUB_TOKEN_FILE` is no absolute path; the value itself belongs into `GITHUB_TOKEN`";
+        let says =
+            "the variable `GITHUB_TOKEN_FILE` must be an absolute path; the value itself belongs in `GITHUB_TOKEN`";
         assert_eq!(error, says);
     }
 }

@@ -129,7 +129,7 @@ impl FromStr for IssueNumber {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.trim_start_matches('#').parse() {
             Ok(number) if number > 0 => Ok(Self(number)),
-            Ok(_) | Err(_) => Err(format!("`{text}` is no issue number: write for example `12`")),
+            Ok(_) | Err(_) => Err(format!("`{text}` is not an issue number such as `12`")),
         }
     }
 }
@@ -144,7 +144,7 @@ pub struct RepoName {
 
 /// A text that is not a repository's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no repository: write `owner/name`")]
+#[error("`{0}` is not a repository: expected `owner/name`")]
 pub struct InvalidRepoName(String);
 
 impl RepoName {

@@ -34,7 +34,7 @@ impl std::fmt::Debug for Image {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidImage {
     /// It is another kind of file.
-    #[error("it is no PNG, JPEG or WebP image")]
+    #[error("it is not a PNG, JPEG or WebP image")]
     Kind,
     /// It is too large a file.
     #[error("it has {0} bytes, more than {IMAGE_BYTES_MAX}")]

@@ -35,7 +35,7 @@ pub(crate) enum Refusal {
     Name(#[from] InvalidHost),
     #[error("this host and port are not on the list")]
     NotListed,
-    #[error("it resolves to {0}, which is no address of the internet")]
+    #[error("it resolves to {0}, which is not a public address")]
     Address(IpAddr),
     #[error("its name has no address")]
     NoAddress,

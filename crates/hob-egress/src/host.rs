@@ -30,7 +30,7 @@ enum Name {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHost {
     /// A pattern.
-    #[error("a host is named in full: `*` stands for nothing here")]
+    #[error("a host must be named in full: `*` is not a wildcard here")]
     Wildcard,
     /// `user@host`.
     #[error("a host has no user before it")]
@@ -45,7 +45,7 @@ pub enum InvalidHost {
     #[error("an IP address in this form is not accepted")]
     Number,
     /// An IP address where only a name is allowed.
-    #[error("an IP address is no host name: name it in `private_hosts`")]
+    #[error("an IP address is not a host name: list it in `private_hosts`")]
     Literal,
     /// Not a number from 1 to 65535.
     #[error("a port is a number from 1 to 65535")]
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_wildcard_is_refused_with_a_sentence() {
         let refused = "*.example.org".parse::<Host>().unwrap_err();
-        assert_eq!(refused.to_string(), "a host is named in full: `*` stands for nothing here");
+        assert_eq!(refused.to_string(), "a host must be named in full: `*` is not a wildcard here");
     }
 
     /// Attack corpus F69

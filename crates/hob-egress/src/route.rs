@@ -51,9 +51,9 @@ impl fmt::Debug for Auth {
 pub(crate) enum BadRoute {
     #[error("the route's name `{0}` is not made of small letters, digits and `-`")]
     Name(String),
-    #[error("the key of the route `{0}` has characters that no key has")]
+    #[error("the key of the route `{0}` has invalid characters")]
     Key(String),
-    #[error("the address of the route `{0}` is no `http` address without a query")]
+    #[error("the address of the route `{0}` must be an `http` address without a query")]
     Upstream(String),
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn read(text: &str) -> Result<Image, String> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
         let rest = rest.trim();
         match word.to_ascii_uppercase().as_str() {
-            // What stands before the last stage is not in the image.
+            // Lines before the last stage do not affect the image.
             "FROM" => (workdir, copies, environment, runs) = ("/".into(), Vec::new(), BTreeMap::new(), None),
             "WORKDIR" => workdir = normal(&workdir.join(rest)),
             "COPY" | "ADD" => copies.extend(copied(rest, &workdir)?),

@@ -1,4 +1,4 @@
-//! The tasks of a path, of whatever format.
+//! The tasks of a path, in any format.
 
 use std::{fs, path::Path};
 
@@ -7,7 +7,7 @@ use crate::{EvalError, Found, SweBenchParts, Unusable, harbor, swe_bench};
 /// Folders between the one that is named and a task's.
 const DEPTH_MAX: usize = 3;
 
-/// The tasks of `path`: a task's folder, a folder of such, or a file of SWE-bench's instances. `assume_built`: this machine has what the
+/// The tasks of `path`: a task's folder, a folder of tasks, or a file of SWE-bench's instances. `assume_built`: this machine has what the
 /// `RUN` lines of Dockerfiles would install.
 ///
 /// # Errors

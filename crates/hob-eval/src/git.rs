@@ -1,4 +1,4 @@
-//! git on this machine's own files, for whoever runs the evaluation: nobody's configuration, no hook, no way out.
+//! git on this machine's own files, for the evaluation: without configuration, hooks or network.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -77,7 +77,7 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
     let environment: BTreeMap<String, String> = image.environment.into_iter().chain(file.environment.env).collect();
     let variables = environment.values().chain(file.verifier.env.values());
     if let Some(value) = variables.into_iter().find(|value| value.contains("${")) {
-        return Err(format!("it wants a variable of whoever runs it: `{value}`"));
+        return Err(format!("it needs a variable of the caller's environment: `{value}`"));
     }
     Ok(Task {
         name: name.to_owned(),
@@ -148,5 +148,5 @@ fn copy(context: &Path, copied: Copied) -> Result<(PathBuf, PathBuf), String> {
 
 fn seconds(given: f64) -> Result<Duration, String> {
     let time = Duration::try_from_secs_f64(given).ok().filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("`{given}` is no time in seconds"))
+    time.ok_or_else(|| format!("`{given}` is not a time in seconds"))
 }

@@ -179,7 +179,7 @@ impl Comparison {
 /// The two-sided probability of a split as uneven as this, where each side is equally likely.
 fn exact(first: usize, second: usize) -> f64 {
     let (all, least) = (first + second, first.min(second));
-    // The terms of the binomial distribution, by their logarithms: a factorial of some hundred tasks is no number any more.
+    // The terms of the binomial distribution, by their logarithms: the factorial of a few hundred tasks overflows.
     let mut log_term = -(all as f64) * std::f64::consts::LN_2;
     let mut sum = log_term.exp();
     for k in 0..least {

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{EvalError, Task, git::Git, task::Files};
 
-/// What one trial stands on; it is removed with this.
+/// The folders of one trial; they are removed with this.
 #[derive(Debug)]
 pub struct Scratch {
     place: TempDir,

@@ -19,11 +19,11 @@ use crate::{
     task::{Files, TestPatch, Tests, TestsKind, is_plain, quoted},
 };
 
-/// Where a repository stands for its tests, as in the dataset's own images.
+/// The path of a repository for its tests, as in the dataset's own images.
 const WORKDIR: &str = "/testbed";
 /// Bytes of a line.
 const LINE_MAX: usize = 16 << 20;
-/// What stands for the names of tests in a command.
+/// The placeholder of the tests' names in a command.
 const NAMES: &str = "{tests}";
 
 /// What instances need beside their file.
@@ -31,7 +31,7 @@ const NAMES: &str = "{tests}";
 pub struct SweBenchParts {
     /// The folder with the repositories, each as `OWNER__NAME`, `OWNER/NAME` or `NAME`.
     pub repositories: Option<PathBuf>,
-    /// The command that runs tests; `{tests}` stands for their names.
+    /// The command that runs tests; `{tests}` is replaced by their names.
     pub test_command: Option<String>,
     /// How long the tests of one instance may take.
     pub tests_time: Duration,
@@ -72,7 +72,9 @@ pub(crate) fn read(path: &Path, parts: &SweBenchParts, found: &mut Found) -> Res
         return Err(EvalError::Unfit(why.to_owned()));
     };
     if !command.contains(NAMES) {
-        return Err(EvalError::Unfit(format!("the test command has no `{NAMES}`, which stands for the tests' names")));
+        return Err(EvalError::Unfit(format!(
+            "the test command must contain `{NAMES}`, the place of the tests' names"
+        )));
     }
     let file = fs::File::open(path).map_err(EvalError::at("read", path))?;
     for (at, line) in BufReader::new(file).split(b'\n').enumerate() {
@@ -87,7 +89,7 @@ pub(crate) fn read(path: &Path, parts: &SweBenchParts, found: &mut Found) -> Res
             continue;
         }
         match serde_json::from_slice::<Instance>(&line) {
-            Err(error) => found.unusable.push(unusable(number, format!("it is no instance: {error}"))),
+            Err(error) => found.unusable.push(unusable(number, format!("it is not an instance: {error}"))),
             Ok(instance) => {
                 let name = instance.instance_id.clone();
                 match task(instance, repositories, command, parts.tests_time) {
@@ -107,7 +109,7 @@ fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) 
         return Err("its `instance_id` may have letters, digits, `-`, `_`, `.` and `+` only".to_owned());
     }
     if base_commit.len() < 40 || !base_commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err("its `base_commit` is no commit's id".to_owned());
+        return Err("its `base_commit` is not a commit id".to_owned());
     }
     if fail_to_pass.is_empty() {
         return Err("its `FAIL_TO_PASS` names no test".to_owned());

@@ -20,7 +20,7 @@ pub struct Task {
     pub name: String,
     /// What is wanted, for the agent.
     pub instruction: String,
-    /// Where the folder stands for the tests, and for an agent in a box.
+    /// The folder's path for the tests, and for an agent in a box.
     pub workdir: PathBuf,
     /// The time that the agent has by the task; none: it names none.
     pub time: Option<Duration>,
@@ -100,7 +100,7 @@ pub(crate) fn text(path: &Path) -> Result<String, String> {
     };
     let kind = path.symlink_metadata().map_err(why)?;
     if !kind.is_file() {
-        return Err(format!("`{}` is no file", path.display()));
+        return Err(format!("`{}` is not a file", path.display()));
     }
     let mut text = String::new();
     fs::File::open(path).map_err(why)?.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(why)?;

@@ -52,7 +52,7 @@ impl Connection {
         let login = match (self.ask_login().await, own.take()) {
             (Ok(login), _) => login,
             (Err(error), Some((_, login))) => {
-                tracing::debug!(%error, "the login could not be asked for again, the last one stands: {error}");
+                tracing::debug!(%error, "cannot ask for the login again, keeping the last one: {error}");
                 login
             }
             (Err(error), None) => return Err(error),

@@ -110,7 +110,7 @@ impl Comments<'_> {
     async fn list(self, issue: IssueNumber, filter: &str) -> Result<Vec<Comment>, ForgeError> {
         let path = self.forge.path(&format!("/issues/{issue}/comments?per_page=100{filter}"));
         let purpose = IssuesRead.to("read the issue's comments");
-        let found: Vec<CommentWire> = self.forge.get_all(&path, purpose, "go on in a new issue").await?;
+        let found: Vec<CommentWire> = self.forge.get_all(&path, purpose, "continue in a new issue").await?;
         Ok(found.into_iter().map(Comment::from).collect())
     }
 

@@ -17,7 +17,7 @@ pub enum ForgeError {
     },
     /// The API's address is not valid.
     #[error(
-        "GITHUB_API_URL is `{0}`, and that is no address of an API: write for example `https://HOST/api/v3`, without a name or a \
+        "GITHUB_API_URL is `{0}`, which is not the address of an API such as `https://HOST/api/v3`, without a name or a \
          password in it"
     )]
     NoAddress(String),
@@ -89,7 +89,7 @@ pub enum ForgeError {
         what: String,
     },
     /// The repository is archived and read-only.
-    #[error("the repository {0} is archived, so nobody can write to it: unarchive it, or take Hob off it")]
+    #[error("the repository {0} is archived and read-only: unarchive it, or stop running Hob on it")]
     Archived(RepoName),
     /// The repository has no commit yet.
     #[error("the repository {0} is empty: push a first commit to its default branch")]
@@ -118,7 +118,7 @@ pub enum ForgeError {
     },
     /// One of Hob's own refs does not move although it is where it was read: the obstacle is permanent.
     #[error(
-        "the forge refuses to {what} with status {status} though nobody else has moved `{reference}` ({message}): delete a ref \
+        "the forge refuses to {what} with status {status} though no one else has moved `{reference}` ({message}): delete a ref \
          that is in its way, above or below it, or let the token's account past the rule that covers it"
     )]
     Obstructed {
@@ -253,8 +253,7 @@ impl ForgeError {
 }
 
 fn renamed(to: &Option<RepoName>) -> String {
-    to.as_ref()
-        .map_or_else(|| "name it as the forge does now".to_owned(), |name| format!("it is `{name}` now, so name it so"))
+    to.as_ref().map_or_else(|| "use its new name".to_owned(), |name| format!("use its new name, `{name}`"))
 }
 
 fn after_colon(advice: &Option<String>) -> String {

@@ -367,8 +367,8 @@ fn readable(entry: serde_json::Value) -> Result<IssueWire, Option<(IssueNumber, 
 /// How a person creates the event that was not found.
 fn anew(kind: LabelEventKind, label: &str) -> String {
     match kind {
-        LabelEventKind::Labeled => format!("take the label `{label}` off the issue and put it on again"),
-        LabelEventKind::Unlabeled => format!("put the label `{label}` on the issue and take it off again"),
+        LabelEventKind::Labeled => format!("remove the label `{label}` from the issue and add it again"),
+        LabelEventKind::Unlabeled => format!("add the label `{label}` to the issue and remove it again"),
     }
 }
 

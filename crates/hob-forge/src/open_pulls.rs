@@ -246,7 +246,7 @@ impl PullWire {
         said
     }
 
-    /// What may be corrections. Only what begins a thread stands for itself: a reply may be about what somebody else said.
+    /// What may be corrections. Only the first comment of a thread can be read by itself: a reply may be about another comment.
     fn remarks(&self) -> Vec<Remark> {
         let reviews = self.reviews.iter().flat_map(|list| list.nodes.iter().flatten());
         let reviews = reviews.map(|review| {
@@ -366,7 +366,7 @@ impl Pulls<'_> {
         let query = format!(
             "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {FIELDS}"
         );
-        let purpose = PullRequestsRead.to("read what stands on the pull requests");
+        let purpose = PullRequestsRead.to("read the pull requests' reviews and comments");
         let mut answered = self.forge.connection().query(&query, Value::Object(variables), purpose).await?;
         let unreadable =
             |error: serde_json::Error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() };

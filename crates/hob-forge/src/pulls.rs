@@ -266,7 +266,7 @@ impl Pulls<'_> {
     }
 
     /// Opens the pull request of a branch that belongs to no issue, or brings the one that is open up to date. There is no lease
-    /// that could fence it: an operator asks for it once, or whoever has the turn in the repository's ledger.
+    /// that could fence it: an operator asks for it once, or the worker that has the turn in the repository's ledger.
     ///
     /// # Errors
     /// [`ForgeError`] of a call.

@@ -70,7 +70,7 @@ struct ChangedFileWire {
 enum NotText {
     #[error("the file is too large")]
     TooLarge,
-    #[error("it is no base64: {0}")]
+    #[error("it is not base64: {0}")]
     Base64(#[source] base64::DecodeError),
     #[error("the file is not UTF-8: {0}")]
     Utf8(#[source] std::string::FromUtf8Error),

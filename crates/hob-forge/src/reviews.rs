@@ -120,7 +120,7 @@ impl Reviews<'_> {
     pub async fn all(self) -> Result<Vec<Review>, ForgeError> {
         let path = self.forge.path(&format!("/pulls/{}/reviews?per_page=100", self.pull));
         let purpose = PullRequestsRead.to("read the reviews");
-        let found: Vec<ReviewWire> = self.forge.get_all(&path, purpose, "go on in a new pull request").await?;
+        let found: Vec<ReviewWire> = self.forge.get_all(&path, purpose, "continue in a new pull request").await?;
         let submitted = |wire: ReviewWire| {
             let verdict = match wire.state.as_str() {
                 "APPROVED" => ReviewVerdict::Approved,
@@ -145,7 +145,7 @@ impl Reviews<'_> {
     pub async fn remarks(self) -> Result<Vec<LineRemark>, ForgeError> {
         let path = self.forge.path(&format!("/pulls/{}/comments?per_page=100", self.pull));
         let purpose = PullRequestsRead.to("read the comments on lines");
-        let found: Vec<RemarkWire> = self.forge.get_all(&path, purpose, "go on in a new pull request").await?;
+        let found: Vec<RemarkWire> = self.forge.get_all(&path, purpose, "continue in a new pull request").await?;
         Ok(found.into_iter().map(LineRemark::from).collect())
     }
 

@@ -108,7 +108,7 @@ impl Staging<'_> {
     /// [`ForgeError`] of the write.
     pub async fn remove(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/git/{}", self.name()));
-        let purpose = ContentsWrite.to("remove a ref of work that is no branch");
+        let purpose = ContentsWrite.to("remove a ref of work that is not on a branch");
         match self.forge.write_held::<Value>(lease, Method::DELETE, &path, &Value::Null, purpose).await {
             Err(error) if error.is_not_found() || error.is_refusal(422, "Reference does not exist") => Ok(()),
             result => result.map(drop),

@@ -100,6 +100,6 @@ impl SubIssues<'_> {
     }
 
     async fn list(self, path: &str, what: &str) -> Result<Vec<OpenedIssue>, ForgeError> {
-        self.forge.get_all(&self.forge.path(path), IssuesRead.to(what), "go on in a new issue").await
+        self.forge.get_all(&self.forge.path(path), IssuesRead.to(what), "continue in a new issue").await
     }
 }

@@ -255,7 +255,7 @@ impl Transport {
         most: usize,
         what: &str,
     ) -> Result<Vec<u8>, ForgeError> {
-        let unreadable = || ForgeError::Unreadable { what: what.to_owned(), source: "the address is none".into() };
+        let unreadable = || ForgeError::Unreadable { what: what.to_owned(), source: "the address is not valid".into() };
         // octocrab would read a path as one of the API, and would use its own sign-in.
         let url =
             url::Url::parse(address).ok().filter(|url| matches!(url.scheme(), "https" | "http") && url.has_host());

@@ -10,7 +10,7 @@ const NOTICEABLE: Duration = Duration::from_secs(5);
 /// Waits before another try, and logs a wait that people would notice.
 pub(super) async fn wait(error: &ForgeError, pause: Duration) {
     if pause < NOTICEABLE {
-        tracing::debug!(%error, wait_ms = pause.as_millis(), "another try follows: {error}");
+        tracing::debug!(%error, wait_ms = pause.as_millis(), "trying again: {error}");
     } else {
         tracing::warn!(%error, wait_seconds = pause.as_secs(), "waiting {} s: {error}", pause.as_secs());
     }

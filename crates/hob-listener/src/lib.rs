@@ -1,12 +1,12 @@
 //! System calls that wait for an answer: the kernel's seccomp user notification, `seccomp_unotify(2)`.
 //!
 //! - Flow: a thread installs a filter by [`Listener::install`]. From then on each call of its children, and of its own, that
-//!   the filter answers with [`NOTIFY`] stands still until somebody who has the listener answers it: with a value, with an
+//!   the filter answers with [`NOTIFY`] waits until a process that has the listener answers it: with a value, with an
 //!   error or with a descriptor.
 //! - Guarantees: a signal that does not end the caller does not make it call twice. A call whose listener is gone fails with
 //!   `ENOSYS`.
 //! - Assumptions: Linux 5.19; the thread can get no new privileges.
-//! - Caveats: what a caller's memory holds can change at any time: whoever lets a call [continue](Answer::Continues) after
+//! - Caveats: what a caller's memory holds can change at any time: a supervisor that lets a call [continue](Answer::Continues) after
 //!   having looked at it has decided nothing.
 //!
 //! Leaves out: which calls those are, and what is answered. This is the one crate with unsafe code.
@@ -68,7 +68,7 @@ impl Listener {
     /// Installs the filter for this thread and all that comes from it. It cannot be taken away.
     ///
     /// # Errors
-    /// The system's, where the filter is no filter, or where another above this one has a listener already.
+    /// The system's, if the filter is not valid, or if another one above it already has a listener.
     pub fn install(filter: &[Instruction]) -> io::Result<Self> {
         let len = u16::try_from(filter.len()).map_err(|_| Errno::TOOBIG)?;
         let program = libc::sock_fprog { len, filter: filter.as_ptr().cast_mut() };
@@ -88,7 +88,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Lets the caller and whoever answers take turns on one processor, as only one of them has something to do: neither waits for
+    /// Lets the caller and the one that answers take turns on one processor, as only one of them has something to do: neither waits for
     /// another processor to wake. Before Linux 6.6 there is no such flag.
     fn answers_at_once(&self) {
         /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP` of `linux/seccomp.h`.

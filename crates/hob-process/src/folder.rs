@@ -1,4 +1,4 @@
-//! A folder that a child may have written, held by its descriptor: operations apply to this folder, whatever happens to
+//! A folder that a child may have written, held by its descriptor: operations apply to this folder, no matter what happens to
 //! its path meanwhile, and no link leads out of it.
 
 use std::{

@@ -79,7 +79,7 @@ impl std::fmt::Display for Exit {
         match self {
             Self::Code(code) => write!(f, "exit code {code}"),
             Self::Signal(signal) => write!(f, "signal {signal}"),
-            Self::Deadline => f.write_str("out of time"),
+            Self::Deadline => f.write_str("timed out"),
             Self::Cancelled => f.write_str("cancelled"),
         }
     }

@@ -48,7 +48,8 @@ fn no_namespaces(has_bubblewrap: bool, setting: &dyn Fn(&str) -> Option<String>)
     }
     if is("kernel/unprivileged_userns_clone", "0") {
         return Some(
-            "root alone makes user namespaces; `sudo sysctl kernel.unprivileged_userns_clone=1` lets others".to_owned(),
+            "only root may make user namespaces; `sudo sysctl kernel.unprivileged_userns_clone=1` lets others"
+                .to_owned(),
         );
     }
     is("kernel/apparmor_restrict_unprivileged_userns", "1").then(|| {

@@ -121,7 +121,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
             &mut text,
             "\nThe base branch has moved on since that work began, and the two do not merge by themselves. Resolve this \
              first: keep what each side wants, and leave no line of a marker (`<<<<<<<`, `=======`, `>>>>>>>`). The \
-             base's version stands first between the markers.\n",
+             base's version comes first between the markers.\n",
         );
         let list: Vec<String> = parts.conflicts.iter().map(|conflict| format!("- {conflict}")).collect();
         push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));

@@ -105,12 +105,12 @@ pub fn dashboard_text(board: &Board<'_>) -> String {
 
 fn with(board: &Board<'_>, shown: usize) -> String {
     let mut text = format!(
-        "{DASHBOARD_MARK}\nHob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, \
-         once, if your account has the permission `{}`. What else is written here is lost.\n",
+        "{DASHBOARD_MARK}\nHob keeps this page up to date, with at most one edit a minute. Tick a box and Hob does it \
+         once, if your account has the permission `{}`. Other edits of this page are lost.\n",
         board.permission
     );
     for trouble in &board.trouble {
-        text.push_str(&format!("\n**Nothing begins**: {}\n", line(trouble, REASON_MAX)));
+        text.push_str(&format!("\n**No work begins**: {}\n", line(trouble, REASON_MAX)));
     }
     if let Some(pause) = board.repository.and_then(|record| record.paused.as_ref()) {
         let why =
@@ -119,7 +119,7 @@ fn with(board: &Board<'_>, shown: usize) -> String {
     }
     if let Some(refused) = board.refused.filter(|refused| board.now < refused.at + REFUSAL_SHOWN) {
         text.push_str(&format!(
-            "\n**A tick did not count** at {}: {}.\n",
+            "\n**A tick was ignored** at {}: {}.\n",
             minute(refused.at),
             line(&refused.why, REASON_MAX)
         ));
@@ -150,7 +150,7 @@ fn with(board: &Board<'_>, shown: usize) -> String {
         }
     }
     if !any {
-        text.push_str("\nNo issue asks for work.\n");
+        text.push_str("\nNo issue is waiting for work.\n");
     }
     text.push_str(&profiles(board.planned.iter().filter_map(|planned| planned.issue.record.as_ref())));
     text.push_str(&board.repository.map(|record| times(&record.durations)).unwrap_or_default());
@@ -303,9 +303,9 @@ mod tests {
     fn a_repository_without_work_says_so() {
         insta::assert_snapshot!(dashboard_text(&board(&[], None)), @r"
         <!-- hob:dashboard -->
-        Hob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, once, if your account has the permission `write`. What else is written here is lost.
+        Hob keeps this page up to date, with at most one edit a minute. Tick a box and Hob does it once, if your account has the permission `write`. Other edits of this page are lost.
 
-        No issue asks for work.
+        No issue is waiting for work.
         ");
     }
 
@@ -365,11 +365,11 @@ mod tests {
         board.unreadable = vec![(IssueNumber(10), "Odd", "its ledger is of a newer Hob")];
         insta::assert_snapshot!(dashboard_text(&board).replace('\u{200b}', "~"), @r"
         <!-- hob:dashboard -->
-        Hob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, once, if your account has the permission `write`. What else is written here is lost.
+        Hob keeps this page up to date, with at most one edit a minute. Tick a box and Hob does it once, if your account has the permission `write`. Other edits of this page are lost.
 
         **All work is paused** by ann: see @~ops
 
-        **A tick did not count** at 1970-01-03 23:59 UTC: `rob` has the permission `read`.
+        **A tick was ignored** at 1970-01-03 23:59 UTC: `rob` has the permission `read`.
 
         ### Blocked (2)
 

@@ -122,8 +122,8 @@ impl Notification<'_> {
                 let question = self.record.blocked.as_ref().map(|blocked| blocked.question.as_str());
                 format!("blocked, a person is needed. {}", title(question.unwrap_or_default(), QUESTION_MAX))
             }
-            NotifyEvent::InReview => "the work waits for a review.".to_owned(),
-            NotifyEvent::Done => "the work is over.".to_owned(),
+            NotifyEvent::InReview => "its pull request waits for a review.".to_owned(),
+            NotifyEvent::Done => "the work is finished.".to_owned(),
             NotifyEvent::BudgetWarning => {
                 let percent = (self.used * 100.0).floor();
                 format!("{percent:.0}% of the issue's budget is used: {}.", self.record.spend)
@@ -260,7 +260,7 @@ mod tests {
             ..record_at(State::InReview)
         };
         let review = told(&review, &repo, "Fix it").slack();
-        insta::assert_snapshot!(review["text"].as_str().unwrap(), @"acme/site <https://forge/acme/site/issues/1|#1 Fix it> (<https://forge/acme/site/pull/9|pull request 9>): the work waits for a review.");
+        insta::assert_snapshot!(review["text"].as_str().unwrap(), @"acme/site <https://forge/acme/site/issues/1|#1 Fix it> (<https://forge/acme/site/pull/9|pull request 9>): its pull request waits for a review.");
     }
 
     #[test]

@@ -122,13 +122,13 @@ fn open(report: &PullReport<'_>) -> String {
     if !unasked.is_empty() {
         let files = paths(unasked.iter().copied());
         open.push(format!(
-            "Whoever only installs, builds, commits or opens this runs what these files name or bring in: {files}. Look there first."
+            "Installing, building, committing or opening this change runs code that these files name or bring in: {files}. Read them first."
         ));
     }
     if !report.conflicts.is_empty() {
         let files = paths(report.conflicts.iter().map(|file| file.path.as_str()));
         open.push(format!(
-            "The base branch had changed the same places meanwhile, and the agent resolved that in {files}: look there first."
+            "The base branch had changed the same places meanwhile, and the agent resolved the conflicts in {files}: look there first."
         ));
     }
     if let Some(plan) = report.record.approved_plan() {
@@ -187,7 +187,7 @@ fn background(report: &PullReport<'_>) -> String {
     let record = report.record;
     let actor = record.trigger.as_ref().map_or_else(|| "A maintainer".to_owned(), |trigger| person(&trigger.actor));
     let mut text =
-        format!("{actor} put the issue “{}” into Hob's hands.\n", inert_line(&title(report.issue_title, 200)));
+        format!("{actor} asked Hob to work on the issue “{}”.\n", inert_line(&title(report.issue_title, 200)));
     if let Some(answer) = &record.answer {
         // A paragraph of its own, so that a back-tick in the title has no partner here.
         line(&mut text, &format!("\n{} answered: {}", person(&answer.actor), quoted(&answer.text)));
@@ -385,7 +385,7 @@ mod tests {
 
         <details><summary>Why, cost and limits</summary>
 
-        A maintainer put the issue “Fix [it] @<zwsp>all” into Hob's hands.
+        A maintainer asked Hob to work on the issue “Fix [it] @<zwsp>all”.
 
         `ann` answered: “use UTC ``` from now on”
 
@@ -458,7 +458,7 @@ mod tests {
                 template,
             })
         };
-        let merged = "The base branch had changed the same places meanwhile, and the agent resolved that in `src/a.rs`: look \
+        let merged = "The base branch had changed the same places meanwhile, and the agent resolved the conflicts in `src/a.rs`: look \
                       there first.";
         assert_eq!(says(&red_to_green()), merged);
         let unproven = format!("{merged} No check has run this change: try it before you merge it.");
@@ -491,8 +491,8 @@ mod tests {
         });
         assert_eq!(
             said,
-            "Whoever only installs, builds, commits or opens this runs what these files name or bring in: \
-             `package.json`, `build.rs`. Look there first. `main` has moved on from 1111111111 to 2222222222 since these checks ran: run them again \
+            "Installing, building, committing or opening this change runs code that these files name or bring in: \
+             `package.json`, `build.rs`. Read them first. `main` has moved on from 1111111111 to 2222222222 since these checks ran: run them again \
              before you merge."
         );
     }
@@ -578,7 +578,7 @@ mod tests {
 
         | check | base | head |
         |---|---|---|
-        | `make` | not run | out of time after 2 s (`checks.time`) |
+        | `make` | not run | timed out after 2 s (`checks.time`) |
 
         ## Open
 
@@ -599,7 +599,7 @@ mod tests {
         \u{1b}[31m
         ```
 
-        `slow`: out of time after 2 s (`checks.time`)
+        `slow`: timed out after 2 s (`checks.time`)
         ");
     }
 }

@@ -15,7 +15,7 @@ pub fn question_mark(blocked: &Blocked) -> String {
 pub fn question_body(blocked: &Blocked, person: &str, status: &str) -> String {
     let question = clip(blocked.question.trim(), SHOWN);
     format!(
-        "{}\n@{person}, this issue is blocked and waits for an answer: {}\n\n[Why, and how to answer]({status})\n",
+        "{}\n@{person}, this issue is blocked and needs an answer: {}\n\n[Why, and how to answer]({status})\n",
         question_mark(blocked),
         inert_line(&question),
     )
@@ -43,7 +43,7 @@ mod tests {
         let blocked = reason.blocked(Timestamp::from_timestamp(77, 0).unwrap());
         insta::assert_snapshot!(question_body(&blocked, "ann", "https://forge/x"), @"
         <!-- hob:question 77 -->
-        @ann, this issue is blocked and waits for an answer: UTC or local?
+        @ann, this issue is blocked and needs an answer: UTC or local?
 
         [Why, and how to answer](https://forge/x)
         ");

@@ -33,7 +33,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(
             &mut text,
             &format!(
-                "\nNothing was done. Somebody with write access to this repository can remove the label `{}` and add it \
+                "\nNothing was done. Someone with write access to this repository can remove the label `{}` and add it \
                  again.",
                 rules.trigger
             ),
@@ -49,7 +49,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         let used_up = budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
         if let Some(exhausted) = used_up {
             let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
-            line(&mut text, &format!("\nThe issue's budget is used up: before an answer can help, {raise}."));
+            line(&mut text, &format!("\nThe issue's budget is used up: first {raise}, then answer."));
         }
         let ways = ways(blocked.kind, record, rules.blocked);
         line(&mut text, &format!("\n{}", ways.first));
@@ -104,7 +104,7 @@ fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
     }
     if !told.red_on_base.is_empty() {
         let fails = failing(&told.red_on_base);
-        says.push(format!("On the base branch, too, {fails}: no work begins for that{stays}."));
+        says.push(format!("On the base branch, too, {fails}, so Hob does not work on that{stays}."));
     }
     if !told.undecided.is_empty() && is_draft {
         let unclear = capitalized(&no_verdict(&told.undecided));
@@ -236,7 +236,7 @@ fn headline(record: &Record) -> String {
         }
         State::Assigned | State::InProgress if record.review.is_under_way() => {
             let events = inert_line(&events_in_words(&record.review.round));
-            format!("**In progress**: an agent works on what came back on {pull}: {events}.")
+            format!("**In progress**: an agent works on what happened on {pull}: {events}.")
         }
         State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
         State::InProgress => "**In progress**: an agent works on it.".to_owned(),
@@ -250,7 +250,7 @@ fn headline(record: &Record) -> String {
             None => "**Blocked**: a person is needed.".to_owned(),
         },
         State::Done if let Some(comment) = record.report => {
-            format!("**Done**: the [report](#issuecomment-{comment}) stands below.")
+            format!("**Done**: the [report](#issuecomment-{comment}) is below.")
         }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
@@ -318,8 +318,7 @@ mod tests {
             blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
             ..record(State::Blocked)
         };
-        let says =
-            "The issue's budget is used up: before an answer can help, raise `limits.usd_per_issue` in Hob's settings.";
+        let says = "The issue's budget is used up: first raise `limits.usd_per_issue` in Hob's settings, then answer.";
         let failed = hob_domain::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
         assert!(status_body(&blocked(failed), &rules()).contains(says));
         let exhausted = hob_domain::Exhausted::Money(5_000_000);
@@ -331,7 +330,7 @@ mod tests {
     #[test]
     fn an_issue_whose_result_is_a_comment_links_it() {
         let body = status_body(&Record { report: Some(hob_domain::CommentId(9)), ..record(State::Done) }, &rules());
-        assert!(body.contains("**Done**: the [report](#issuecomment-9) stands below."));
+        assert!(body.contains("**Done**: the [report](#issuecomment-9) is below."));
     }
 
     #[test]
@@ -363,13 +362,13 @@ mod tests {
 
         **Question**: UTC or local?
 
-        Reply here, and the agent goes on with your answer.
+        Reply here, and the agent continues with your answer.
 
         <details><summary>Other answers, cost and history</summary>
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+        - `/hob retry`, or removing the label `blocked`, leaves the decision to the agent.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · spent 1 min 1 s · `hob history 7` prints each step
@@ -416,7 +415,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob retry`, or removing the label `blocked`, lets the agent continue without it.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -450,7 +449,7 @@ mod tests {
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
         <!-- hob:status -->
-        **In progress**: an agent works on what came back on #9: changes requested, 2 comments on lines.
+        **In progress**: an agent works on what happened on #9: changes requested, 2 comments on lines.
 
         2 of 2 checks pass
 
@@ -459,9 +458,9 @@ mod tests {
 
         The workflows of #9 wait for a maintainer's approval, and the pull request stays a draft meanwhile: press **Approve workflows to run** on [the pull request](https://example.org/acme/site/pull/9). Every push by Hob needs a new approval as long as Hob works with a job's own token; with a GitHub App or a fine-grained token, the workflows run by themselves.
 
-        On the base branch, too, the checks `lint <b>`, `e2e` fail: no work begins for that, and the pull request stays a draft meanwhile.
+        On the base branch, too, the checks `lint <b>`, `e2e` fail, so Hob does not work on that, and the pull request stays a draft meanwhile.
 
-        No verdict can be seen of `slow`: the pull request stays a draft. Mark it ready by hand once you know.
+        No verdict of `slow` can be seen: the pull request stays a draft. Mark it ready by hand once you know.
 
         The token lacks `checks: read`, so Hob cannot see all checks, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the pull request ready by hand once you know.
 
@@ -509,7 +508,7 @@ mod tests {
         <!-- hob:status -->
         **Refused**: `otto` has triage permission.
 
-        Nothing was done. Somebody with write access to this repository can remove the label `code` and add it again.
+        Nothing was done. Someone with write access to this repository can remove the label `code` and add it again.
 
         == retry
         <!-- hob:status -->
@@ -594,13 +593,13 @@ mod tests {
 
         **Question**: UTC or local?
 
-        Reply here, and the agent goes on with your answer.
+        Reply here, and the agent continues with your answer.
 
         <details><summary>Other answers, cost and history</summary>
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+        - `/hob retry`, or removing the label `blocked`, leaves the decision to the agent.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -622,13 +621,13 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+        - `/hob retry`, or removing the label `blocked`, lets the agent continue without it.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
 
         == PlanProposed
-        The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`.
+        The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `limits.usd_per_issue`.
 
         **Plan**: Accept empty files.
 
@@ -644,7 +643,7 @@ mod tests {
 
         - Is a file of blanks empty, too?
 
-        **Question**: Should the work begin by this plan?
+        **Question**: Should the agent follow this plan?
 
         Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
 
@@ -652,7 +651,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, asks for a new plan.
+        - `/hob retry`, or removing the label `blocked`, asks for a new plan.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -670,9 +669,9 @@ mod tests {
 
         </details>
 
-        **Question**: What should the agent do about this?
+        **Question**: How should the agent fix the failed checks?
 
-        Reply here with a hint, and the agent goes on from its work so far.
+        Reply here with a hint, and the agent continues from its work so far.
 
         branch [`hob/7-x`](https://example.org/acme/site/tree/hob/7-x)
 
@@ -680,7 +679,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+        - `/hob retry`, or removing the label `blocked`, lets the agent try again unchanged.
         - `/hob cancel` ends the work on this issue. The work so far stays on `hob/7-x`.
 
         attempt 1 · `hob history 7` prints each step
@@ -698,25 +697,25 @@ mod tests {
 
         </details>
 
-        **Question**: Can you mend the base branch?
+        **Question**: Can you fix the base branch?
 
-        Once it is mended, comment `/hob retry`: Hob starts from it.
+        Once it is fixed, comment `/hob retry`: Hob starts from the fixed branch.
 
         <details><summary>Other answers, cost and history</summary>
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
 
         == MergeConflict
-        The branch conflicts with today's `main`, and the agent did not resolve that:
+        The branch conflicts with `main` in these files, and the agent did not resolve that:
 
         - `src/a.rs`: both changed the same lines; both versions are in it, between markers
 
-        **Question**: Which side should win, and where?
+        **Question**: Which side should be kept, and in which files?
 
         Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
 
@@ -724,7 +723,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -732,9 +731,9 @@ mod tests {
         == NoChanges
         The agent changed no file. It said: It is fine.
 
-        **Question**: Should something change here?
+        **Question**: What should the agent change, if anything?
 
-        Reply here and say what, or close the issue.
+        Reply here with what should change, or close the issue.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -747,7 +746,7 @@ mod tests {
         == NoProgress
         The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
 
-        **Question**: What is the cause of this, or is it not for this pull request to mend?
+        **Question**: What is the cause, or should this pull request not fix it?
 
         Reply here and say what should be different: the agent works on it once more.
 
@@ -762,21 +761,21 @@ mod tests {
         == AgentFailed
         The agent failed: no route to host.
 
-        **Question**: What should it do differently, or what does it lack?
+        **Question**: What should the agent do differently, or what does it need?
 
-        Reply here with what the agent lacks, and it tries again.
+        Reply here with what the agent needs, and it tries again.
 
         <details><summary>Other answers, cost and history</summary>
 
         Answers of accounts with write access to this repository count.
 
-        - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+        - `/hob retry`, or removing the label `blocked`, lets the agent try again unchanged.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
 
         == LimitReached
-        3 attempts are used up, as many as `limits.attempts` allows.
+        3 attempts are used up, the most that `limits.attempts` allows.
 
         **Question**: Should Hob try again? An answer resets the count.
 
@@ -786,13 +785,13 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
 
         == LimitReached
-        3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host.
+        3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host.
 
         **Question**: Should Hob try again? An answer resets the count.
 
@@ -802,7 +801,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -810,7 +809,7 @@ mod tests {
         == LimitReached
         The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far.
 
-        **Question**: Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        **Question**: Should Hob make another attempt? If an attempt needs more, raise `limits.usd_per_attempt` in Hob's settings first.
 
         Comment `/hob retry` for another attempt, or reply here with a hint for it.
 
@@ -818,7 +817,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -826,7 +825,7 @@ mod tests {
         == BudgetSpent
         The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far.
 
-        **Question**: Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
+        **Question**: Is the issue worth more? If so, raise `limits.usd_per_issue` in Hob's settings; otherwise do the rest by hand.
 
         Once the limit is raised, comment `/hob retry`. Before that, no answer helps.
 
@@ -834,7 +833,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -863,7 +862,7 @@ mod tests {
         - `Makefile` is protected
         - `Makefile` is protected
 
-        **Question**: Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+        **Question**: Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
 
         Reply here and say how to do without these changes, or make them yourself.
 
@@ -886,7 +885,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -902,7 +901,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -918,7 +917,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -926,15 +925,15 @@ mod tests {
         == EditedMeanwhile
         The issue's title or body was edited after the work on it was authorized.
 
-        **Question**: Should Hob work on the text as it stands now?
+        **Question**: Should Hob work on the current text?
 
-        Comment `/hob retry`, or reply here with more: Hob goes on with the present text.
+        Comment `/hob retry`, or reply here with more: Hob continues with the current text.
 
         <details><summary>Other answers, cost and history</summary>
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -980,15 +979,15 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
 
         == PersonPushed
-        Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops.
+        Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped.
 
-        **Question**: Should Hob continue from the branch as it stands?
+        **Question**: Should Hob continue from the branch as it is now?
 
         Any answer means yes: comment `/hob retry`, or reply here with a hint.
 
@@ -996,7 +995,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step
@@ -1012,7 +1011,7 @@ mod tests {
 
         Answers of accounts with write access to this repository count.
 
-        - Taking the label `blocked` off does the same as `/hob retry`.
+        - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
         attempt 1 · `hob history 7` prints each step

@@ -27,9 +27,9 @@ pub(super) fn ways(kind: BlockKind, record: &Record, label: &str) -> Ways {
     let (first, retry) = of(kind, record.waiting_action().is_some());
     let mut others = String::from("Answers of accounts with write access to this repository count.\n\n");
     match retry {
-        Retry::Named => others.push_str(&format!("- Taking the label `{label}` off does the same as `/hob retry`.\n")),
+        Retry::Named => others.push_str(&format!("- Removing the label `{label}` does the same as `/hob retry`.\n")),
         Retry::Also(does) => {
-            others.push_str(&format!("- `/hob retry`, or taking the label `{label}` off, {does}.\n"));
+            others.push_str(&format!("- `/hob retry`, or removing the label `{label}`, {does}.\n"));
         }
         Retry::Useless => {}
     }
@@ -42,29 +42,31 @@ pub(super) fn ways(kind: BlockKind, record: &Record, label: &str) -> Ways {
 }
 
 fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
-    let as_it_is = Retry::Also("lets the agent try again as it is");
+    let as_it_is = Retry::Also("lets the agent try again unchanged");
     match kind {
         BlockKind::ApprovalNeeded if waits_for_approval => (
             "Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do \
              instead.",
-            Retry::Also("lets the agent go on without it"),
+            Retry::Also("lets the agent continue without it"),
         ),
         BlockKind::Question | BlockKind::ApprovalNeeded => {
-            ("Reply here, and the agent goes on with your answer.", Retry::Also("leaves the decision to the agent"))
+            ("Reply here, and the agent continues with your answer.", Retry::Also("leaves the decision to the agent"))
         }
         BlockKind::PlanProposed => (
             "Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: \
              the agent makes a new plan.",
             Retry::Also("asks for a new plan"),
         ),
-        BlockKind::ChecksFailed => ("Reply here with a hint, and the agent goes on from its work so far.", as_it_is),
-        BlockKind::RedBase => ("Once it is mended, comment `/hob retry`: Hob starts from it.", Retry::Named),
+        BlockKind::ChecksFailed => ("Reply here with a hint, and the agent continues from its work so far.", as_it_is),
+        BlockKind::RedBase => {
+            ("Once it is fixed, comment `/hob retry`: Hob starts from the fixed branch.", Retry::Named)
+        }
         BlockKind::MergeConflict => (
             "Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.",
             Retry::Named,
         ),
-        BlockKind::NoChanges => ("Reply here and say what, or close the issue.", Retry::Useless),
-        BlockKind::AgentFailed => ("Reply here with what the agent lacks, and it tries again.", as_it_is),
+        BlockKind::NoChanges => ("Reply here with what should change, or close the issue.", Retry::Useless),
+        BlockKind::AgentFailed => ("Reply here with what the agent needs, and it tries again.", as_it_is),
         BlockKind::RoundsUsedUp => {
             ("Comment `/hob retry` for as many rounds again, or reply here with a hint for the next one.", Retry::Named)
         }
@@ -81,7 +83,7 @@ fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
             ("Comment `/hob retry` when Hob should try again.", Retry::Named)
         }
         BlockKind::EditedMeanwhile => {
-            ("Comment `/hob retry`, or reply here with more: Hob goes on with the present text.", Retry::Named)
+            ("Comment `/hob retry`, or reply here with more: Hob continues with the current text.", Retry::Named)
         }
         BlockKind::Rejected | BlockKind::NoProgress => {
             ("Reply here and say what should be different: the agent works on it once more.", Retry::Useless)

@@ -21,7 +21,7 @@ pub async fn schedule_trouble(worker: &Worker) -> Option<String> {
     match worker.forge.workflow_file(FILE).scheduled().await {
         Ok(found) => trouble(&found?, worker.forge.now()),
         Err(error) => {
-            tracing::debug!(%error, "whether the schedule runs is not known: {error}");
+            tracing::debug!(%error, "cannot tell whether the schedule runs: {error}");
             None
         }
     }
@@ -33,7 +33,7 @@ fn trouble(found: &ScheduledWorkflow, now: Timestamp) -> Option<String> {
         "active" => {}
         "disabled_inactivity" => {
             return Some(format!(
-                "The schedule does not start Hob any more: GitHub disabled the workflow `{FILE}` because the repository had no \
+                "The schedule no longer starts Hob: GitHub disabled the workflow `{FILE}` because the repository had no \
                  activity for 60 days; {help}"
             ));
         }

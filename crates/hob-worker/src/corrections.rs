@@ -51,7 +51,7 @@ async fn propose(worker: &Worker) -> Result<(), WorkError> {
         return Ok(());
     }
     let base = worker.forge.repository().base_branch().await?;
-    // Where the file cannot be used, whoever works here is told so.
+    // If the file cannot be used, the worker says so.
     let Some(protected) = protected(worker, &base).await? else { return Ok(()) };
     let turn = ledger.change_unless(&base.tree, |before, nonce, now| {
         let begun = before.and_then(|record| record.corrections.begun(&due.first, now));
@@ -142,7 +142,7 @@ async fn open(
     Ok(LineProposal::Opened(pull.number))
 }
 
-/// The file that tells agents: the first of those that are there, else a new one. `None` if something that is no file has its name.
+/// The file that tells agents: the first of those that exist, otherwise a new one. `None` if something other than a file has its name.
 async fn agents_file(worker: &Worker, base: &BaseBranch) -> Result<Option<&'static str>, WorkError> {
     let paths = worker.forge.repository().file_paths(&base.tree).await?;
     if let Some(path) = AGENTS_FILES.into_iter().find(|path| paths.iter().any(|known| known == path)) {

@@ -1,4 +1,4 @@
-//! What is counted for whoever watches many runs, over all workers of the process.
+//! Counters for operators who watch many runs, over all workers of the process.
 //!
 //! Names follow Prometheus. A label is one of a few words, or the name of an agent or a profile; of these only so many are
 //! counted by themselves. No other text from outside is in a label.
@@ -14,7 +14,7 @@ use prometheus_client::{
 
 use crate::{WorkEvent, bounded_names::BoundedNames};
 
-/// Upper ends of the buckets of hand-overs, in seconds: they are to take less than 100 ms.
+/// Upper ends of the buckets of hand-offs, in seconds: they are to take less than 100 ms.
 const HAND_OVER_BUCKETS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 10.0, 60.0];
 /// Upper ends of the buckets of loads, in seconds: they are to take less than 1 s.
 const LOAD_BUCKETS: [f64; 10] = [0.005, 0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 10.0];
@@ -111,28 +111,25 @@ impl Counters {
             names: BoundedNames::new(NAMES_MAX),
             pairs: BoundedNames::new(PAIRS_MAX),
             reads: of.count("profile_reads", "Times that all profiles were read, by whether each place could be read"),
-            loads: of.count(
-                "profile_loads",
-                "Times that an agent or a profile was to work, by its name and what came of it",
-            ),
+            loads: of.count("profile_loads", "Loads of an agent or a profile, by name and result"),
             load_errors: of.count("profile_load_errors", "Loads that failed, by name and reason"),
             load_seconds: of.time(
                 "profile_load",
-                "How long whoever works took to load: reading all profiles, and making the agent",
+                "How long the agent or profile that works took to load: reading all profiles, and making the agent",
                 Histogram::new(LOAD_BUCKETS),
             ),
             decisions: of.count("routing_decisions", "Choices of who works, by who decided"),
             overrides: of.count("routing_overrides", "Choices of people in the place of the router's"),
             switches: of
-                .count("profile_switches", "Times that another one took over from whoever was chosen before, by both"),
-            hand_overs: of.count("hand_overs", "Hand-overs that were taken, by who gave and who got"),
-            chain_ends: of.count("chain_ends", "Chains that ended where an agent wanted to hand over"),
+                .count("profile_switches", "Switches from the agent or profile that was chosen before, by both"),
+            hand_overs: of.count("hand_overs", "Hand-offs that were taken, by profile from and to"),
+            chain_ends: of.count("chain_ends", "Chains that ended where an agent wanted to hand off"),
             hand_over_seconds: of.time(
                 "hand_over",
-                "How long a hand-over took, from the end of one run to the start of the next",
+                "How long a hand-off took, from the end of one run to the start of the next",
                 Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
             ),
-            degradations: of.count("degradations", "Times that less was done than was wanted, by the reason"),
+            degradations: of.count("degradations", "Times that Hob did less than it was asked to, by reason"),
             moves: of.count("issue_moves", "New states of issues"),
             refusals: of.count("refusals", "Triggers that were refused"),
             failures: of.count("failures", "Polls and attempts that failed"),
@@ -159,7 +156,7 @@ fn count<L: Clone + Hash + Eq>(of: &Family<L, Counter>, labels: &L) {
 pub fn counters() -> String {
     let mut text = String::new();
     if let Err(error) = encode(&mut text, &COUNTERS.registry) {
-        // Writing to a string cannot fail; whoever reads it is told anyway.
+        // Writing to a string cannot fail; a reader would see it anyway.
         writeln!(text, "# {error}").ok();
     }
     text
@@ -178,9 +175,9 @@ pub(crate) enum Degraded {
     RoutingModel,
     /// A model did not answer, and another one did.
     Model,
-    /// A hand-over was not taken.
+    /// A hand-off was not taken.
     HandOver,
-    /// The second pair of eyes saw nothing.
+    /// There was no review.
     Review,
 }
 
@@ -198,7 +195,7 @@ impl Degraded {
     }
 }
 
-/// Why whoever was to work could not be loaded.
+/// Why an agent or a profile could not be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadFault {
     /// Its file is damaged.
@@ -235,13 +232,13 @@ pub(crate) fn read(unread_places: usize) {
     }
 }
 
-/// Whoever works is loaded.
+/// An agent or a profile was loaded.
 pub(crate) fn loaded(agent: &str, took: Duration) {
     count(&COUNTERS.loads, &Load { agent: COUNTERS.name(agent), result: "ok" });
     COUNTERS.load_seconds.observe(took.as_secs_f64());
 }
 
-/// Whoever was to work could not be loaded; none: nobody knows who that is.
+/// An agent or a profile could not be loaded; `None` if its name is not known.
 pub(crate) fn load_failed(agent: Option<&str>, fault: LoadFault) {
     let agent = COUNTERS.name(agent.unwrap_or(UNKNOWN));
     count(&COUNTERS.load_errors, &LoadError { agent: agent.clone(), reason: fault.reason() });
@@ -268,7 +265,7 @@ pub(crate) fn decided(choice: &RouteChoice, before: Option<&RouteChoice>) {
     }
 }
 
-/// A hand-over was taken.
+/// A hand-off was taken.
 pub(crate) fn handed_over(from: &str, to: &str, took: Duration) {
     let pair = COUNTERS.pair(from, to);
     count(&COUNTERS.hand_overs, &pair);
@@ -353,7 +350,7 @@ hob_hand_over_seconds_bucket{le="10.0",from="dns",to="cloud"} 1
 hob_hand_over_seconds_bucket{le="60.0",from="dns",to="cloud"} 1
 hob_hand_over_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
 
-    /// Requirement M9: loads by agent, result and reason with their time, switches and hand-overs from one to another. Every metric
+    /// Requirement M9: loads by agent, result and reason with their time, switches and hand-offs from one to another. Every metric
     /// is in the document.
     #[test]
     fn the_metrics_are_those_of_the_document() {

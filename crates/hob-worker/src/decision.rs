@@ -11,21 +11,21 @@ pub(super) fn sentence(action: &Action) -> &'static str {
         Action::Recover(Recovery::Abandon) => "its worker died: it would be requeued",
         Action::SeekAnswer => "it waits for a person's answer",
         Action::Rework(..) => "something happened on its pull request: a round of work would begin",
-        Action::SeekCommand => "something happened on it: Hob would look for a command, and wait on",
+        Action::SeekCommand => "something happened on it: Hob would look for a command, and keep waiting",
         Action::ReturnToReview(_) => "its pull request is open again: it would be in review again",
         Action::NoteChecks(_) => {
             "its comment would say which checks fail on the base too, wait for an approval, or have no verdict"
         }
-        Action::MarkReady(_) => "its pull request's checks have passed: it would be no draft any more",
-        Action::Rebuild => "its ledger was deleted: it would be made anew",
+        Action::MarkReady(_) => "its pull request's checks have passed: it would be marked as ready for review",
+        Action::Rebuild => "its ledger was deleted: it would be rebuilt",
         Action::Obey(_) => "a pause or an end was requested: the next worker would carry it out",
         Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
-        Action::Finish(_) => "its work is at an end: the ledger would be closed",
+        Action::Finish(_) => "its work has ended: the ledger would be closed",
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",
         Action::GiveUpLabels(_) => {
             "others change its labels back each time: its comment would say so, and the labels stay"
         }
-        Action::ShowState => "its worker died before it showed where the issue stands: labels and comment would follow",
+        Action::ShowState => "its worker died before it updated labels and comment: they would be updated",
     }
 }
 

@@ -122,19 +122,19 @@ pub enum OperatorError {
     #[error("issue {0} does not exist or is a pull request")]
     NoIssue(IssueNumber),
     /// The issue is not blocked.
-    #[error("issue {0} is not blocked: `hob explain {0}` shows its state")]
+    #[error("issue {0} is not blocked\nhint: `hob explain {0}` shows its state")]
     NotBlocked(IssueNumber),
     /// Neither an action nor a plan waits for approval.
-    #[error("issue {0} asks for no approval: `hob explain {0}` shows its state")]
+    #[error("issue {0} does not ask for an approval\nhint: `hob explain {0}` shows its state")]
     NothingProposed(IssueNumber),
     /// Hob never claimed the issue.
-    #[error("issue {0} has no ledger: Hob never claimed it; remove its label to keep Hob away")]
+    #[error("issue {0} has no ledger: Hob never claimed it\nhint: remove its label to keep Hob away")]
     NoLedger(IssueNumber),
     /// The issue is not paused.
-    #[error("issue {0} is not paused: `hob explain {0}` shows its state")]
+    #[error("issue {0} is not paused\nhint: `hob explain {0}` shows its state")]
     NotPaused(IssueNumber),
     /// The issue's ledger moved each time before the request could be written.
-    #[error("the ledger of issue {0} keeps moving: try again")]
+    #[error("the ledger of issue {0} keeps changing\nhint: try again")]
     Contended(IssueNumber),
     /// A step of the command failed.
     #[error(transparent)]

@@ -25,7 +25,7 @@ pub struct Explained {
     pub issue: IssueNumber,
     /// Its title.
     pub title: String,
-    /// Where the ledger says it stands; none: it has no ledger yet, or one that cannot be read.
+    /// Its state in the ledger; `None` if it has no ledger yet, or one that cannot be read.
     pub state: Option<State>,
     /// Its place among those that would be worked on, from 1.
     pub place: Option<usize>,
@@ -35,7 +35,7 @@ pub struct Explained {
     pub blocked: Option<Blocked>,
     /// When the ledger last moved.
     pub since: Option<Timestamp>,
-    /// Why a profile that would work on it, or might, cannot be used. Only whoever asks about one issue looks for that.
+    /// Why a profile that would work on it, or might, cannot be used. Found only for a question about one issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
 }
@@ -71,7 +71,7 @@ async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
     Ok(found)
 }
 
-/// These issues alone, in this order, which is the one in which they would be taken. None stands for an issue that is
+/// These issues alone, in this order, which is the one in which they would be taken. `None` means an issue that is
 /// not there, or is a pull request.
 ///
 /// # Errors

@@ -66,10 +66,12 @@ pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
         let delivery = Delivery { id: told.delivery_id(), event: event.name(), body };
         let (issue, id) = (lease.issue(), &delivery.id);
         match receiver.deliver(&delivery).await {
-            Ok(()) => tracing::debug!(issue = issue.0, delivery = %id, "issue {issue} is notified: {}", delivery.event),
+            Ok(()) => {
+                tracing::debug!(issue = issue.0, delivery = %id, "sent a notification about issue {issue}: {}", delivery.event)
+            }
             Err(error) => {
                 let event = delivery.event;
-                tracing::warn!(issue = issue.0, delivery = %id, %error, "issue {issue} is not notified ({event}): {error}");
+                tracing::warn!(issue = issue.0, delivery = %id, %error, "cannot send the notification about issue {issue} ({event}): {error}");
             }
         }
         lease.note(Note::Notified(event)).await;

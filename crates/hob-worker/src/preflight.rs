@@ -138,7 +138,7 @@ async fn servers(worker: &Worker, findings: &mut Findings) {
                 }
             }
         }
-        Err(error) => findings.add(Health::Note, "MCP server", format!("none was looked at: {error}")),
+        Err(error) => findings.add(Health::Note, "MCP server", format!("none was checked: {error}")),
     }
 }
 
@@ -221,10 +221,10 @@ fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mu
         ([], _) => findings.add(
             Health::Note,
             "set-up",
-            "the steps reach no network: name the hosts of their package registries in `sandbox.hosts`",
+            "the steps have no network: list the hosts of their package registries in `sandbox.hosts`",
         ),
         (_, Some(missing)) => {
-            let says = format!("the hosts of `sandbox.hosts` are reached from a box alone: {missing}");
+            let says = format!("the hosts of `sandbox.hosts` can only be reached from a box: {missing}");
             findings.add(Health::Bad, "set-up", says);
         }
         (hosts, None) => findings.add(Health::Ok, "set-up", format!("the steps reach {}", hosts.join(", "))),
@@ -247,7 +247,7 @@ fn check_hosts(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
     match probe(Tier::Box).missing {
         _ if reached.is_empty() => {}
         Some(missing) => {
-            let says = format!("`sandbox.check_hosts` are reached from a box alone: {missing}");
+            let says = format!("`sandbox.check_hosts` can only be reached from a box: {missing}");
             findings.add(Health::Bad, "check hosts", says);
         }
         None => findings.add(Health::Ok, "check hosts", format!("they reach {}", reached.join(", "))),
@@ -286,11 +286,11 @@ fn number_of(version: &str) -> Option<(u32, u32)> {
 
 async fn account(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError> {
     match worker.own_login().await {
-        Ok(Some(login)) => findings.add(Health::Ok, "account", format!("the token is {login}'s")),
+        Ok(Some(login)) => findings.add(Health::Ok, "account", format!("the token belongs to {login}")),
         Ok(None) => findings.add(
             Health::Note,
             "account",
-            "the forge does not tell which account the token belongs to: set `forge.login`, for example to \
+            "the forge does not say which account the token belongs to: set `forge.login`, for example to \
              `github-actions[bot]`",
         ),
         Err(error) => drop(findings.look("account", Err(error), |()| String::new())?),
@@ -378,17 +378,17 @@ async fn named_profile(
 ) -> Result<(), WorkError> {
     let known = known_profiles(worker, base, &[name]).await?;
     if known.names.iter().any(|known| known == name) {
-        findings.add(Health::Ok, "profile", format!("`{name}` works, as `.github/hob.toml` says"));
+        findings.add(Health::Ok, "profile", format!("`{name}` is used, as `.github/hob.toml` says"));
         return Ok(());
     }
     if let Some((_, fault)) = known.damaged.first() {
-        let says = format!("`.github/hob.toml` wants `{name}`, and the base agent works: {fault}");
+        let says = format!("`.github/hob.toml` names `{name}`, but the base agent is used: {fault}");
         findings.add(Health::Note, "profile", says);
         return Ok(());
     }
     // It says which agents there are.
     let missing = build_agent(worker, rules, name.to_owned()).await.err().map(|error| error.reason).unwrap_or_default();
-    let says = format!("{missing}; nor a profile of that name, which `.github/hob.toml` wants: the base agent works");
+    let says = format!("{missing}, nor a profile of that name, which `.github/hob.toml` names: the base agent is used");
     findings.add(Health::Note, "profile", says);
     Ok(())
 }

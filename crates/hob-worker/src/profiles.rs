@@ -30,7 +30,7 @@ pub async fn catalog(of_repository: Result<ProfileFiles, WorkspaceError>, settin
     };
     let mut warnings: Vec<String> = Vec::new();
     let mut readable = |found: Result<ProfileFiles, WorkspaceError>, whose: &str| {
-        let warn = |error| warnings.push(format!("the profiles of {whose} are not there: {error}"));
+        let warn = |error| warnings.push(format!("cannot read the profiles of {whose}: {error}"));
         found.map_err(warn).unwrap_or_default()
     };
     let places =

@@ -99,7 +99,7 @@ fn told(login: Option<&str>, runs_in: RunsIn) -> (Health, &'static str) {
         ),
         (None, RunsIn::Job) => (
             Health::Note,
-            "the forge does not tell whose token this is. If it is the job's own GITHUB_TOKEN, it does not start workflows: \
+            "the forge does not say whose token this is. If it is the job's own GITHUB_TOKEN, it does not start workflows: \
              use a GitHub App or a fine-grained token",
         ),
         (Some(_) | None, RunsIn::Job | RunsIn::Elsewhere) => {

@@ -4,7 +4,7 @@
 //! # Guarantees
 //! At rest the day has no reservation of an issue that nobody holds, and an issue's share of the day is what its ledger
 //! says: an issue's lease is released only after its share is settled. A worker that dies in between leaves the lease, and
-//! whoever takes it over settles the share.
+//! the worker that takes it over settles the share.
 
 use std::mem;
 

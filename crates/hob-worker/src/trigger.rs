@@ -10,7 +10,7 @@ pub(super) async fn trigger_is_gone(worker: &Worker) -> Result<Option<String>, W
     let missing = worker.forge.labels().missing(&specs).await?;
     let gone = missing.iter().any(|spec| spec.name == *label).then(|| {
         format!(
-            "the repository has no label `{label}` any more, so no work is ended for want of it: rename the label back, or set \
+            "the repository no longer has the label `{label}`, so no work is ended because it is missing: rename the label back, or set \
              `labels.trigger` to its new name"
         )
     });

@@ -225,7 +225,7 @@ impl Worker {
         match asked.await {
             Ok(identity) => identity.clone(),
             Err(error) => {
-                tracing::warn!(%error, "commits have Hob's common address: the forge did not tell which account it is: {error}");
+                tracing::warn!(%error, "commits have Hob's common address: the forge did not say which account it is: {error}");
                 CommitIdentity::common(&named.name)
             }
         }

@@ -29,7 +29,7 @@ pub enum WorkspaceError {
         branch: BranchName,
     },
     /// The branch is not at the expected commit: someone else pushed.
-    #[error("the branch `{branch}` was moved by somebody else")]
+    #[error("the branch `{branch}` was moved by someone else")]
     LeaseLost {
         /// The branch.
         branch: BranchName,
@@ -60,7 +60,7 @@ pub enum WorkspaceError {
         repo: RepoName,
     },
     /// A text that is not an object id was given where one is needed.
-    #[error("{0:?} is no commit id")]
+    #[error("{0:?} is not a commit id")]
     InvalidSha(String),
     /// A local git command failed.
     #[error("{doing}: {detail}")]
@@ -92,7 +92,7 @@ pub enum WorkspaceError {
     #[error("run git: {0}")]
     Process(#[from] ProcessError),
     /// Disk or git library work took too long.
-    #[error("{doing}: not done after {minutes} min")]
+    #[error("{doing}: timed out after {minutes} min")]
     Late {
         /// The step that failed.
         doing: &'static str,
@@ -137,7 +137,7 @@ pub struct TransportError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum UnfitWork {
     /// A name that git reserves for itself on some file system.
-    #[error("`{path}` has a name that stands for git's own folder")]
+    #[error("`{path}` has a name that git could take for its own folder")]
     ReservedName {
         /// The path.
         path: String,
@@ -154,7 +154,7 @@ pub enum UnfitWork {
         limit: usize,
     },
     /// A file of git's rules that is not a regular file.
-    #[error("`{path}` is no file of at most {limit} bytes, so git cannot read its rules")]
+    #[error("`{path}` must be a file of at most {limit} bytes, so that git can read its rules")]
     Rules {
         /// The path.
         path: String,

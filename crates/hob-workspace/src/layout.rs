@@ -249,7 +249,7 @@ mod tests {
     async fn work_that_never_ends_is_not_waited_for() {
         let (end, ends) = mpsc::channel::<()>();
         let late = within(Duration::ZERO, "read the diff", move || Ok(ends.recv().is_err())).await;
-        assert_eq!(late.unwrap_err().to_string(), "read the diff: not done after 0 min");
+        assert_eq!(late.unwrap_err().to_string(), "read the diff: timed out after 0 min");
         drop(end);
     }
 }

@@ -9,7 +9,7 @@ pub struct BranchName(String);
 
 /// A text that is not a valid branch name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no branch name")]
+#[error("{0:?} is not a branch name")]
 pub struct InvalidBranchName(String);
 
 /// Git allows longer names; the forge does not (255 bytes, `refs/heads/` included).

@@ -138,7 +138,7 @@ fn files_of(
                     Err("its content is not there: fetch it first".to_owned())
                 }
             },
-            false => Err("it is no plain file".to_owned()),
+            false => Err("it is not a regular file".to_owned()),
         };
         files.named.push((entry.name().unwrap_or_default().to_owned(), content));
     }
@@ -194,7 +194,7 @@ fn content(path: &PathBuf) -> Result<Vec<u8>, String> {
     let file = fs::File::options().read(true).custom_flags(flags).open(path).map_err(unread)?;
     let about = file.metadata().map_err(unread)?;
     if !about.is_file() {
-        return Err("it is no plain file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(PROFILE_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unread)?;
@@ -245,7 +245,7 @@ mod tests {
         let objects = place.path().join("objects");
         let read = |path, max| files_in(&objects, &sha, path, |name| name.ends_with(".yml"), max);
         let (files, missing) = read("forms", 2).await.unwrap();
-        let link = Err("it is no plain file".to_owned());
+        let link = Err("it is not a regular file".to_owned());
         assert_eq!(files, [("a.yml".to_owned(), Ok(b"one".to_vec())), ("b.yml".to_owned(), link)]);
         assert_eq!((missing, read("gone", 2).await.unwrap()), (None, (Vec::new(), None)));
     }
@@ -276,7 +276,7 @@ mod tests {
                 ".github/agents/a.md: 3 bytes",
                 ".github/agents/b.agent.md: 3 bytes",
                 ".github/agents/large.md: the file has 5242880 bytes, more than 65536",
-                ".github/agents/link.md: it is no plain file",
+                ".github/agents/link.md: it is not a regular file",
                 ".claude/agents/d.md: 5 bytes",
             ]
         );
@@ -308,7 +308,7 @@ mod tests {
             [
                 "settings/a.md: the file has 65537 bytes, more than 65536",
                 "settings/b.md: 3 bytes",
-                "settings/d.md: it is no plain file",
+                "settings/d.md: it is not a regular file",
                 "settings/e.md: 3 bytes",
             ]
         );

@@ -24,7 +24,9 @@ enum Address {
 
 /// A server address that Hob does not use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{address:?} is no git server: write for example `https://github.com`, without a name or a password in it")]
+#[error(
+    "{address:?} is not the address of a git server such as `https://github.com`, without a name or a password in it"
+)]
 pub struct InvalidServer {
     address: String,
 }

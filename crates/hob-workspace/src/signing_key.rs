@@ -51,7 +51,9 @@ pub enum SigningKeyError {
     )]
     Passphrase(PathBuf),
     /// It is not a private key of the kind that Hob reads.
-    #[error("the signing key `{0}` is no private Ed25519 key of OpenSSH: make one with `ssh-keygen -t ed25519 -N ''`")]
+    #[error(
+        "the signing key `{0}` is not a private Ed25519 key of OpenSSH: create one with `ssh-keygen -t ed25519 -N ''`"
+    )]
     Unknown(PathBuf),
 }
 
@@ -200,13 +202,13 @@ mod tests {
         for (text, mode, says) in [
             (file(b"none", KIND), 0o640, "chmod 600"),
             (file(b"aes256-ctr", KIND), 0o600, "has a passphrase"),
-            (file(b"none", b"ssh-rsa"), 0o600, "no private Ed25519 key"),
+            (file(b"none", b"ssh-rsa"), 0o600, "not a private Ed25519 key"),
             (
                 "-----BEGIN OPENSSH PRIVATE KEY-----\nQUJD\n-----END OPENSSH PRIVATE KEY-----".to_owned(),
                 0o600,
-                "no private",
+                "not a private",
             ),
-            (String::new(), 0o600, "no private"),
+            (String::new(), 0o600, "not a private"),
         ] {
             let error = read(&text, mode).unwrap_err();
             assert!(error.contains(says), "{error}");

@@ -145,7 +145,7 @@ mod tests {
             ("unable to access 'https://h/': client error: invalid peer certificate: UnknownIssuer", operator, ""),
             ("unable to access 'https://h/': client error: tcp connect error", later(), ""),
             ("fatal: the remote end hung up unexpectedly", later(), ""),
-            ("Hob let a request of git not through: another repository", FailureClass::Unfinished, ""),
+            ("Hob refused a request of git: another repository", FailureClass::Unfinished, ""),
             ("fatal: bad object 0123", FailureClass::Unfinished, ""),
             (
                 "error: file write error: No space left on device; fatal: index-pack failed",

@@ -74,7 +74,7 @@ fn conclude(accounts: &[Account]) -> anyhow::Result<()> {
     let parts = [
         (of(|account| account.states.iter().any(|(_, state)| *state == State::Done.to_string())), "merged"),
         (of(|account| account.answer.is_some()), "after an answer"),
-        (of(|account| !account.handed_over.is_empty()), "handed over"),
+        (of(|account| !account.handed_over.is_empty()), "handed off"),
     ];
     let parts: String =
         parts.iter().filter(|(number, _)| *number > 0).map(|(n, what)| format!(", {n} {what}")).collect();
@@ -203,7 +203,7 @@ fn print(account: &Account) -> Result<(), Unwritable> {
         account.routed.as_ref().map(|routed| format!("routed to {}", terminal(routed))),
         pull,
     ];
-    let handed = account.handed_over.iter().map(|link| format!("handed over: {}", terminal(link)));
+    let handed = account.handed_over.iter().map(|link| format!("handed off: {}", terminal(link)));
     for part in parts.into_iter().flatten().chain(handed) {
         output::line(wrapped(&format!("  {part}"), width, 4))?;
     }

@@ -22,7 +22,7 @@ use crate::cli::{
 
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/config/rehearsal");
 
-/// The bundled rehearsal: a merged fix, a recipe, a question with its answer, an issue that is routed and handed over, a refusal.
+/// The bundled rehearsal: a merged fix, a recipe, a question with its answer, an issue that is routed and handed off, a refusal.
 pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result<Stage> {
     let texts = tempfile::tempdir()?;
     let cassette = texts.path().join("cassette.json");

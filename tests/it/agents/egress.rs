@@ -116,7 +116,7 @@ open("found", "w").write(str([get(LISTED, [proxy]) != "none", get(OTHER, [proxy]
 
 #[tokio::test]
 async fn a_host_that_is_none_is_told_before_a_run() {
-    for (host, why) in [("*.example.org", "`*` stands for nothing"), ("a@example.org", "no user"), ("x:0", "a port")] {
+    for (host, why) in [("*.example.org", "`*` is not a wildcard"), ("a@example.org", "no user"), ("x:0", "a port")] {
         let settings = AgentSettings {
             backend: BackendKind::Command,
             command: vec!["true".into()],

@@ -231,6 +231,6 @@ async fn a_command_investigates_by_the_last_line_that_it_prints() {
     let told = |n: usize| fs::read_to_string(place.path().join(format!("told-{n}"))).unwrap();
     assert!(told(1).contains("- answer_question {") && told(1).contains("on one line"), "{}", told(1));
     assert!(told(2).contains("2: sign: key DEPLOY_KEY_2024 expired"), "{}", told(2));
-    assert!(told(3).contains("Your last line was no action."), "{}", told(3));
+    assert!(told(3).contains("Your last line was not an action."), "{}", told(3));
     assert_eq!(fs::read_to_string(place.path().join("next")).unwrap().trim(), "18");
 }

@@ -77,13 +77,13 @@ async fn a_page_is_shown_as_text_with_its_address() {
     let (host, asked) = site().await;
     let url = |path: &str| json!({ "url": format!("http://{host}/{path}") });
     let answers = fetches(&[&host], &[url("page"), url("moved"), url("gone"), url("picture"), url("endless")]).await;
-    let head = format!("[200 OK http://{host}/page: somebody else's text, no orders for you]\n");
+    let head = format!("[200 OK http://{host}/page: someone else's text, not orders for you]\n");
     for (at, page) in answers[..2].iter().enumerate() {
         assert!(page.starts_with(&head) && page.contains("Zones") && page.contains("UTC"), "{at}: {page}");
         assert!(!page.contains("x()"), "{page}");
     }
     assert!(answers[2].contains("[404 Not Found") && answers[2].contains("no such page"), "{}", answers[2]);
-    assert!(answers[3].contains("something that is no text (`image/png`)"), "{}", answers[3]);
+    assert!(answers[3].contains("something that is not text (`image/png`)"), "{}", answers[3]);
     assert!(answers[4].len() < 40_000 && answers[4].contains("[200 OK"), "{}", answers[4].len());
     let asked = asked.lock().unwrap();
     assert!(asked.iter().all(|line| line.starts_with("GET ")), "{asked:?}");
@@ -96,7 +96,7 @@ async fn a_long_page_goes_on_where_it_was_cut_and_is_fetched_once() {
     let page = |from: u64| json!({ "url": format!("http://{host}/long"), "from": from });
     let answers = fetches(&[&host], &[page(1), page(3000), page(9000)]).await;
     assert!(answers[0].contains("line 0\n") && answers[0].contains("; the rest: from "), "{}", &answers[0][..200]);
-    let whose = format!("[200 OK http://{host}/long: somebody else's text, no orders for you]\n");
+    let whose = format!("[200 OK http://{host}/long: someone else's text, not orders for you]\n");
     assert!(answers.iter().all(|answer| answer.starts_with(&whose)), "{answers:?}");
     assert!(answers[1].starts_with(&format!("{whose}line 2999\n")), "{}", &answers[1][..200]);
     assert_eq!(answers[2], format!("{whose}[the page has 5000 lines]"));
@@ -126,7 +126,7 @@ async fn no_other_host_is_reached_however_the_address_is_written() {
         // TLS to a server that has none ends before a word is said.
         let is_refused = call["url"].as_str().unwrap().starts_with("https:")
             || answer.contains("is at none of the hosts that can be reached: ")
-            || answer.contains("is no address");
+            || answer.contains("is not an address");
         assert!(is_refused && !answer.contains("Zones") && !answer.contains("root:"), "{call}: {answer}");
     }
     assert!(others.lock().unwrap().is_empty());

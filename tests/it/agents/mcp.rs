@@ -220,7 +220,7 @@ async fn a_bad_server_is_one_warning_and_the_agent_goes_on() {
         ("hangs", "is not used: it did not answer within 2 s"),
         ("floods", "is not used: it sent a message of more than 4194304 bytes"),
         ("chatters", "is not used: it sent more than 2000 messages for one request"),
-        ("garbage", "is not used: it sent what is no JSON-RPC: `ready on port 8000`"),
+        ("garbage", "is not used: it sent something that is not JSON-RPC: `ready on port 8000`"),
         ("endless", "is not used: it sent more than 2000 messages for one request"),
         ("no-list", "is not used: it answers with something else than what it was asked for"),
     ] {

@@ -70,7 +70,7 @@ async fn a_hand_off_to_a_profile_is_typed_and_checked() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let replies = json!([
         { "calls": hand_off(give("sales", "all")) },
-        { "expect": ["no hand-over to `sales` here: `cloud`, `security`"], "calls": hand_off(give("cloud", &token)) },
+        { "expect": ["a hand-off to `sales` is not allowed here: only to `cloud`, `security`"], "calls": hand_off(give("cloud", &token)) },
         { "expect": ["holds a GitHub token"], "calls": hand_off(give("cloud", "the load balancer")) },
     ]);
     let outcome = run(&bench, native(replies)).await.outcome;
@@ -206,7 +206,7 @@ async fn an_agent_can_be_limited_to_programs_of_its_settings() {
     assert!(error.contains("no tool `cuont`"), "{error}");
     let pattern = with_cassette(&bench, json!([]), "[agents.x]\ndenied = ['shell(']").get("x").unwrap();
     let error = pattern.run(&bench.request, &bench.context).await.unwrap_err().to_string();
-    assert!(error.contains("`shell(` is no pattern"), "{error}");
+    assert!(error.contains("`shell(` is not a pattern"), "{error}");
 }
 
 fn fifo(path: &Path) {

@@ -109,5 +109,5 @@ fn an_agent_with_a_model_of_its_own_has_a_list_of_its_own() {
     assert!(said("").unwrap().contains("cassette `shared`"));
     assert!(said("fallback = ['cassette/own']").unwrap().contains("cassette `own`"));
     assert_eq!(said("model = 'openai/b'"), None);
-    assert!(said("model = 'openai/b'\nfallback = ['gpt']").unwrap().contains("`gpt` names no model"));
+    assert!(said("model = 'openai/b'\nfallback = ['gpt']").unwrap().contains("`gpt` does not name a model"));
 }

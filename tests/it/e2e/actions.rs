@@ -37,7 +37,7 @@ async fn a_kill_switch_is_what_the_summary_tells() {
     insta::assert_snapshot!(told, @r"
     ## Hob
 
-    Nothing was done: the issues below wait.
+    Nothing was done: the issues below are waiting.
 
     ### Held back
 

@@ -120,7 +120,7 @@ async fn a_repository_that_cannot_be_worked_on_says_why() {
                 ("/repositories/7", raw(200, json!({"full_name": "acme/place"}).to_string())),
             ],
             4,
-            "it is `acme/place` now, so name it so",
+            "use its new name, `acme/place`",
         ),
         (vec![(LIST, raw(200, "<!DOCTYPE html>\n<html></html>"))], 1, "it is a web page: check GITHUB_API_URL"),
         (vec![(LIST, raw(404, "<html></html>"))], 1, "it is a web page: check GITHUB_API_URL"),
@@ -140,7 +140,7 @@ async fn an_address_that_leads_elsewhere_is_told_in_plain_words() {
     let world = World::fixing().start().await;
     let secure = world.forge.api_url().replace("http://", "https://");
     for (address, code, part) in [
-        ("localhost:3000", 2, "GITHUB_API_URL is `localhost:3000`, and that is no address of an API"),
+        ("localhost:3000", 2, "GITHUB_API_URL is `localhost:3000`, which is not the address of an API"),
         ("https://hob:secret@localhost/api/v3", 2, "GITHUB_API_URL is `…@localhost/api/v3`"),
         (secure.as_str(), 5, "there is no TLS on that port: write `http://` for `https://`"),
     ] {

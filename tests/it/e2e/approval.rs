@@ -83,7 +83,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
 
     world.comments("wil", issue, "/hob approve but nothing else").await;
     replies.then(&json!([
-        { "expect": ["Not run: it needed approval, and the run ended here. The answer stands below.", "answer of wil", "may do exactly this, and nothing else is approved by it:\nrm x", "but nothing else"],
+        { "expect": ["Not run: it needed approval, and the run ended here. The answer is below.", "answer of wil", "may do exactly this, and nothing else is approved by it:\nrm x", "but nothing else"],
           "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },
     ]));
@@ -177,7 +177,7 @@ async fn an_approval_where_none_is_asked_for_is_told_and_does_nothing() {
     let said = world.said(issue).await;
     assert!(said.iter().any(|said| said.text.contains("Nothing waits for approval here")), "{said:?}");
     let error = hob_worker::approve(&*world.worker("w1").await, IssueNumber(issue), "").await.unwrap_err().to_string();
-    assert!(error.contains("asks for no approval"), "{error}");
+    assert!(error.contains("does not ask for an approval"), "{error}");
     world.finish().await;
 }
 
@@ -192,7 +192,7 @@ async fn an_operator_approves_from_the_command_line() {
     assert_eq!((record.state, record.approved.len(), record.proposed), (State::Ready, 1, None));
     assert_eq!(world.labels(issue).await, ["code"]);
     let again = world.hob(&["approve", &number, "--json"]).await;
-    assert!(again.code == 4 && again.stderr.contains("asks for no approval"), "{again:?}");
+    assert!(again.code == 4 && again.stderr.contains("does not ask for an approval"), "{again:?}");
     replies.are(&json!([
         { "expect": ["This once."], "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },

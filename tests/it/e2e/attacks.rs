@@ -72,7 +72,7 @@ async fn files_that_run_unasked_make_a_draft_that_names_them() {
     let pull = world.pull().await;
     let body = pull["body"].as_str().unwrap();
     assert_eq!(pull["draft"], true, "{body}");
-    assert!(body.contains("name or bring in: `.husky/pre-commit`, `package.json`. Look there first."), "{body}");
+    assert!(body.contains("name or bring in: `.husky/pre-commit`, `package.json`. Read them first."), "{body}");
     world.finish().await;
 }
 
@@ -97,7 +97,7 @@ async fn where_there_are_no_drafts_the_pull_request_says_the_same() {
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     let pull = world.pull().await;
     assert_eq!(pull["draft"], false);
-    assert!(pull["body"].as_str().unwrap().contains("`Cargo.lock`. Look there first."), "{}", pull["body"]);
+    assert!(pull["body"].as_str().unwrap().contains("`Cargo.lock`. Read them first."), "{}", pull["body"]);
     world.finish().await;
 }
 

@@ -54,7 +54,7 @@ async fn a_malformed_settings_file_is_named() {
 async fn a_token_that_is_missing_wrong_or_too_weak_is_told() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
-    says(&world.hob_with(&["list"], &[("GITHUB_TOKEN", "")]).await, 3, &["no token: set GITHUB_TOKEN"]);
+    says(&world.hob_with(&["list"], &[("GITHUB_TOKEN", "")]).await, 3, &["no token\nhint: set GITHUB_TOKEN"]);
     says(&world.hob_with(&["list"], &[("GITHUB_TOKEN", "wrong")]).await, 3, &["token"]);
     let weak = world.hob_with(&["run", "--once"], &[("GITHUB_TOKEN", "token-of-rob")]).await;
     assert_eq!(weak.code, 3, "{weak:?}");

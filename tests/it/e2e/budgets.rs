@@ -228,7 +228,7 @@ async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
     // The forge's answers tell the time.
     assert_eq!(writes(&one).await, 2);
     let before = reads(&one);
-    assert_eq!((writes(&one).await, reads(&one) - before), (2, 0), "whoever was alone for an hour looks no more");
+    assert_eq!((writes(&one).await, reads(&one) - before), (2, 0), "a worker that was alone for an hour looks no more");
     world.finish().await;
 }
 

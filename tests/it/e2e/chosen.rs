@@ -39,7 +39,7 @@ async fn just_these_issues_are_worked_on() {
     assert!(rows[0].starts_with("issue  state      pull request  cost  why"), "{ended:?}");
     assert!(rows[1].starts_with(&format!("#{third}     completed  #")), "{ended:?}");
     assert!(rows[2].contains("waits for a review"), "{ended:?}");
-    assert!(ended.stderr.contains("the agent `fixer` works") && ended.stderr.contains("2 issues worked on"));
+    assert!(ended.stderr.contains("running agent `fixer`") && ended.stderr.contains("2 issues worked on"));
     assert_eq!((world.labels(first).await, world.record(first).await), (vec!["code".to_owned()], None));
     assert_eq!(world.pulls().await.len(), 2);
 

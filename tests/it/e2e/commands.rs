@@ -14,7 +14,7 @@ async fn a_run_tells_its_stages_and_writes_the_step_summary() {
     let ended = world.hob_with(&["run", "--once"], &[("GITHUB_STEP_SUMMARY", summary.to_str().unwrap())]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     for part in
-        ["claimed, generation 1", "the agent `fixer` works", "checks on the head: 1 of 1 pass", "1 issue worked on"]
+        ["claimed, generation 1", "running agent `fixer`", "checks on the head: 1 of 1 passed", "1 issue worked on"]
     {
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");
     }

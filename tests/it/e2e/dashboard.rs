@@ -109,7 +109,7 @@ async fn the_page_is_opened_once_and_costs_nothing_while_nothing_changes() {
     assert_eq!(
         (world.labels(board).await, world.record(board).await),
         (vec!["code".to_owned()], None),
-        "it is no work"
+        "it is not work"
     );
     assert_eq!(world.briefs(issue).len(), 1);
     // A person who closes it does not want a dashboard.
@@ -163,7 +163,7 @@ async fn a_tick_of_an_authorized_account_acts_once() {
     assert_eq!(world.times(issue, "ann ended the work").await, 2, "the end is begun and made");
     assert_eq!(world.labels(issue).await, Vec::<String>::new());
     world.draws(&one).await;
-    assert!(world.body(board).await.contains("No issue asks for work."));
+    assert!(world.body(board).await.contains("No issue is waiting for work."));
     world.finish().await;
 }
 
@@ -214,7 +214,7 @@ async fn a_strangers_tick_does_nothing_and_the_page_says_so() {
         world.draws(&worker).await;
         let body = world.body(board).await;
         assert!(!body.contains("[x]") && !body.contains("Hello"), "{body}");
-        assert!(body.contains("**A tick did not count** at") && body.contains("`out`"), "{body}");
+        assert!(body.contains("**A tick was ignored** at") && body.contains("`out`"), "{body}");
     }
     // A box that Hob did not draw means nothing, no matter who ticks it.
     let forged = format!("{}\n- [x] cancel <!-- hob:do cancel {issue} 1 -->", world.body(board).await);

@@ -132,7 +132,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
     assert_eq!(world.blocked(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
     let status = world.status(issue).await;
     for part in [
-        "The agent would split this issue into 3 issues. None is opened before somebody approves them.",
+        "The agent proposes to split this issue into 3 issues. None is opened before the split is approved.",
         "1. **The parser reads version 2**\n",
         " (after 1)\n3. **The manual tells of both** (after 1, 2)\n",
         "**Question**: Should Hob open these issues?",

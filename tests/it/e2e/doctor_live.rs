@@ -128,7 +128,7 @@ fn what_github_says_of_an_apps_permissions_is_as_assumed() {
         let world = world().await;
         world.forge.set_moods(Moods::of([Mood::TokenPermissions], 0));
         let report = check(&world.live_app()).await;
-        assert_eq!(says(&report, "repo.permissions"), "`push` is false, which is not believed of such a token");
+        assert_eq!(says(&report, "repo.permissions"), "`push` is false, which is unexpected for such a token");
         assert_eq!(with(&report, "differs"), BTreeSet::new());
         world.leave();
     });
@@ -221,7 +221,7 @@ async fn the_program_wants_the_repository_named_twice_and_tells_no_names() {
         &["--repo", "acme/site", "--repo", "acme/other", "doctor", "--live", "acme/site"],
     ] {
         let ended = world.hob(args).await;
-        assert!(ended.code == 2 && ended.stderr.contains("has to be named by `--repo"), "{ended:?}");
+        assert!(ended.code == 2 && ended.stderr.contains("` is required as well"), "{ended:?}");
     }
     assert_eq!(world.writes(), []);
     let twice = ["--repo", "acme/site", "doctor", "--live", "acme/site"];

@@ -46,7 +46,8 @@ async fn a_missing_state_label_comes_back() {
 #[tokio::test]
 async fn a_label_that_others_take_off_each_time_is_put_on_three_times_and_then_left_with_one_sentence() {
     let (world, issue, pull) = in_review().await;
-    let says = "Another program or person takes the label `in-review` off each time: Hob no longer puts it on.";
+    let says =
+        "Another program or person removes the label `in-review` each time Hob adds it, so Hob no longer adds it.";
     for _ in 0..3 {
         world.labels_off("tess", issue, "in-review").await;
         world.run().await;
@@ -160,7 +161,7 @@ async fn a_ledger_deleted_before_the_first_comment_does_not_hold_the_issue_up() 
     let issue = world.asks("Make done.txt again", "").await;
     world.labels_on("hob", issue, "assigned").await;
     let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
-    assert!(why.contains("its ledger was deleted: it would be made anew"), "{why}");
+    assert!(why.contains("its ledger was deleted: it would be rebuilt"), "{why}");
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code"], "{:?}", world.failures());
     world.run().await;
@@ -218,7 +219,7 @@ async fn a_state_label_by_hand_keeps_hob_away() {
     world.run().await;
     assert_eq!((world.labels(issue).await, world.record(issue).await), (vec!["code".into(), "in-review".into()], None));
     let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
-    assert!(why.contains("it has the label `in-review`, which Hob did not put on"), "{why}");
+    assert!(why.contains("it has the label `in-review`, which Hob did not add"), "{why}");
     world.finish().await;
 }
 

@@ -71,7 +71,7 @@ async fn hobs_own_tasks_are_solved_by_their_recordings_and_not_by_doing_nothing(
     assert_eq!(unsolved["unusable"], json!([]), "{unsolved}");
     let compared = world.hob(&["eval", "compare", "eval-results/tasks-nobody", "eval-results/tasks-native"]).await;
     assert!(compared.stdout.contains("24/24 100%") && compared.stdout.contains("86%–100%"), "{compared:?}");
-    assert!(compared.stdout.contains("the second less the first: +100.0 points"), "{compared:?}");
+    assert!(compared.stdout.contains("second minus first: +100.0 points"), "{compared:?}");
     world.finish().await;
 }
 
@@ -160,7 +160,7 @@ async fn what_cannot_be_tried_here_is_told_and_a_model_that_fails_is_no_answer()
         "steps: not tried: it wants several steps",
         "odd: not tried: its `task.toml` cannot be read",
         "untested: not tried: it has no `tests/test.sh`",
-        "instruction.md` is no file",
+        "instruction.md` is not a file",
         "no task of `tasks` can be tried",
     ] {
         assert!(all.stderr.contains(why), "{why}: {all:?}");
@@ -173,7 +173,7 @@ async fn what_cannot_be_tried_here_is_told_and_a_model_that_fails_is_no_answer()
     let failed = world.hob_with(&[&one[..], &answers].concat(), &nobody).await;
     let (report, trials) = result(&failed);
     assert_eq!((failed.code, trials, &report["failed"][0]["task"]), (8, 0, &json!("built")), "{failed:?}");
-    assert!(failed.stderr.contains("run the same command again to go on"), "{failed:?}");
+    assert!(failed.stderr.contains("run the same command again to continue"), "{failed:?}");
     let tape = world.dir().join("tasks/built/recording.json");
     let model = format!("model.default=cassette/{}", tape.display());
     let short = ["--results", "short", "--agent", "native", "--set", &model, "--set", "agents.native.max_iterations=1"];
@@ -234,7 +234,7 @@ async fn instances_of_swe_bench_run_on_local_repositories() {
         let (report, trials) = result(&ended);
         assert_eq!((ended.code, trials, &report["trials"][0]["solved"]), (0, 1, &json!(solved)), "{ended:?}");
         assert!(ended.stderr.contains("acme__other-1: not tried: the repository acme/other is not in"), "{ended:?}");
-        assert!(ended.stderr.contains("line 3: not tried: it is no instance: missing field"), "{ended:?}");
+        assert!(ended.stderr.contains("line 3: not tried: it is not an instance: missing field"), "{ended:?}");
     }
     let predicted = fs::read_to_string(world.dir().join("eval-results/set-mends/predictions.jsonl")).unwrap();
     let predicted: Value = serde_json::from_str(&predicted).unwrap();

@@ -17,7 +17,7 @@ fn profile(name: &str, to: &[&str]) -> String {
 /// The last line of an agent that hands off.
 fn line(hand_over: &Value) -> String {
     let line = hand_over.to_string();
-    assert!(!line.contains('\''), "it stands in a script: {line}");
+    assert!(!line.contains('\''), "it is part of a script: {line}");
     format!("echo '{line}'")
 }
 
@@ -135,15 +135,15 @@ async fn three_profiles_work_in_one_chain() {
     for (brief, head) in briefs.iter().zip(heads) {
         assert!(brief.contains(head), "{brief}");
     }
-    assert!(!briefs[0].contains("handed it over") && briefs[0].contains("- `cloud`: Knows cloud"), "{}", briefs[0]);
+    assert!(!briefs[0].contains("handed it off") && briefs[0].contains("- `cloud`: Knows cloud"), "{}", briefs[0]);
     for part in
         ["The profile `dns` worked on this before you", "Left: the load balancer", "To know: the zone is example.org"]
     {
         assert!(briefs[1].contains(part), "{part}\n{}", briefs[1]);
     }
     assert!(!briefs[1].contains("private words"), "what the other said stays its own: {}", briefs[1]);
-    assert!(briefs[2].contains("hand-over of cloud") && !briefs[2].contains("hand-over of dns"), "{}", briefs[2]);
-    assert!(!briefs[2].contains("\"hand_over\""), "it can hand over to nobody: {}", briefs[2]);
+    assert!(briefs[2].contains("hand-off from cloud") && !briefs[2].contains("hand-off from dns"), "{}", briefs[2]);
+    assert!(!briefs[2].contains("\"hand_over\""), "it can hand off to nobody: {}", briefs[2]);
 
     let record = world.record(issue).await.unwrap();
     assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "security")]));
@@ -152,7 +152,7 @@ async fn three_profiles_work_in_one_chain() {
     assert_ne!(links[0].head, links[1].head);
     assert_eq!((record.spend.usd_micros, record.route.unwrap().profile.unwrap().as_str()), (750_000, "dns"));
     assert!(record.session.unwrap().as_str().ends_with("-h2"), "each has its own session");
-    let told = "`dns` handed over to `cloud`: the load balancer belongs to cloud";
+    let told = "`dns` handed off to `cloud`: the load balancer belongs to cloud";
     assert!(world.history(issue).await.iter().any(|line| line == told), "{:?}", world.history(issue).await);
     let durations = world.repository_record().await.unwrap().durations;
     let timed = [durations.loads, durations.hand_offs, durations.pull_requests];
@@ -264,11 +264,11 @@ async fn a_hand_over_that_is_refused_ends_the_chain_with_the_work_so_far() {
     let secret = line(&json!({"outcome": "hand_over", "to": "cloud", "reason": token, "done": token, "left": token}));
     let large = line(&json!({"outcome": "hand_over", "to": "cloud", "reason": "x", "left": "y".repeat(20_000)}));
     for (last, why) in [
-        (to("dns", "all"), "`dns` cannot hand over to itself"),
-        (to("sales", "all"), "there is no hand-over to `sales` here: `cloud`"),
-        (to("../cloud", "all"), "is no name of a profile"),
-        (secret, "the hand-over holds a GitHub token"),
-        (large, "a hand-over has at most 16384 bytes"),
+        (to("dns", "all"), "`dns` cannot hand off to itself"),
+        (to("sales", "all"), "a hand-off to `sales` is not allowed here: only to `cloud`"),
+        (to("../cloud", "all"), "is not a profile name"),
+        (secret, "the hand-off holds a GitHub token"),
+        (large, "a hand-off may have at most 16384 bytes"),
     ] {
         let dns = format!("echo zone > zone.txt; {last}");
         let world = world(&[("dns", &["cloud"], &dns), ("cloud", &[], "echo no > no.txt")]).start().await;
@@ -307,14 +307,14 @@ async fn a_target_that_is_gone_leaves_the_base_agent() {
         let status = world.status(issue).await;
         assert_eq!(status.matches("**Warning**: the base agent works: ").count(), 1, "{status}");
         if file == Some(damaged) {
-            let lost = format!("`dns` cannot hand over to all that it names: {why}");
+            let lost = format!("`dns` cannot hand off to all the profiles that it names: {why}");
             assert!(world.told().iter().any(|line| line.starts_with(&lost)), "{:?}", world.told());
             let explained = world.hob(&["explain", &issue.to_string()]).await.stdout;
             let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(explained.contains(&format!("profile {why}")), "{explained}");
         }
         let briefs = world.briefs(issue);
-        assert!(!briefs[1].contains("You work here as") && briefs[1].contains("hand-over of dns"), "{}", briefs[1]);
+        assert!(!briefs[1].contains("You work here as") && briefs[1].contains("hand-off from dns"), "{}", briefs[1]);
         world.finish().await;
     }
 }
@@ -337,7 +337,7 @@ async fn the_profile_that_had_the_work_goes_on_with_it() {
     let briefs = world.briefs(issue);
     assert_eq!(briefs.len(), 4, "{:?}", world.failures());
     for brief in &briefs[1..] {
-        assert!(brief.contains("You work here as `cloud`") && brief.contains("hand-over of dns"), "{brief}");
+        assert!(brief.contains("You work here as `cloud`") && brief.contains("hand-off from dns"), "{brief}");
     }
     assert_eq!(world.changes().await, ["lb.txt", "zone.txt"]);
     let record = world.record(issue).await.unwrap();

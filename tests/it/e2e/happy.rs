@@ -15,7 +15,9 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
     let pull = world.pull().await;
     let body = pull["body"].as_str().unwrap();
     assert!(body.starts_with(&format!("Fixes #{issue}\n")), "{body}");
-    for part in ["## What changed", "## Evidence", "## Open", "<details>", "`done.txt`", "`ann` put the issue"] {
+    for part in
+        ["## What changed", "## Evidence", "## Open", "<details>", "`done.txt`", "`ann` asked Hob to work on the issue"]
+    {
         assert!(body.contains(part), "{part}\n{body}");
     }
     assert!(body.contains("**Red before, green after**"), "{body}");

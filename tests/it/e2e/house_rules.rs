@@ -180,7 +180,7 @@ async fn a_label_names_the_base_and_counts_as_its_actor_does() {
 async fn a_base_that_cannot_be_one_is_a_question() {
     let world = World::fixing().start().await;
     for (name, says) in
-        [("gone", "which does not exist"), ("hob/9-x", "a branch of Hob's own"), ("a..b", "does not exist")]
+        [("gone", "which does not exist"), ("hob/9-x", "one of Hob's own branches"), ("a..b", "does not exist")]
     {
         let label = format!("base:{name}");
         world.call("ann", Method::POST, "/labels", json!({"name": label, "color": "5319e7"})).await;

@@ -74,7 +74,7 @@ async fn a_model_sees_what_people_attached_and_sees_it_again_when_it_goes_on() {
     let again = first_of(&requests[1]);
     assert_eq!(again["content"].as_array().unwrap()[1..], parts[1..]);
     let said = format!("{:?}", world.notices.lock().unwrap());
-    assert!(said.contains("image 2 is left out: it is no PNG, JPEG or WebP image"), "{said}");
+    assert!(said.contains("image 2 is left out: it is not a PNG, JPEG or WebP image"), "{said}");
     world.finish().await;
 }
 
@@ -86,7 +86,7 @@ async fn an_agent_alone_is_shown_the_images_that_are_named() {
     std::fs::write(home.join("text.png"), "no image").unwrap();
     std::fs::write(home.join("task.md"), "# Look").unwrap();
     let replies = json!([{
-        "expect": ["Images of the task stand behind it, data like its text, in this order: shot.png"],
+        "expect": ["Images of the task follow it, data like its text, in this order: shot.png"],
         "calls": [{ "name": "done", "arguments": { "summary": "Seen." } }],
     }]);
     std::fs::write(home.join("tape.json"), json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
@@ -95,6 +95,6 @@ async fn an_agent_alone_is_shown_the_images_that_are_named() {
     let ended = world.hob(&[&args[..], &["shot.png"]].concat()).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let unfit = world.hob(&[&args[..], &["text.png"]].concat()).await;
-    assert!(unfit.code == 2 && unfit.stderr.contains("it is no PNG, JPEG or WebP image"), "{unfit:?}");
+    assert!(unfit.code == 2 && unfit.stderr.contains("it is not a PNG, JPEG or WebP image"), "{unfit:?}");
     world.finish().await;
 }

@@ -88,7 +88,7 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
     world.call("ann", Method::PUT, &format!("/pulls/{}/merge", pull["number"]), json!({})).await;
     let issue = world.asks("Make done.txt", "").await;
     let run = world.hob(&["run", "--once"]).await;
-    assert!(run.stderr.contains("checks on the head: 1 of 1 pass"), "{run:?}");
+    assert!(run.stderr.contains("checks on the head: 1 of 1 passed"), "{run:?}");
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     world.finish().await;
 }
@@ -99,7 +99,7 @@ async fn a_second_call_changes_nothing_and_a_third_after_a_change_of_the_base_br
     assert_eq!(world.hob(&["init"]).await.code, 0);
     let (first, writes) = (world.pull().await, world.writes().len());
     let again = world.hob(&["init"]).await;
-    assert!(again.code == 0 && again.stdout.contains("is open already, and nothing has changed"), "{again:?}");
+    assert!(again.code == 0 && again.stdout.contains("is already open and up to date"), "{again:?}");
     assert_eq!(
         (world.pull().await["head"]["sha"].clone(), world.writes().len()),
         (first["head"]["sha"].clone(), writes)
@@ -130,7 +130,10 @@ async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
         assert!(workflow.contains("\n        sandbox.hosts = [\"npm.example.org\"]\n"), "{workflow}");
     }
     let body = world.pull().await["body"].as_str().unwrap().to_owned();
-    assert!(body.contains("fetch from `npm.example.org`: whoever runs Hob lists them in `sandbox.hosts`."), "{body}");
+    assert!(
+        body.contains("fetch from `npm.example.org`: the operator of Hob has to list them in `sandbox.hosts`."),
+        "{body}"
+    );
     for lock in [lock(hostile), lock("npm.example.org") + &" ".repeat(3 << 20)] {
         world.pushes_onto("ann", "main", "package-lock.json", &lock).await;
         let told = world.hob(&["init", "--dry-run", "--json"]).await.objects().remove(0)["result"].clone();
@@ -180,7 +183,7 @@ async fn files_that_are_there_stay_and_a_repository_that_has_them_all_is_told_so
 
 #[tokio::test]
 async fn a_token_that_may_not_write_workflows_gets_a_sentence_and_the_pull_request_without_the_workflow() {
-    let says = "gives the token the permission `workflows: write`";
+    let says = "give the token the permission `workflows: write`";
     let world = fresh().start().await;
     world.forge.inject(refuses_workflows(1));
     let ended = world.hob(&["init", "--json"]).await;
@@ -221,7 +224,7 @@ async fn a_branch_that_a_person_pushed_to_is_theirs() {
     world.pushes_onto("ann", "main", "Makefile", "check: test\ntest:\n\ttrue\n").await;
     let head = world.pull().await["head"]["sha"].clone();
     let ended = world.hob(&["init"]).await;
-    assert!(ended.code == 0 && ended.stdout.contains("somebody else pushed to its branch"), "{ended:?}");
+    assert!(ended.code == 0 && ended.stdout.contains("someone else pushed to its branch"), "{ended:?}");
     assert_eq!(world.pull().await["head"]["sha"], head);
     // Without its pull request a person has to say what happens to their work.
     world.call("ann", Method::PATCH, "/pulls/1", json!({ "state": "closed" })).await;
@@ -278,7 +281,7 @@ async fn what_stops_it_is_said_with_what_to_do() {
 async fn a_repository_in_which_nothing_is_found_gets_a_file_that_says_what_is_missing() {
     let world = World::with_agent("true").start().await;
     let ended = world.hob(&["init", "--no-workflow"]).await;
-    assert!(ended.code == 0 && words(&ended).contains("no checks were found: name some"), "{ended:?}");
+    assert!(ended.code == 0 && words(&ended).contains("no checks were found: add some"), "{ended:?}");
     assert!(world.content(SETTINGS, "hob/init").await.contains("\nchecks = []\n"));
     assert_eq!(files_of(&world, &world.pull().await).await, [SETTINGS]);
     world.finish().await;
@@ -329,6 +332,6 @@ async fn the_schedule_of_an_old_workflow_moves_to_a_file_of_its_own() {
     let world = fresh().file(SETTINGS, "checks = ['true']\n").file(WORKFLOW, &two_jobs).start().await;
     let kept = world.hob(&["init"]).await;
     assert!(kept.code == 0 && world.pulls().await.is_empty(), "{kept:?}");
-    assert!(words(&kept).contains("left alone, because it has more than one job: move the schedule"), "{kept:?}");
+    assert!(words(&kept).contains("left unchanged, because it has more than one job: move the schedule"), "{kept:?}");
     world.finish().await;
 }

@@ -55,7 +55,7 @@ async fn files_are_investigated_over_a_question_to_a_report() {
     let asks = world.hob(&[&begin[..], &rest[..]].concat()).await;
     assert_eq!(asks.code, 8, "{asks:?}");
     for part in [
-        "warning: `core.bin` is left out: it is no text",
+        "warning: `core.bin` is left out: it is not text",
         "1 of 50 transition_state conclude (impact high, refused)\n    thinks (medium): The log says so.\n    → refused: \
          `normalize` comes before `conclude`\n",
         "2 of 50 transition_state normalize (impact high, approved)",
@@ -108,9 +108,9 @@ async fn bad_input_is_named_and_nothing_is_lost() {
     let rest = ["--set", &model, "--agent", "native", "--auto-approve"];
     for (args, code, why) in [
         (&["investigate", "--text", "gone.md"][..], 4, "cannot read `gone.md`"),
-        (&["investigate", "--text", "core.bin"][..], 2, "the file of `--text` is no text"),
+        (&["investigate", "--text", "core.bin"][..], 2, "the file of `--text` is not text"),
         (&["investigate", "--text", "case.md", "--evidence", "gone.log"][..], 4, "cannot read `gone.log`"),
-        (&["investigate", "--text", "case.md", "--folder", "case.md"][..], 2, "`case.md` is no folder"),
+        (&["investigate", "--text", "case.md", "--folder", "case.md"][..], 2, "`case.md` is not a folder"),
         (&["investigate", "--resume", "nothing"][..], 4, "no session `nothing`"),
         (
             &["investigate", "--text", "case.md", "--form", "bad.yml"][..],
@@ -148,11 +148,11 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let begin = ["investigate", "--text", "case.md", "--profile", "oncall"];
     let unknown = world.hob(&[&begin[..], &rest[..]].concat()).await;
     assert_eq!(unknown.code, 4, "{unknown:#?}");
-    assert!(unknown.stderr.contains("there is no profile `oncall` here: `hob agents` lists them"), "{unknown:#?}");
+    assert!(unknown.stderr.contains("there is no profile `oncall` here\nhint: `hob agents` lists"), "{unknown:#?}");
     let other = ["investigate", "--text", "case.md", "--profile", "azure", "--profiles", "profiles"];
     let unknown = world.hob(&[&other[..], &rest[..]].concat()).await.stderr;
     let folder = world.dir().join("profiles").canonicalize().unwrap();
-    let names = format!("there is no profile `azure` in `{}`, nor here: `hob agents --profiles", folder.display());
+    let names = format!("there is no profile `azure` in `{}` or here\nhint: `hob agents --profiles", folder.display());
     assert!(unknown.contains(&names), "{unknown}");
     std::fs::write(
         world.dir().join("profiles/azure.md"),
@@ -167,7 +167,7 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     assert_eq!(asks.code, 8, "{asks:#?}");
     let session = asks.stderr.lines().find_map(|line| line.strip_prefix("The session is ")).unwrap();
     // The folder of the profile is in the record.
-    let gone = "the agent goes on without its profile: there is no profile `oncall`";
+    let gone = "continuing without the profile: there is no profile `oncall`";
     let resume = ["investigate", "--resume", session.trim_end_matches('.'), "-m", "It is web1."];
     let concludes = world.hob(&[&resume[..], &rest[..]].concat()).await;
     assert_eq!(concludes.code, 0, "{concludes:#?}");
@@ -196,15 +196,15 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
     assert_eq!((session["state"].as_str(), session["case"]["answered"].as_u64()), (Some("running"), Some(1)));
     assert_eq!((&session["case"]["iterations"], &session["case"]["max_iterations"]), (&json!(1), &json!(50)));
     let early = world.hob(&["resume", id]).await;
-    assert!(early.code == 1 && early.stderr.contains("another process works on"), "{early:?}");
+    assert!(early.code == 1 && early.stderr.contains("another process is working on"), "{early:?}");
 
     let paused = world.hob(&["pause", &id[..id.len() - 2]]).await;
-    let how = format!("`hob investigate --resume {id}` goes on");
+    let how = format!("`hob investigate --resume {id}` continues it");
     assert_eq!(paused.stdout, format!("The session {id} is paused. {how}.\n"), "{paused:?}");
     // It has ended already: this signal does nothing.
     let ended = hob.ends_by(Signal::CONT).await;
     assert!(
-        ended.code == 8 && ended.stderr.contains(&format!("stopped before there is a conclusion; {how}")),
+        ended.code == 8 && ended.stderr.contains(&format!("stopped before it reached a conclusion\nhint: {how}")),
         "{ended:?}"
     );
     let shown = world.hob(&["show", id]).await.stdout;
@@ -217,15 +217,15 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
     let hob = world.starts_hob(&["investigate", "--resume", id]).await;
     gate.reached().await;
     let ended = hob.ends_by(Signal::INT).await;
-    assert!(ended.code == 8 && ended.stderr.contains("stopped before there is a conclusion"), "{ended:?}");
+    assert!(ended.code == 8 && ended.stderr.contains("stopped before it reached a conclusion"), "{ended:?}");
     let hob = world.starts_hob(&["investigate", "--resume", id]).await;
     gate.reached().await;
     let terminated = world.hob(&["terminate", id]).await;
-    assert_eq!(terminated.stdout, format!("The session {id} has ended for good.\n"), "{terminated:?}");
+    assert_eq!(terminated.stdout, format!("The session {id} is terminated.\n"), "{terminated:?}");
     assert_eq!(hob.ends_by(Signal::CONT).await.code, 8);
     for args in [&["investigate", "--resume", id][..], &["resume", id]] {
         let over = world.hob(args).await;
-        assert!(over.code == 1 && over.stderr.contains("was ended for good: begin a new one"), "{over:?}");
+        assert!(over.code == 1 && over.stderr.contains("was terminated: start a new one"), "{over:?}");
     }
     assert_eq!(world.hob(&["pause", "case-none"]).await.code, 4);
     world.finish().await;
@@ -239,7 +239,7 @@ async fn a_session_of_an_issue_is_paused_by_the_issue() {
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     let sessions = world.hob(&["sessions", "--json"]).await.objects();
     let paused = world.hob(&["pause", sessions[0]["result"][0]["id"].as_str().unwrap()]).await;
-    let how = format!("is one of issue {issue}: `hob --repo acme/site pause {issue}`");
+    let how = format!("belongs to issue {issue}\nhint: use `hob --repo acme/site pause {issue}`");
     assert!(paused.code == 2 && paused.stderr.contains(&how), "{paused:?}");
     world.finish().await;
 }

@@ -136,7 +136,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     world.comments("out", issue, "The other key.").await;
     let before = world.writes().len();
     world.run().await;
-    assert_eq!(world.writes().len(), before, "a stranger's words are no evidence");
+    assert_eq!(world.writes().len(), before, "a stranger's words are not evidence");
 
     // A pause holds it, no matter what is said meanwhile.
     let session = world.record(issue).await.unwrap().session;
@@ -309,7 +309,7 @@ async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
     world.run().await;
     let pull = world.pull().await;
     let body = pull["body"].as_str().unwrap();
-    assert!(body.contains("`oncall` handed over to `mender`"), "{body}");
+    assert!(body.contains("`oncall` handed off to `mender`"), "{body}");
     let brief = &world.briefs(issue)[0];
     for part in
         ["The profile `oncall` worked on this before you", "Mend it.", "web1 is full.", "Empty web1, make done.txt."]

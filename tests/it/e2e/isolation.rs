@@ -16,7 +16,7 @@ use crate::harness::{World, repo};
 /// A sink that calls `act` with the issue, in the attempt's own task, when its agent is about to work.
 fn when_an_agent_starts(act: impl Fn(u64) + Send + Sync + 'static) -> EventSink {
     Arc::new(move |_: &RepoName, event: &WorkEvent| match event {
-        WorkEvent::Progress { issue: IssueNumber(number), text } if text.starts_with("the agent") => act(*number),
+        WorkEvent::Progress { issue: IssueNumber(number), text } if text.starts_with("running agent") => act(*number),
         _other => {}
     })
 }

@@ -29,7 +29,7 @@ impl Schema {
             for name in names(heading) {
                 // `status` and `pause` are a command and a part: a command has the one field `result`.
                 let key = if fields.contains_key("result") { format!("hob {name}") } else { name };
-                assert!(tables.insert(key.clone(), fields.clone()).is_none(), "{key} stands there twice");
+                assert!(tables.insert(key.clone(), fields.clone()).is_none(), "{key} appears twice");
             }
         }
         Self(tables)
@@ -42,7 +42,7 @@ impl Schema {
             return if value.is_null() { Vec::new() } else { self.check(value, kind, at, seen) };
         }
         if let Some(kind) = kind.strip_prefix("list of ") {
-            let Some(values) = value.as_array() else { return vec![format!("{at} is no list: {value}")] };
+            let Some(values) = value.as_array() else { return vec![format!("{at} is not a list: {value}")] };
             return values.iter().flat_map(|value| self.check(value, kind, &format!("{at}[]"), seen)).collect();
         }
         let is_it = match kind {
@@ -52,12 +52,12 @@ impl Schema {
             "boolean" => value.is_boolean(),
             table => return self.check_fields(value, table, at, seen),
         };
-        if is_it { Vec::new() } else { vec![format!("{at} is no {kind}: {value}")] }
+        if is_it { Vec::new() } else { vec![format!("{at} is not a {kind}: {value}")] }
     }
 
     fn check_fields(&self, value: &Value, table: &str, at: &str, seen: &mut BTreeSet<String>) -> Vec<String> {
         let Some(fields) = self.0.get(table) else { return vec![format!("{at}: there is no table `{table}`")] };
-        let Some(object) = value.as_object() else { return vec![format!("{at} is no object: {value}")] };
+        let Some(object) = value.as_object() else { return vec![format!("{at} is not an object: {value}")] };
         seen.insert(table.to_owned());
         let mut wrong = Vec::new();
         for (name, value) in object {
@@ -317,5 +317,5 @@ fn a_field_that_the_document_lacks_or_has_too_much_is_found() {
     let mut wrong = |value: Value| schema.check_fields(&value, "unblocked", "x", &mut seen);
     assert!(wrong(json!({ "issue": 1, "answered": true })).is_empty());
     assert_eq!(wrong(json!({ "issue": 1, "answered": true, "new": 1 })), ["x.new is not documented: 1"]);
-    assert_eq!(wrong(json!({ "issue": "1" })), ["x.issue is no number: \"1\"", "x.answered is missing"]);
+    assert_eq!(wrong(json!({ "issue": "1" })), ["x.issue is not a number: \"1\"", "x.answered is missing"]);
 }

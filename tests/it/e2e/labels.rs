@@ -43,7 +43,7 @@ async fn a_person_who_blocks_an_issue_by_hand_holds_hob_off() {
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     assert!(world.record(issue).await.is_none());
     let said = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap();
-    assert!(said[0].why.contains("a person put the label `blocked` on it"), "{said:?}");
+    assert!(said[0].why.contains("a person added the label `blocked`"), "{said:?}");
     world.labels_off("ann", issue, "blocked").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);

@@ -138,7 +138,7 @@ async fn an_agent_is_told_first_what_git_would_lose() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let briefs = world.briefs(issue);
-    assert!(briefs[1].contains("- `.claude/worktrees/agent-1/`: a git repository of its own"), "{}", briefs[1]);
+    assert!(briefs[1].contains("- `.claude/worktrees/agent-1/`: a separate git repository"), "{}", briefs[1]);
     assert!(briefs[1].contains("Nobody gets what is in no commit."), "{}", briefs[1]);
     assert_eq!((briefs.len(), files(&world).await), (2, vec!["done.txt".to_owned()]), "{:?}", world.failures());
     let body = world.pull().await["body"].as_str().unwrap().to_owned();
@@ -154,7 +154,7 @@ async fn what_an_agent_leaves_as_it_is_is_told_to_people() {
     world.run().await;
     assert_eq!((world.briefs(issue).len(), files(&world).await), (2, vec!["done.txt".to_owned()]));
     let body = world.pull().await["body"].as_str().unwrap().to_owned();
-    assert!(body.contains("- `.claude/worktrees/agent-1/`: a git repository of its own\n"), "{body}");
+    assert!(body.contains("- `.claude/worktrees/agent-1/`: a separate git repository\n"), "{body}");
     world.finish().await;
 }
 
@@ -168,8 +168,7 @@ async fn an_agent_mends_what_cannot_be_committed_or_a_person_is_asked() {
         let briefs = world.briefs(issue);
         assert_eq!(world.labels(issue).await, labels, "{:?}", world.failures());
         assert_eq!(briefs.len(), 2);
-        let told =
-            "Your work so far cannot be committed: `git~1/x` has a name that stands for git's own folder. Mend that.";
+        let told = "Your work so far cannot be committed: `git~1/x` has a name that git could take for its own folder. Mend that.";
         assert!(briefs[1].contains(told), "{}", briefs[1]);
         world.finish().await;
     }

@@ -39,7 +39,7 @@ async fn a_label_event_older_than_what_is_read_is_not_decided_on() {
     let summary = world.run().await;
     assert_eq!((summary.worked, summary.failed), (0, 1));
     let failures = world.failures();
-    assert!(failures[0].contains("take the label `code` off the issue and put it on again"), "{failures:?}");
+    assert!(failures[0].contains("remove the label `code` from the issue and add it again"), "{failures:?}");
     assert!(world.record(issue).await.is_none());
 
     world.labels_off("ann", issue, "code").await;

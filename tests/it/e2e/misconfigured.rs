@@ -51,7 +51,7 @@ fn native() -> Builder {
 async fn a_repository_that_names_what_is_gone_has_the_base_agent() {
     let profile = "---\nname: docs\ndescription: Documentation\n---\nWrite.\n";
     for (name, says) in [
-        ("docs", "ok   profile      `docs` works, as `.github/hob.toml` says"),
+        ("docs", "ok   profile      `docs` is used, as `.github/hob.toml` says"),
         ("nope", "note profile      no agent `nope`: there are fixer"),
     ] {
         let world = World::fixing().file(".github/agents/docs.md", profile);
@@ -79,7 +79,7 @@ async fn a_repository_that_names_a_damaged_profile_is_told_where_and_why() {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let doctor = world.hob(&["doctor"]).await;
     let said = one_line(&doctor.stdout);
-    assert!(said.contains(&format!("`.github/hob.toml` wants `docs`, and the base agent works: {fault}")), "{said}");
+    assert!(said.contains(&format!("`.github/hob.toml` names `docs`, but the base agent is used: {fault}")), "{said}");
     assert_eq!(said.matches(fault).count(), 1, "{said}");
     let explained = world.hob(&["explain", &issue.to_string()]).await;
     assert!(one_line(&explained.stdout).contains(&format!("profile {fault}")), "{explained:?}");

@@ -106,7 +106,7 @@ async fn an_issue_of_somebody_else_waits_until_it_is_assigned() {
     world.run().await;
     assert!(world.record(issue).await.is_none());
     let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
-    assert!(why.contains("it is not assigned to `Wil`, as `issues.assignee` wants"), "{why}");
+    assert!(why.contains("it is not assigned to `Wil`, as `issues.assignee` requires"), "{why}");
     world.assigns(issue, Method::POST, "wil").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
@@ -134,7 +134,7 @@ async fn issues_of_people_can_be_left_to_them() {
 async fn each_list_says_why_an_issue_of_somebody_else_waits() {
     let world = World::fixing().set("issues.assignee", "wil").start().await;
     let issue = world.asks("Make done.txt", "").await;
-    let says = "it is not assigned to `wil`, as `issues.assignee` wants; assign it to let Hob claim it";
+    let says = "it is not assigned to `wil`, as `issues.assignee` requires; assign it to let Hob claim it";
     let number = issue.to_string();
     for (args, code) in [
         (vec!["list"], 0),
@@ -197,9 +197,9 @@ async fn a_requeued_issue_waits_for_its_assignee_and_hears_commands() {
     world.assigns(issue, Method::DELETE, "ann").await;
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1);
-    let waits = "it is not assigned to `ann`, as `issues.assignee` wants";
+    let waits = "it is not assigned to `ann`, as `issues.assignee` requires";
     let why = world.hob(&["explain", &issue.to_string(), "--json"]).await.stdout;
-    assert!(why.contains(&format!("and wait on, because {waits}")), "{why}");
+    assert!(why.contains(&format!("and keep waiting, because {waits}")), "{why}");
     world.comments("ann", issue, "/hob explain").await;
     world.run().await;
     let said = world.said(issue).await;

@@ -335,13 +335,13 @@ async fn the_program_approves_a_plan_and_shows_it() {
     let ended = world.hob(&["approve", &number]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let shown =
-        "is requeued, and the work begins by this plan:\nSummary: Write the file, plan 0.\nSteps:\n- Look around\n";
+        "is requeued, and the agent follows this plan:\nSummary: Write the file, plan 0.\nSteps:\n- Look around\n";
     assert!(ended.stdout.contains(shown), "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code"]);
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     let again = world.hob(&["approve", &number]).await;
-    assert!(again.code != 0 && again.stderr.contains("asks for no approval"), "{again:?}");
+    assert!(again.code != 0 && again.stderr.contains("does not ask for an approval"), "{again:?}");
     world.finish().await;
 }
 

@@ -244,7 +244,7 @@ async fn a_check_past_its_time_is_ended_and_told() {
     let issue = world.asks("Hang the check", "").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    assert!(world.status(issue).await.contains("out of time"), "{}", world.status(issue).await);
+    assert!(world.status(issue).await.contains("timed out"), "{}", world.status(issue).await);
     world.finish().await;
 }
 

@@ -44,7 +44,7 @@ async fn what_may_be_claimed_is_listed_and_nothing_is_claimed() {
     let people = world.hob(&["ready"]).await;
     assert!(people.stdout.contains("acme/site") && people.stdout.contains("#1"), "{people:?}");
     let bad = world.hob(&["ready", "--shard", "3/2"]).await;
-    assert!(bad.code == 2 && bad.stderr.contains("write I/N with I from 1 to N"), "{bad:?}");
+    assert!(bad.code == 2 && bad.stderr.contains("expected I/N with I from 1 to N"), "{bad:?}");
     world.finish().await;
 }
 

@@ -282,7 +282,7 @@ async fn a_check_of_the_forge_that_fails_goes_to_the_agent_unless_the_base_fails
     world.call("robo[bot]", Method::POST, "/check-runs", ends(base.clone(), "flaky", "failure")).await;
     world.call("robo[bot]", Method::POST, "/check-runs", ends(json!(head), "flaky", "failure")).await;
     assert_eq!(world.run().await.worked, 0, "red on the base, too");
-    let says = "On the base branch, too, the check `flaky` fails: no work begins for that.";
+    let says = "On the base branch, too, the check `flaky` fails, so Hob does not work on that.";
     assert!(world.status(issue).await.contains(says), "{}", world.status(issue).await);
     let before = world.writes().len();
     assert_eq!(world.run().await.worked, 0);

@@ -89,7 +89,7 @@ async fn a_command_chooses_a_profile_wherever_it_comes_from() {
     world.run().await;
     let said = replies(&world, issue).await.pop().unwrap_or_default();
     let fault =
-        "The profile `damaged` is damaged: .github/agents/damaged.md cannot be used: line 3: `limits` is no map";
+        "The profile `damaged` is damaged: .github/agents/damaged.md cannot be used: line 3: `limits` is not a map";
     assert!(said.contains(fault), "{said}");
     assert_eq!(worked(&world, issue).await, ["fixer"], "it was worked on without any of them");
     world.finish().await;
@@ -255,6 +255,6 @@ async fn overrides_are_counted_from_the_ledgers_of_closed_issues_too() {
     assert_eq!((&of(changed)["profile"], &of(changed)["overridden"]), (&Value::from("writer"), &Value::from("dns")));
     let shown = world.hob(&["routing"]).await.stdout;
     assert!(shown.contains("instead of dns: `/hob agent` says so"), "{shown}");
-    assert!(shown.contains("chose a profile for 3 issues, 33.3% of them stood"), "{shown}");
+    assert!(shown.contains("chose a profile for 3 issues, 33.3% of them were kept"), "{shown}");
     world.finish().await;
 }

@@ -101,7 +101,7 @@ async fn what_is_simple_or_about_nothing_here_is_the_base_agents() {
 async fn a_small_model_is_asked_where_the_router_has_a_hunch() {
     for (answer, profile) in [("database", Some("database")), ("none of them", None), ("root", None)] {
         let cassette = tempfile::NamedTempFile::new().unwrap();
-        let expect = ["- database: SQL queries", "- none: nobody of these", "The orders page is slow"];
+        let expect = ["- database: SQL queries", "- none: none of these", "The orders page is slow"];
         let reply = json!({ "expect": expect, "text": answer, "usage": { "input": 500, "output": 3 } });
         std::fs::write(cassette.path(), json!({ "cassette": 1, "replies": [reply] }).to_string()).unwrap();
         let model = format!("cassette/{}", cassette.path().display());
@@ -163,7 +163,7 @@ async fn what_a_profile_may_not_change_is_not_published() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["agent:docs", "blocked", "code"]);
     let status = world.status(issue).await;
-    assert!(status.contains("`code.rs` is none of the paths that the profile may change"), "{status}");
+    assert!(status.contains("`code.rs` is not among the paths that the profile may change"), "{status}");
     assert!(world.pulls().await.is_empty());
     world.finish().await;
 }

@@ -169,7 +169,7 @@ async fn what_breaks_the_checks_after_a_look_has_its_rounds() {
     assert_eq!((world.briefs(issue).len(), world.looks().len()), (3, 2));
     let brief = &world.briefs(issue)[2];
     assert!(brief.contains("fails on your work so far") && brief.contains("wrong word"), "{brief}");
-    assert!(body.contains("A second pair of eyes, `eyes`, had no findings."), "{body}");
+    assert!(body.contains("The reviewer `eyes` had no findings."), "{body}");
     world.finish().await;
 }
 
@@ -192,7 +192,7 @@ async fn a_reviewer_that_is_of_no_use_blocks_nothing() {
         let world = reviewed("echo done > done.txt", &reviewer).file(".github/agents/eyes.md", &profile).start().await;
         let (issue, body) = world.opened().await;
         assert_eq!(world.briefs(issue).len(), 1);
-        assert!(body.contains("Nobody reviewed this change before it was opened. `eyes`: "), "{body}");
+        assert!(body.contains("This change was opened without a review by `eyes`: "), "{body}");
         assert!(body.contains(cause), "{cause}\n{body}");
         world.finish().await;
     }
@@ -225,8 +225,8 @@ async fn a_reviewer_has_its_share_of_the_issue() {
     let builder = reviewed("echo done $n > done.txt", &reviewer);
     let world = builder.set("limits.usd_per_issue", "2.0").start().await;
     let (issue, body) = world.opened().await;
-    assert_eq!((world.briefs(issue).len(), world.looks().len()), (2, 1), "the second look would be over the share");
-    assert!(body.contains("Nobody reviewed what the agent changed after the findings of `eyes`"), "{body}");
+    assert_eq!((world.briefs(issue).len(), world.looks().len()), (2, 1), "a second review would be over the share");
+    assert!(body.contains("What the agent changed after the findings of `eyes` was not reviewed"), "{body}");
     assert!(body.contains("its share of the issue, a budget of $0.30, is used up"), "{body}");
     assert_eq!(world.record(issue).await.unwrap().spend.usd_micros, 500_000, "its cost is the issue's");
     world.finish().await;

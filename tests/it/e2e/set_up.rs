@@ -229,7 +229,7 @@ async fn doctor_proposes_steps_for_a_lock_file_and_says_what_the_steps_reach() {
     world.finish().await;
     let world = preparing("true").start().await;
     let told = world.hob(&["doctor"]).await;
-    assert!(words(&told.stdout).contains("name the hosts of their package registries"), "{}", told.stdout);
+    assert!(words(&told.stdout).contains("list the hosts of their package registries"), "{}", told.stdout);
     let told = world.hob(&["doctor", "--set", "sandbox.hosts=registry.example"]).await;
     assert!(words(&told.stdout).contains("the steps reach registry.example"), "{}", told.stdout);
     world.finish().await;

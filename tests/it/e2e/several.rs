@@ -164,7 +164,7 @@ async fn a_settings_file_names_the_repositories() {
     let both = world.hob_with(&["--config", "mine.toml", "list", "--json"], &nobody).await;
     assert_eq!(both.objects()[0]["result"].as_array().unwrap().len(), 2, "{both:?}");
     let which = world.hob_with(&["--config", "mine.toml", "explain", "1"], &nobody).await;
-    assert!(which.code == 2 && which.stderr.contains("choose with `--repo` among acme/docs, acme/site"), "{which:?}");
+    assert!(which.code == 2 && which.stderr.contains("use `--repo` with one of acme/docs, acme/site"), "{which:?}");
     file("[forge]\nrepositories = ['docs']\n[issues]\nassignee = 'a b'\n");
     let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
     assert!(bad.code == 2 && bad.stderr.contains("`forge.repositories`"), "{bad:?}");
@@ -207,7 +207,7 @@ async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_
     let nobody = [("GITHUB_REPOSITORY", "")];
     for args in [vec!["work", "1"], vec!["doctor"], vec!["init"]] {
         let ended = world.hob_with(&args, &nobody).await;
-        let says = "choose with `--repo` among acme/site, acme/docs";
+        let says = "use `--repo` with one of acme/site, acme/docs";
         assert!(ended.code == 2 && ended.stderr.contains(says), "{args:?}: {ended:?}");
     }
     assert_eq!(world.writes(), []);

@@ -52,7 +52,7 @@ async fn a_branch_that_somebody_moved_meanwhile_is_not_overwritten() {
     };
     tokio::join!(world.run(), meanwhile);
     let tip = world.call("wil", Method::GET, &at.replace("/refs/", "/ref/"), json!(null)).await;
-    assert_eq!(tip["object"]["sha"], theirs, "their work stands");
+    assert_eq!(tip["object"]["sha"], theirs, "their work is still there");
     assert!(world.pulls().await.is_empty());
     let record = world.record(issue).await.unwrap();
     assert!(matches!(record.state, State::Blocked | State::Ready), "{record:?}");

@@ -28,7 +28,7 @@ async fn a_label_by_a_triager_is_refused_once_until_a_trusted_person_labels_anew
     let world = World::fixing().start().await;
     let issue = world.opens("out", "Evil", "x", &[]).await;
     world.labels_on("tess", issue, "code").await;
-    refused(&world, issue, "`tess` has triage permission here, and write is needed").await;
+    refused(&world, issue, "`tess` has triage permission here; write permission is required").await;
 
     world.labels_off("ann", issue, "code").await;
     world.labels_on("ann", issue, "code").await;

@@ -130,8 +130,8 @@ async fn a_list_that_cannot_work_is_told_when_it_is_made() {
     let name = |name: &str| name.parse().unwrap();
     for (others, says) in [
         (vec![name("openai/b"), name("anthropic/c")], "ANTHROPIC_API_KEY"),
-        (vec![name("openai/b"), name("openai/b")], "`openai/b` stands twice"),
-        (vec![name("openai/a")], "`openai/a` stands twice"),
+        (vec![name("openai/b"), name("openai/b")], "`openai/b` appears twice"),
+        (vec![name("openai/a")], "`openai/a` appears twice"),
         (vec![name("cassette/nowhere.json")], "nowhere.json"),
     ] {
         let error = models.fallback_chain(&name("openai/a"), &others, None).err().unwrap();

@@ -189,7 +189,7 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
         let server = Server::start([thinks, happy(), happy()].map(Answer::Stream)).await;
         let client = server.client("openai/m");
         let reply = ask(client.as_ref()).await.unwrap();
-        assert_eq!(reply.text, "I lööк", "reasoning is no answer");
+        assert_eq!(reply.text, "I lööк", "reasoning is not an answer");
         let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
         let messages = [Memoized::from(Message::user("x")), said.into()];
         let request = ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2 };

@@ -19,7 +19,7 @@ const MAY_BE_MISSING: [&str; 7] = [
     "listen at the machine's own address",
     "connect to the metadata address of clouds",
     "ask the machine's name server",
-    "list the home of whoever started Hob",
+    "list the home of the account that started Hob",
     "read a disk",
 ];
 

@@ -47,7 +47,7 @@ async fn a_check_run_is_asked_for_again_by_its_own_app() {
     let (_, run) = fixture.answer("tb", &format!("POST {RUNS}"), body).await;
     let own = format!("{RUNS}/{}", run["id"]);
     let again = format!("POST {own}/rerequest");
-    assert_eq!(fixture.answer("tw", &again, Value::Null).await.0, 403, "a person is no App");
+    assert_eq!(fixture.answer("tw", &again, Value::Null).await.0, 403, "a person is not an App");
     let (status, refused) = fixture.answer("to", &again, Value::Null).await;
     assert!(status == 403 && refused["message"].as_str().unwrap().starts_with("Invalid app_id"), "{refused}");
     assert_eq!(fixture.answer("to", &format!("PATCH {own}"), json!({"name": "x"})).await.0, 403);

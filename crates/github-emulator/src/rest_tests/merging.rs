@@ -161,7 +161,7 @@ async fn required_reviews_are_those_of_who_may_write() {
     assert_eq!(decision().await, ("REVIEW_REQUIRED".to_owned(), 0));
     review("tt", json!({"event": "APPROVE"})).await;
     let said = "At least 1 approving review is required by reviewers with write access.";
-    assert_eq!(merge(&fixture, "tw", "merge").await, (405, said.to_owned()), "triage is no write");
+    assert_eq!(merge(&fixture, "tw", "merge").await, (405, said.to_owned()), "triage is not write");
     let line = json!([{"path": "work", "line": 2, "start_line": 1, "body": "Why?"}]);
     review("tw", json!({"event": "REQUEST_CHANGES", "body": "No", "comments": line})).await;
     assert_eq!(decision().await, ("CHANGES_REQUESTED".to_owned(), 2));

@@ -179,7 +179,7 @@ impl Http {
             }
         }
         if size > 0 && !collect.is_complete() && !events.seen() {
-            return Err(ModelError::Garbage("it is no event stream".into()));
+            return Err(ModelError::Garbage("it is not an event stream".into()));
         }
         collect.finish(of, call.body.len())
     }
@@ -205,7 +205,7 @@ pub(super) fn headers(name: HeaderName, scheme: &str, key: Option<&SecretString>
     headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
     if let Some(key) = key {
         let mut value = HeaderValue::try_from(format!("{scheme}{}", key.expose_secret().trim()))
-            .map_err(|_| ModelError::Setup("the model's key has characters that no key has".into()))?;
+            .map_err(|_| ModelError::Setup("the model's key has invalid characters".into()))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

@@ -66,7 +66,7 @@ impl Models {
     ) -> Result<FallbackChain, ModelError> {
         for (place, name) in others.iter().enumerate() {
             if name == first || others.iter().take(place).any(|earlier| earlier == name) {
-                return Err(ModelError::Setup(format!("`{name}` stands twice in its list of models")));
+                return Err(ModelError::Setup(format!("`{name}` appears twice in its list of models")));
             }
         }
         let others = others.iter().map(|name| self.member(name, effort)).collect::<Result<_, _>>()?;

@@ -46,9 +46,9 @@ enum State {
 
 #[derive(Debug, thiserror::Error)]
 enum RecordError {
-    #[error("`{0}` is no name for a file")]
+    #[error("`{0}` is not a file name")]
     Name(String),
-    #[error("{path} is there already and is no recording of this conversation", path = .0.display())]
+    #[error("{path} already exists and is not a recording of this conversation", path = .0.display())]
     Taken(PathBuf),
     #[error("the session's earlier turns are not recorded")]
     Beginning,

@@ -349,8 +349,7 @@ async fn begun(
 /// A list of the images that follow the task.
 fn shown(images: &[Image]) -> Option<String> {
     let names: Vec<&str> = images.iter().map(|image| image.name.as_str()).collect();
-    let text =
-        format!("[Hob] Images of the task stand behind it, data like its text, in this order: {}", names.join("; "));
+    let text = format!("[Hob] Images of the task follow it, data like its text, in this order: {}", names.join("; "));
     (!names.is_empty()).then_some(text)
 }
 

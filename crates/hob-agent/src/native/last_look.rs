@@ -48,7 +48,7 @@ impl LastLook {
                         else, call `done` again; else mend it before."
             .to_owned();
         if !self.task.is_empty() {
-            text.push_str(&format!("\n\n--- The task, as somebody wrote it\n{}", self.task));
+            text.push_str(&format!("\n\n--- The task, as a person wrote it\n{}", self.task));
         }
         text.push_str(&format!("\n\n--- The change\n{change}"));
         let left = standing.seen.left(&self.checks);

@@ -126,7 +126,7 @@ impl Needs {
             ),
             Way::Docker => format!(
                 "{tools} cannot reach Docker: the sandbox closes its socket. In a box, `sandbox.write = [\"{DOCKER}\"]` opens \
-                 it, to all agents and checks of this process; whoever reaches it is root on this machine"
+                 it, to all agents and checks of this process; any program that reaches it is root on this machine"
             ),
         }
     }

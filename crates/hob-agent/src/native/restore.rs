@@ -27,7 +27,7 @@ const CUT_OFF: &str = "The run was cut off before this call answered: its effect
 const ENDED: &str = "The run ended here.";
 
 /// The answer to a call that a run ended for.
-const NOT_RUN: &str = "Not run: it needed approval, and the run ended here. The answer stands below.";
+const NOT_RUN: &str = "Not run: it needed approval, and the run ended here. The answer is below.";
 
 /// The state that earlier runs left.
 pub(super) struct Restored {
@@ -156,9 +156,9 @@ impl<'a> Rebuild<'a> {
             }
             Some(_) => "The work continues.".to_owned(),
         };
-        let same = if task == self.task { "The task is the same." } else { "The task as it stands now:" };
+        let same = if task == self.task { "The task is the same." } else { "The task as it is now:" };
         let mut text = format!(
-            "[Hob] {how} Your shell is a new one, and files may differ from what stands above: look before you rely on \
+            "[Hob] {how} Your shell is a new one, and files may differ from what is above: look before you rely on \
              them. {same}"
         );
         if task != self.task {

@@ -14,7 +14,7 @@ pub enum SessionError {
     #[error("another process has the session `{0}`")]
     InUse(RunId),
     /// It belongs to another issue or agent.
-    #[error("the session `{0}` is another issue's or another agent's")]
+    #[error("the session `{0}` belongs to another issue or another agent")]
     Another(RunId),
     /// It is too large to resume.
     #[error("the session `{session}` has {bytes} bytes, too many to resume")]

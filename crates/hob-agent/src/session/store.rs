@@ -137,7 +137,7 @@ impl Sessions {
             if repos.len() > 1 {
                 let names: Vec<_> = repos.into_iter().map(ToString::to_string).collect();
                 return Err(SessionError::NotFound(format!(
-                    "issue {issue} has sessions in {}: choose one with `--repo`",
+                    "issue {issue} has sessions in {}\nhint: choose one with `--repo`",
                     names.join(" and ")
                 )));
             }
@@ -147,8 +147,12 @@ impl Sessions {
         records.retain(|record| record.id.as_str().starts_with(text));
         match records.len() {
             1 => Ok(records.swap_remove(0)),
-            0 => Err(SessionError::NotFound(format!("no session `{text}` on this machine: see `hob sessions`"))),
-            many => Err(SessionError::NotFound(format!("{many} sessions begin with `{text}`: write more of the id"))),
+            0 => Err(SessionError::NotFound(format!(
+                "no session `{text}` on this machine\nhint: `hob sessions` lists them"
+            ))),
+            many => {
+                Err(SessionError::NotFound(format!("{many} sessions begin with `{text}`\nhint: write more of the id")))
+            }
         }
     }
 

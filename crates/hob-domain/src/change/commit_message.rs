@@ -38,7 +38,7 @@ pub enum InvalidTemplate {
     #[error("write `{{title}}` in the first line")]
     NoTitle,
     /// An unknown placeholder.
-    #[error("`{{{0}}}` stands for nothing: there are {{title}}, {{body}}, {{issue}} and {{type}}")]
+    #[error("unknown placeholder `{{{0}}}`; expected {{title}}, {{body}}, {{issue}} or {{type}}")]
     Unknown(String),
 }
 

@@ -10,7 +10,7 @@ const TABLE: [(&[&str], &str); 11] = [
         "the App's installation is suspended: lift that in the settings of the account that it is installed on",
     ),
     (&["suspended"], "the account is suspended: ask the forge's support, or use another account"),
-    (&["archived"], "the repository is archived, so nobody can write to it: unarchive it, or take Hob off it"),
+    (&["archived"], "the repository is archived and read-only: unarchive it, or stop running Hob on it"),
     (
         &["not permitted to create or approve pull requests", "not permitted to create pull requests"],
         "in the settings of the repository and of its organization, under Actions, General, check \"Allow GitHub Actions to \
@@ -20,7 +20,7 @@ const TABLE: [(&[&str], &str); 11] = [
         &["terms of service", "access blocked", "has been disabled", "is disabled"],
         "the forge has closed the repository: its owner has to ask the forge's support",
     ),
-    (&["locked for migration"], "the repository is being moved elsewhere: name Hob its new place"),
+    (&["locked for migration"], "the repository is being moved: give Hob its new name"),
     (
         &["push access to view collaborator permission"],
         "only an account with write access to the repository may ask who else has it: give Hob's account write access",
@@ -60,7 +60,7 @@ mod tests {
             ("GitHub Actions is not permitted to create or approve pull requests.", "Allow GitHub Actions"),
             ("Repository access blocked", "the forge has closed"),
             ("Access to this repository has been disabled by GitHub staff due to a violation", "the forge has closed"),
-            ("Repository has been locked for migration.", "moved elsewhere"),
+            ("Repository has been locked for migration.", "is being moved"),
             ("User is blocked", "has blocked the account"),
             ("Must have push access to view collaborator permission.", "write access"),
             ("`acme` forbids access via a personal access token (classic). Please use an App", "its policy names"),

@@ -32,7 +32,7 @@ impl std::fmt::Display for CheckExit {
             Self::Passed => f.write_str("passed"),
             Self::Failed { code } => write!(f, "exit code {code}"),
             Self::Signal { signal } => write!(f, "signal {signal}"),
-            Self::OutOfTime => f.write_str("out of time"),
+            Self::OutOfTime => f.write_str("timed out"),
             Self::Cancelled => f.write_str("cancelled"),
         }
     }

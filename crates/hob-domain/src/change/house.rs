@@ -229,7 +229,7 @@ mod tests {
             house.to_mark_ready(&facts, &rules, at(0), at(now))
         };
         let pull = PullNumber(9);
-        assert_eq!(ready(&house, &[Passed], 60), None, "it is no draft of Hob's");
+        assert_eq!(ready(&house, &[Passed], 60), None, "it is not a draft of Hob's");
         house.opened_draft(pull);
         for (states, now, is_ready) in [
             (&[Passed, Passed][..], 60, true),

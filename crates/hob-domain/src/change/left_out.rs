@@ -45,8 +45,8 @@ impl LeftOut {
         let path = if self.files > 1 { format!("{path} ({})", count(self.files, "file")) } else { path };
         match &self.why {
             WhyLeftOut::Made => format!("{path}: made by tools"),
-            WhyLeftOut::Submodule => format!("{path}: in a submodule, whose commit is not Hob's to make"),
-            WhyLeftOut::Repository => format!("{path}: a git repository of its own"),
+            WhyLeftOut::Submodule => format!("{path}: in a submodule, which Hob does not commit"),
+            WhyLeftOut::Repository => format!("{path}: a separate git repository"),
             WhyLeftOut::Filter(name) => {
                 format!("{path}: kept by the filter {}, which Hob does not run", code_span(name))
             }
@@ -69,7 +69,7 @@ pub fn left_out(all: &[LeftOut]) -> String {
     }
     if all.iter().any(|one| one.why == WhyLeftOut::Made) {
         text.push_str(
-            "\nWhat tools make is committed where the issue names it, or where the repository tracks a part of it.\n",
+            "\nFiles that tools make are committed only if the issue names them or the repository already tracks a part of them.\n",
         );
     }
     text
@@ -93,10 +93,10 @@ mod tests {
 
         - `node_modules/` (600 files): made by tools
         - `logo.bin`: kept by the filter `lfs`, which Hob does not run
-        - `lib/x.c`: in a submodule, whose commit is not Hob's to make
+        - `lib/x.c`: in a submodule, which Hob does not commit
         - `dist/new.js`: ignored by git, beside files that are not
 
-        What tools make is committed where the issue names it, or where the repository tracks a part of it.
+        Files that tools make are committed only if the issue names them or the repository already tracks a part of them.
         ");
         assert_eq!(left_out(&[]), "");
         assert!(left_out(&vec![all[1].clone(); 30]).contains("- and 18 more"));

@@ -201,7 +201,7 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protected { path } => write!(f, "`{path}` is protected"),
-            Self::OutsideProfile { path } => write!(f, "`{path}` is none of the paths that the profile may change"),
+            Self::OutsideProfile { path } => write!(f, "`{path}` is not among the paths that the profile may change"),
             Self::Gitlink { path } => write!(f, "`{path}` is a link to another repository's commit"),
             Self::LinkOut { path, target } => write!(f, "`{path}` is a link out of the repository, to `{target}`"),
             Self::TooLarge { path, bytes, limit } => {
@@ -247,7 +247,7 @@ mod tests {
         let renamed = FileChange { kind: ChangeKind::Renamed { from: "src/a.md".to_owned() }, ..file("docs/a.md") };
         let outside = |file: FileChange| paths.outside(&[file]).iter().map(Violation::to_string).collect::<Vec<_>>();
         assert_eq!(outside(file("docs/a.md")), Vec::<String>::new());
-        assert_eq!(outside(file("src/a.rs")), ["`src/a.rs` is none of the paths that the profile may change"]);
+        assert_eq!(outside(file("src/a.rs")), ["`src/a.rs` is not among the paths that the profile may change"]);
         assert_eq!(outside(renamed).len(), 1);
     }
 

@@ -400,7 +400,7 @@ pub fn events_in_words(events: &[ReviewEvent]) -> String {
             ReviewEvent::Check { name, .. } => words.push(format!("the check `{name}` failed")),
             ReviewEvent::Conflict { .. } => words.push("a conflict with the base".to_owned()),
             ReviewEvent::Behind { .. } => words.push("the base moved on".to_owned()),
-            ReviewEvent::Ejected(_) => words.push("the merge queue took it out".to_owned()),
+            ReviewEvent::Ejected(_) => words.push("the merge queue removed it".to_owned()),
             ReviewEvent::Review(_) | ReviewEvent::Line(_) | ReviewEvent::Comment(_) => {}
         }
     }
@@ -419,7 +419,7 @@ pub fn failing(names: &[String]) -> String {
 /// Which checks have no verdict: ``no verdict can be seen of `lint` ``.
 pub fn no_verdict(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| code_span(name)).collect();
-    format!("no verdict can be seen of {}", quoted.join(", "))
+    format!("no verdict of {} can be seen", quoted.join(", "))
 }
 
 /// What the token cannot see: ``the token lacks `checks: read`, so Hob cannot see all checks``.

@@ -41,11 +41,14 @@ impl std::fmt::Display for AssigneeFilter {
         match self {
             Self::Anybody => f.write_str("its assignees do not matter"),
             Self::Nobody => f.write_str(
-                "somebody is assigned to it, and `issues.assignee` leaves such issues to people; take the assignees off to \
+                "it has an assignee, and `issues.assignee` leaves such issues to people; remove the assignees to \
                  let Hob claim it",
             ),
             Self::Account(wanted) => {
-                write!(f, "it is not assigned to `{wanted}`, as `issues.assignee` wants; assign it to let Hob claim it")
+                write!(
+                    f,
+                    "it is not assigned to `{wanted}`, as `issues.assignee` requires; assign it to let Hob claim it"
+                )
             }
         }
     }

@@ -731,7 +731,7 @@ mod tests {
         }
         let of = |issues, repository: &RepositoryRecord| Snapshot { issues, repository: Some(repository.clone()) };
         let down = of(vec![waits(1, 0, None), waits(2, 0, None), numbered(3, &["code"], 0)], &repository);
-        assert_eq!(claimed(&down, &rules()), [1, 3], "whoever is new does not know yet");
+        assert_eq!(claimed(&down, &rules()), [1, 3], "a new one does not know yet");
         let waiting = plan(&down, &rules(), at(NOW)).remove(1).decision;
         let asked = WaitReason::Asked { service: "m".to_owned(), by: IssueNumber(1) };
         assert_eq!(waiting, Decision::Wait(asked));

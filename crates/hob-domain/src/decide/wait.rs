@@ -109,22 +109,19 @@ impl std::fmt::Display for WaitReason {
             Self::Held(held) => write!(f, "worker {} works on it, its lease lasts until {}", held.holder, held.until),
             Self::RetryAfter { until, why } => write!(f, "it is tried again after {until}: {why}"),
             Self::Asked { service, by } => {
-                write!(f, "{service} is down, and issue #{by} asks whether it is back: one issue asks at a time")
+                write!(f, "{service} is down, and issue #{by} is trying it: one issue at a time does")
             }
             Self::Refused(reason) => {
                 write!(
                     f,
-                    "its label was refused: {reason}. Somebody with the permission can take the label off and put it on again"
+                    "its label was refused: {reason}. Someone with the permission can remove the label and add it again"
                 )
             }
             Self::BlockedByHand(label) => {
-                write!(f, "a person put the label `{label}` on it; remove the label to let Hob continue")
+                write!(f, "a person added the label `{label}`; remove the label to let Hob continue")
             }
             Self::LabelByHand(label) => {
-                write!(
-                    f,
-                    "it has the label `{label}`, which Hob did not put on; take the label off to let Hob claim it"
-                )
+                write!(f, "it has the label `{label}`, which Hob did not add; remove the label to let Hob claim it")
             }
             Self::BlockedBy(blockers) => {
                 let named: Vec<String> = blockers.iter().map(|number| format!("#{number}")).collect();

@@ -60,7 +60,7 @@ impl Received {
         let reason = hand_over.short_reason();
         match switched {
             true => format!("switched from `{from}` to `{to}`: {reason}"),
-            false => format!("`{from}` handed over to `{to}`: {reason}"),
+            false => format!("`{from}` handed off to `{to}`: {reason}"),
         }
     }
 
@@ -73,7 +73,7 @@ impl Received {
                  folder. Look at the work before you rely on what is said of it.\n"
             ),
             false => format!(
-                "\nThe profile `{from}` worked on this before you and handed it over to you. What it did is committed in the \
+                "\nThe profile `{from}` worked on this before you and handed it off to you. What it did is committed in the \
                  folder. Do what is left, and look at the work before you rely on what is said of it.\n"
             ),
         });
@@ -120,10 +120,10 @@ pub struct HandOverLog {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainEnd {
     /// It has as many hand-offs as it may have.
-    #[error("the chain has {CHAIN_MAX} hand-overs, and may have no more")]
+    #[error("the chain has {CHAIN_MAX} hand-offs, the most that it may have")]
     Full,
     /// It goes in a circle.
-    #[error("`{0}` had it before, and nothing is new since: no commit, no answer, no evidence")]
+    #[error("`{0}` had the work before, and nothing is new since then: no commit, answer or evidence")]
     Circle(ProfileName),
 }
 
@@ -211,7 +211,7 @@ impl ChainLink {
         let (from, to) = (code_span(self.from.as_str()), code_span(self.to.as_str()));
         let who = match self.switched {
             true => format!("switched from {from} to {to}"),
-            false => format!("{from} handed over to {to}"),
+            false => format!("{from} handed off to {to}"),
         };
         format!("{who}{sure}, after {}: {}", self.spend, inert_line(&self.reason))
     }
@@ -287,7 +287,7 @@ mod tests {
         let link = ChainLink { from, to, reason, percent: Some(80), spend, head, switched: false, evidence: 0 };
         let switched = ChainLink { switched: true, ..link.clone() }.line();
         assert!(switched.starts_with("switched from `dns` to `cloud`, 80% likely, after $0.25"), "{switched}");
-        insta::assert_snapshot!(link.line().replace('\u{200b}', "<zwsp>"), @"`dns` handed over to `cloud`, 80% likely, after $0.25, 1 min 1 s: ask @<zwsp>all - [x](http://x) &lt;img>");
+        insta::assert_snapshot!(link.line().replace('\u{200b}', "<zwsp>"), @"`dns` handed off to `cloud`, 80% likely, after $0.25, 1 min 1 s: ask @<zwsp>all - [x](http://x) &lt;img>");
     }
 
     /// Requirement M2: a switch is part of the chain, and does not reduce how often the next profile may hand off.
@@ -306,7 +306,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rows M3, M8: whatever agents do, a chain ends and the ledger stays bounded.
+        /// Rows M3, M8: no matter what agents do, a chain ends and the ledger stays bounded.
         #[test]
         fn no_chain_passes_the_cap(
             steps in prop::collection::vec((0..4_usize, 0..4_usize, 0..6_u8, "[ab]{0,2}", prop::bool::weighted(0.1)), 0..200),

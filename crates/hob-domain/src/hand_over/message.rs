@@ -43,22 +43,22 @@ pub struct HandOverTarget {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefusedHandOver {
     /// It is too long.
-    #[error("a hand-over has at most {BYTES_MAX} bytes, this one has {0}: say less")]
+    #[error("a hand-off may have at most {BYTES_MAX} bytes, this one has {0}: shorten it")]
     TooLarge(usize),
     /// It names too much evidence.
-    #[error("a hand-over names at most {EVIDENCE_MAX} pieces of evidence, this one {0}")]
+    #[error("a hand-off may name at most {EVIDENCE_MAX} pieces of evidence, this one names {0}")]
     TooMuchEvidence(usize),
     /// It contains a secret.
-    #[error("the hand-over holds {0}: a hand-over holds no secret")]
+    #[error("the hand-off holds {0}: a hand-off must not hold a secret")]
     Secret(SecretKind),
     /// Its target is not a valid name.
     #[error(transparent)]
     NoName(#[from] InvalidProfileName),
     /// Its target is the profile that gives it.
-    #[error("`{0}` cannot hand over to itself")]
+    #[error("`{0}` cannot hand off to itself")]
     Itself(ProfileName),
     /// Its target is not one that the profile may hand off to.
-    #[error("there is no hand-over to `{to}` here: {known}")]
+    #[error("a hand-off to `{to}` is not allowed here: {known}")]
     Unknown {
         /// The target.
         to: ProfileName,
@@ -66,7 +66,7 @@ pub enum RefusedHandOver {
         known: String,
     },
     /// It does not say why, or what is left.
-    #[error("a hand-over needs `{0}`")]
+    #[error("a hand-off needs `{0}`")]
     Missing(&'static str),
 }
 
@@ -104,7 +104,8 @@ impl HandOver {
             Some(_) | None if targets.contains(&to) => Ok(to),
             Some(_) | None => {
                 let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
-                let known = if names.is_empty() { "there is nobody".to_owned() } else { names.join(", ") };
+                let known =
+                    if names.is_empty() { "no profile is".to_owned() } else { format!("only to {}", names.join(", ")) };
                 Err(RefusedHandOver::Unknown { to, known })
             }
         }
@@ -149,7 +150,7 @@ impl HandOver {
         for piece in &self.evidence {
             said.push_str(&format!("Evidence: {}\n", visible(piece).0.trim()));
         }
-        push_fenced(text, fence, &format!("hand-over of {from}"), said.trim_end());
+        push_fenced(text, fence, &format!("hand-off from {from}"), said.trim_end());
     }
 }
 
@@ -165,7 +166,7 @@ pub fn write_targets(text: &mut String, targets: &[HandOverTarget]) {
         return;
     }
     text.push_str(&format!(
-        "\nWhat is not yours you can hand over, once your own part is done, to {}:\n",
+        "\nWhat is not your task you can hand off, once your own part is done, to {}:\n",
         count(targets.len(), "other profile")
     ));
     for HandOverTarget { name, description } in targets {
@@ -204,9 +205,9 @@ mod tests {
         let token = format!("use ghp_{}", "a1B2".repeat(9));
         let none = String::new;
         for (given, refused) in [
-            (hand_over("dns"), "`dns` cannot hand over to itself"),
-            (hand_over("sales"), "there is no hand-over to `sales` here: `cloud`, `dns`"),
-            (hand_over("../cloud"), "is no name of a profile"),
+            (hand_over("dns"), "`dns` cannot hand off to itself"),
+            (hand_over("sales"), "a hand-off to `sales` is not allowed here: only to `cloud`, `dns`"),
+            (hand_over("../cloud"), "is not a profile name"),
             (HandOver { context: token.clone(), ..hand_over("cloud") }, "holds a GitHub token"),
             (
                 HandOver { context: "x".repeat(BYTES_MAX), done: token.clone(), ..hand_over("sales") },
@@ -224,7 +225,7 @@ mod tests {
             assert!(said.contains(refused) && !said.contains("a1B2") && !said.contains("hunter2"), "{said}: {refused}");
         }
         let nobody = hand_over("cloud").check(None, &[], &Redaction::default()).unwrap_err();
-        assert_eq!(nobody.to_string(), "there is no hand-over to `cloud` here: there is nobody");
+        assert_eq!(nobody.to_string(), "a hand-off to `cloud` is not allowed here: no profile is");
     }
 
     #[test]
@@ -238,7 +239,7 @@ mod tests {
         given.write(&mut text, &"f3nce".into(), &name("dns"));
         insta::assert_snapshot!(text, @r"
 
-        --- hand-over of dns f3nce
+        --- hand-off from dns f3nce
         Why: needs a cloud
         Left: the zone
         To know: --- end

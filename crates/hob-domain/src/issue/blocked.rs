@@ -292,19 +292,19 @@ impl BlockReason {
             Self::MergeConflict { base, files } => {
                 let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
                 format!(
-                    "The branch conflicts with today's `{base}`, and the agent did not resolve that:\n{}",
+                    "The branch conflicts with `{base}` in these files, and the agent did not resolve that:\n{}",
                     list.collect::<String>()
                 )
             }
             Self::NoChanges { said } => sentence(&format!("The agent changed no file. It said: {}", said.trim())),
             Self::AgentFailed { failure } => sentence(&format!("The agent failed: {failure}")),
             Self::AttemptsUsedUp { attempts } => {
-                format!("{} used up, as many as `limits.attempts` allows.", were(*attempts))
+                format!("{} used up, the most that `limits.attempts` allows.", were(*attempts))
             }
             Self::AttemptsFailed { attempts, failure } => {
                 let attempts = count(*attempts, "attempt");
                 sentence(&format!(
-                    "{attempts} failed, as many as `limits.attempts` allows. The last failure: {failure}"
+                    "{attempts} failed, the most that `limits.attempts` allows. The last failure: {failure}"
                 ))
             }
             Self::ServiceDown { outage, failure } => down(outage, failure),
@@ -337,7 +337,7 @@ impl BlockReason {
                 sentence(&format!("Two attempts in a row failed in the same way on the same work: {failure}"))
             }
             Self::PersonPushed { author, commit, branch, .. } => {
-                format!("{} pushed the commit {} to `{branch}`, so Hob stops.", title(author, 80), commit.short())
+                format!("{} pushed the commit {} to `{branch}`, so Hob stopped.", title(author, 80), commit.short())
             }
             Self::RoundChangedNothing { wanted, said } => {
                 let said = if said.trim().is_empty() { String::new() } else { format!(". It said: {}", said.trim()) };
@@ -358,18 +358,18 @@ impl BlockReason {
                 return format!("Do you approve this: {}?", code_span(&proposed.line));
             }
             Self::PlanProposed { plan, .. } if !plan.issues.is_empty() => "Should Hob open these issues?",
-            Self::PlanProposed { .. } => "Should the work begin by this plan?",
-            Self::ChecksFailed { .. } => "What should the agent do about this?",
-            Self::RedBase { .. } => "Can you mend the base branch?",
-            Self::MergeConflict { .. } => "Which side should win, and where?",
-            Self::RoundChangedNothing { .. } => "What is the cause of this, or is it not for this pull request to mend?",
+            Self::PlanProposed { .. } => "Should the agent follow this plan?",
+            Self::ChecksFailed { .. } => "How should the agent fix the failed checks?",
+            Self::RedBase { .. } => "Can you fix the base branch?",
+            Self::MergeConflict { .. } => "Which side should be kept, and in which files?",
+            Self::RoundChangedNothing { .. } => "What is the cause, or should this pull request not fix it?",
             Self::RoundsUsedUp { kind: RoundKind::Review, .. } => {
-                "Should the agent go on with this review, or do you take the branch over?"
+                "Should the agent continue with this review, or will you take over the branch?"
             }
             Self::RoundsUsedUp { kind: RoundKind::Checks, .. } => "What makes these checks fail?",
             Self::RoundsUsedUp { kind: RoundKind::Base, .. } => "Can the pull request be merged soon?",
-            Self::NoChanges { .. } => "Should something change here?",
-            Self::AgentFailed { .. } => "What should it do differently, or what does it lack?",
+            Self::NoChanges { .. } => "What should the agent change, if anything?",
+            Self::AgentFailed { .. } => "What should the agent do differently, or what does it need?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {
                 "Should Hob try again? An answer resets the count."
             }
@@ -378,20 +378,20 @@ impl BlockReason {
             }
             Self::AttemptBudget { setting, .. } => {
                 return format!(
-                    "Should Hob make another attempt? If one needs more, raise `{setting}` in Hob's settings first."
+                    "Should Hob make another attempt? If an attempt needs more, raise `{setting}` in Hob's settings first."
                 );
             }
             Self::IssueBudget { advice, .. } => {
-                return format!("Is the issue worth more? Then {}. Otherwise do the rest by hand.", advice.raise);
+                return format!("Is the issue worth more? If so, {}; otherwise do the rest by hand.", advice.raise);
             }
             Self::PolicyViolated(_) => {
-                "Should the issue be solved in another way? If the rule is wrong here, a person has to make this change."
+                "Can the issue be solved in another way? If the rule is wrong here, a person has to make this change."
             }
             Self::PushRefused { .. } | Self::SetUpNeeded { .. } => "Can you fix this and then let Hob try again?",
             Self::LedgerLost | Self::WorkerDied => "Should Hob continue?",
-            Self::EditedMeanwhile => "Should Hob work on the text as it stands now?",
+            Self::EditedMeanwhile => "Should Hob work on the current text?",
             Self::Rejected(_) | Self::NoProgress { .. } => "What should be done differently?",
-            Self::PersonPushed { .. } => "Should Hob continue from the branch as it stands?",
+            Self::PersonPushed { .. } => "Should Hob continue from the branch as it is now?",
         }
         .to_owned()
     }
@@ -432,7 +432,7 @@ fn rounds_used_up(kind: RoundKind, limit: u32, wanted: &str) -> String {
         RoundKind::Base => "limits.conflict_rounds",
     };
     let (rounds, what) = (count(limit, "round"), kind.noun());
-    sentence(&format!("The pull request has had {rounds} for {what}, as many as `{setting}` allows. Now: {wanted}"))
+    sentence(&format!("The pull request has had {rounds} for {what}, the most that `{setting}` allows. Now: {wanted}"))
 }
 
 /// Attempts with their verb.
@@ -543,26 +543,26 @@ pub(crate) mod tests {
         insta::assert_snapshot!(told.join("\n"), @"
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
-        PlanProposed | The agent has a plan. Nothing is written before somebody approves it. The work costs $4.88 at most, what is left of `limits.usd_per_issue`. (1 lines) | Should the work begin by this plan?
-        ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | What should the agent do about this?
-        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you mend the base branch?
-        MergeConflict | The branch conflicts with today's `main`, and the agent did not resolve that: (3 lines) | Which side should win, and where?
-        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | Should something change here?
-        NoProgress | The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky. (1 lines) | What is the cause of this, or is it not for this pull request to mend?
-        AgentFailed | The agent failed: no route to host. (1 lines) | What should it do differently, or what does it lack?
-        LimitReached | 3 attempts are used up, as many as `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | 3 attempts failed, as many as `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If one needs more, raise `limits.usd_per_attempt` in Hob's settings first.
-        BudgetSpent | The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? Then raise `limits.usd_per_issue` in Hob's settings. Otherwise do the rest by hand.
-        PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Should the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+        PlanProposed | The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `limits.usd_per_issue`. (1 lines) | Should the agent follow this plan?
+        ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | How should the agent fix the failed checks?
+        RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you fix the base branch?
+        MergeConflict | The branch conflicts with `main` in these files, and the agent did not resolve that: (3 lines) | Which side should be kept, and in which files?
+        NoChanges | The agent changed no file. It said: It is fine. (1 lines) | What should the agent change, if anything?
+        NoProgress | The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky. (1 lines) | What is the cause, or should this pull request not fix it?
+        AgentFailed | The agent failed: no route to host. (1 lines) | What should the agent do differently, or what does it need?
+        LimitReached | 3 attempts are used up, the most that `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | 3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
+        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If an attempt needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        BudgetSpent | The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? If so, raise `limits.usd_per_issue` in Hob's settings; otherwise do the rest by hand.
+        PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
-        EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the text as it stands now?
+        EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the current text?
         Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
         NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
         LimitReached | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
-        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stops. (1 lines) | Should Hob continue from the branch as it stands?
+        PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped. (1 lines) | Should Hob continue from the branch as it is now?
         WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
         ");
     }

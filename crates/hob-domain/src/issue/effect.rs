@@ -317,7 +317,7 @@ fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
     .collect();
     record.review.told = notes;
     match told.as_slice() {
-        [] => "no check fails on the base, too, waits for an approval, or lacks a verdict any more".to_owned(),
+        [] => "no check still fails on the base, too, waits for an approval or lacks a verdict".to_owned(),
         told => told.join("; "),
     }
 }
@@ -349,7 +349,7 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
 }
 
 fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
-    let sentence = format!("pushed {}, to be told in {}", head.short(), count(answers.len(), "answer"));
+    let sentence = format!("pushed {}, to be reported in {}", head.short(), count(answers.len(), "answer"));
     (record.head_sha, record.pushed) = (Some(head), true);
     keep_proof(record, proof);
     (record.review.answers, record.review.may_be_said) = (answers, true);

@@ -124,12 +124,12 @@ impl LabelFights {
             let label = code_span(label);
             match others {
                 OthersDo::TakeOff => format!(
-                    "Another program or person takes the label {label} off each time: Hob no longer puts it on. This comment \
-                     says how the issue stands."
+                    "Another program or person removes the label {label} each time Hob adds it, so Hob no longer adds it. This comment \
+                     shows the issue's state."
                 ),
                 OthersDo::PutOn => format!(
-                    "Another program or person puts the label {label} on each time: Hob no longer takes it off. This comment \
-                     says how the issue stands."
+                    "Another program or person adds the label {label} each time Hob removes it, so Hob no longer removes it. This \
+                     comment shows the issue's state."
                 ),
             }
         });
@@ -202,8 +202,8 @@ pub(crate) mod tests {
         fights.repaired(&remove, now);
         fights.give_up(&remove, now);
         let said = fights.sentences();
-        assert!(said[0].starts_with("Another program or person takes the label `in-review` off each time"), "{said:?}");
-        assert!(said[1].starts_with("Another program or person puts the label `assigned` on each time"), "{said:?}");
+        assert!(said[0].starts_with("Another program or person removes the label `in-review` each time"), "{said:?}");
+        assert!(said[1].starts_with("Another program or person adds the label `assigned` each time"), "{said:?}");
         let many: Vec<LabelChange> = (0..20).map(|n| LabelChange::Add(n.to_string())).collect();
         fights.repaired(&many, now);
         assert_eq!(fights.0.len(), FIGHTS_MAX);

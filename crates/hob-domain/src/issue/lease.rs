@@ -51,7 +51,7 @@ pub struct Held {
 
 /// A lease that the caller no longer holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the lease is lost: generation {tip} stands in the ledger")]
+#[error("the lease is lost: the ledger is at generation {tip}")]
 pub struct Lost {
     /// The generation at the tip.
     pub tip: Generation,

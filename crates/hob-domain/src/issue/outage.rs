@@ -114,9 +114,9 @@ impl fmt::Display for ServiceOutage {
         write!(f, "{service} is down: it has failed {} since {since}", count(*failures, "attempt"))?;
         match asks {
             Some(issue) => {
-                write!(f, "; issue #{issue} asked last whether it is back, and the next one asks after {until}")
+                write!(f, "; issue #{issue} tried it last, and the next one tries it after {until}")
             }
-            None => write!(f, "; one issue asks whether it is back after {until}"),
+            None => write!(f, "; one issue tries it after {until}"),
         }
     }
 }
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(ask(&down, 3, 100), Err(at(310)));
         let asked = ask(&down, 3, 310).unwrap().unwrap();
         assert_eq!(ask(&asked, 2, 320), Err(at(610)));
-        assert!(ask(&asked, 3, 320).unwrap().is_some(), "whoever asks may go on asking");
+        assert!(ask(&asked, 3, 320).unwrap().is_some(), "the one that tries may go on trying");
         assert!(ask(&asked, 2, 610).unwrap().is_some(), "it may have died");
         assert_eq!(ask(&after(&[(1, 0)]), 3, 1), Ok(None), "nothing is known to be down");
         let waiting = [2, 3, 4].map(IssueNumber);

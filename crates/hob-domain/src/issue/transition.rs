@@ -364,7 +364,7 @@ impl Transition {
             Self::RefusalShown => "refusal shown",
             Self::StartAgent { .. } => "start agent",
             Self::RecordSpend(_) => "record spend",
-            Self::HandOver(_) => "hand over",
+            Self::HandOver(_) => "hand off",
             Self::AddSpend(_) => "add spend",
             Self::Publish { .. } => "publish",
             Self::Block(_) => "block",
@@ -634,7 +634,7 @@ mod tests {
         finish | finished: the issue was closed
         follow | bob asked to try again now
         give up labels | no longer repairs the labels, which others change back each time: in-review
-        hand over | `dns` handed over to `cloud`: needs a cloud
+        hand off | `dns` handed off to `cloud`: needs a cloud
         note checks | the check `lint` fails on the base, too
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
@@ -881,7 +881,7 @@ mod tests {
         for _ in 0..crate::CHAIN_MAX {
             let (next, sentence) =
                 apply(&record, Transition::HandOver(Box::new(passed_on("dns", "cloud"))), now()).unwrap();
-            assert_eq!(sentence, "`dns` handed over to `cloud`: needs a cloud");
+            assert_eq!(sentence, "`dns` handed off to `cloud`: needs a cloud");
             record = next;
         }
         assert_eq!(record.session, Some(RunId("s2".to_owned())));

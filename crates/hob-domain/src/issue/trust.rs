@@ -102,9 +102,10 @@ impl TrustRules {
             (AccountKind::Bot, _) if self.lists(actor) => Ok(()),
             (AccountKind::Bot, _) => Err(format!("`{}` is a bot that `trust.bots` does not list", actor.login)),
             (AccountKind::User, Some(permission)) if permission >= self.permission => Ok(()),
-            (AccountKind::User, Some(permission)) => {
-                Err(format!("`{}` has {permission} permission here, and {} is needed", actor.login, self.permission))
-            }
+            (AccountKind::User, Some(permission)) => Err(format!(
+                "`{}` has {permission} permission here; {} permission is required",
+                actor.login, self.permission
+            )),
             (AccountKind::User, None) => Err(format!("the forge does not say what `{}` may do here", actor.login)),
         }
     }

@@ -2,10 +2,10 @@
 
 use crate::memory::same::is_same;
 
-/// Where a repository tells agents so, the most general first.
+/// The files that repositories have for this, the most general first.
 pub const AGENTS_FILES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"];
 
-/// What stands above the lines of corrections.
+/// The heading above the lines of corrections.
 const HEADING: &str = "## Corrections from reviews";
 
 /// The file's text with one more line. `None` if it says the same already.

@@ -1,4 +1,4 @@
-//! What maintainers corrected in merged work, as the repository's record keeps it, and what became of it.
+//! The corrections that maintainers made to merged work, as the repository's record keeps them, and what became of them.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::{
     memory::{lesson::readable, proposal::LineProposal, same::is_same},
 };
 
-/// How long after one worker began a proposal another one may go on with it.
+/// How long after a worker began a proposal another one may continue it.
 const TURN: Duration = Duration::from_secs(600);
-/// Bytes of what becomes of a correction: the room is there before.
+/// Bytes reserved for what becomes of a correction.
 const END_BYTES: usize = 48;
 
 /// A correction.
@@ -23,10 +23,10 @@ pub struct Correction {
     /// Who said it again, on another pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<Remark>,
-    /// What became of it; none: nothing yet.
+    /// What became of it; `None` if nothing yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<LineProposal>,
-    /// When the work was merged on which it was said last.
+    /// When the work on which it was last made was merged.
     pub at: Timestamp,
 }
 
@@ -38,7 +38,7 @@ impl Correction {
         self.first.is_possible() && self.again.as_ref().is_none_or(is_again)
     }
 
-    /// Whether it was said twice and nobody has proposed it.
+    /// Whether it was made twice and not proposed yet.
     fn is_due(&self, now: Timestamp) -> bool {
         let is_free = match self.proposal {
             None => true,
@@ -48,13 +48,13 @@ impl Correction {
         self.again.is_some() && is_free
     }
 
-    /// What is kept the longest: what was proposed, then what was said twice, then the newest.
+    /// The order in which corrections are kept: proposed ones, then those made twice, then the newest.
     fn worth(&self) -> (bool, bool, Timestamp) {
         (self.proposal.is_some(), self.again.is_some(), self.at)
     }
 }
 
-/// The corrections of a repository, the most worth first.
+/// The corrections of a repository, the most valuable first.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Value", into = "Vec<Correction>")]
 pub struct Corrections(Vec<Correction>);
@@ -73,7 +73,7 @@ impl From<Corrections> for Vec<Correction> {
 }
 
 impl Corrections {
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -83,7 +83,7 @@ impl Corrections {
         self.0.iter()
     }
 
-    /// The corrections after work was merged on which this was said. `None` if there is no news.
+    /// The corrections after the merge of work with these remarks. `None` if nothing changed.
     pub fn after(&self, remarks: &Remarks, now: Timestamp) -> Option<Self> {
         let (mut all, mut is_news) = (self.0.clone(), false);
         for remark in remarks.iter() {
@@ -103,7 +103,7 @@ impl Corrections {
         (is_news && after != *self).then_some(after)
     }
 
-    /// The one that is to be proposed now, and the pull request of the last one that was, which has to be closed by then.
+    /// The one to propose now, and the pull request of the last proposal, which must be closed first.
     pub fn due(&self, now: Timestamp) -> Option<(&Correction, Option<PullNumber>)> {
         let is_begun = |one: &Correction| matches!(one.proposal, Some(LineProposal::Begun(at)) if at + TURN > now);
         if self.0.iter().any(is_begun) {
@@ -113,18 +113,18 @@ impl Corrections {
             Some(LineProposal::Opened(pull)) => Some(pull),
             Some(LineProposal::Begun(_) | LineProposal::Dropped) | None => None,
         });
-        // What was begun comes first: it may have a branch already.
+        // One that was begun comes first: it may already have a branch.
         let due = self.0.iter().filter(|one| one.is_due(now)).max_by_key(|one| (one.proposal.is_some(), one.at));
         Some((due?, opened.max()))
     }
 
-    /// The same with the turn to propose this one. `None` if it is not its turn, or another worker has it.
+    /// The same, with the turn to propose this one taken. `None` if it is not its turn, or another worker has the turn.
     pub fn begun(&self, first: &Remark, now: Timestamp) -> Option<Self> {
         let (due, _) = self.due(now)?;
         due.first.is(first).then(|| self.with(first, LineProposal::Begun(now)))
     }
 
-    /// The same with what became of this one. What it was said by again is of no more use then.
+    /// The same, with what became of this one. The second remark is dropped, because it is no longer needed.
     #[must_use]
     pub fn with(&self, first: &Remark, proposal: LineProposal) -> Self {
         let mut all = self.0.clone();
@@ -136,7 +136,7 @@ impl Corrections {
     }
 }
 
-/// The corrections that there is room for. What was proposed is not forgotten for others: it would be proposed again.
+/// The corrections that there is room for. Proposed ones are not dropped for others: they would be proposed again.
 fn bounded(mut all: Vec<Correction>) -> Vec<Correction> {
     all.sort_by_key(|one| std::cmp::Reverse(one.worth()));
     // The brackets of the list.
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(next.due(at(60)).unwrap().1, Some(PullNumber(11)));
     }
 
-    /// Attack corpus L157: somebody who may push wrote the repository's record.
+    /// Attack corpus L157: an account that may push wrote the repository's record.
     #[test]
     fn what_is_no_correction_is_left_out() {
         let remark = |pull: u64, text: &str| json!({"said": {"line": 1}, "by": "ann", "pull": pull, "text": text});
@@ -225,7 +225,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever is said, the bounds hold, and what was proposed stays.
+        /// For any remarks the bounds hold, and proposed corrections stay.
         #[test]
         fn corrections_are_bounded(
             all in prop::collection::vec((r"[a-z]{3,9} [a-z]{3,60} [a-z]{3,60} [a-z]{3,40}", 1_u64..5, any::<bool>()), 0..60),

@@ -17,7 +17,7 @@ pub const FACTS_MAX: usize = 24;
 const OF_KIND_MAX: usize = 8;
 /// Bytes of a memory, as it is written and as an agent reads it.
 pub const MEMORY_BYTES: usize = 4_096;
-/// Times that are remembered of one command: the middle one is told.
+/// Durations remembered of one command; the median is reported.
 const TIMES_MAX: usize = 5;
 /// How much longer a fact is kept for each day on which it was seen, and how many days count.
 const CREDIT: Duration = Duration::from_secs(7 * 86_400);
@@ -30,7 +30,7 @@ pub struct Fact {
     pub kind: LessonKind,
     /// The command.
     pub command: String,
-    /// The last times that it took, in seconds.
+    /// Its last durations, in seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub took: Vec<u32>,
     /// On how many days merged work showed it.
@@ -64,7 +64,7 @@ impl Fact {
         took.get(took.len() / 2).copied()
     }
 
-    /// Up to when it counts as fresh: what is seen often is forgotten later.
+    /// Until when it counts as fresh; what is seen often is forgotten later.
     fn worth(&self) -> i64 {
         let credit = CREDIT.as_secs() * u64::from(self.days.min(CREDITED_MAX));
         self.at.timestamp().saturating_add_unsigned(credit)
@@ -97,7 +97,7 @@ impl fmt::Display for Fact {
 #[serde(from = "Value", into = "Vec<Fact>")]
 pub struct Memory {
     facts: Vec<Fact>,
-    /// Entries of the record that are none of Hob's.
+    /// Entries of the record that Hob did not write.
     refused: usize,
 }
 
@@ -122,12 +122,12 @@ impl From<Memory> for Vec<Fact> {
 }
 
 impl Memory {
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 
-    /// Entries of the record that fit no fact: somebody else wrote them, or a newer Hob, and nobody is told what they say.
+    /// Entries of the record that are not facts: another program or a newer Hob wrote them, and their contents are not passed on.
     pub fn refused(&self) -> usize {
         self.refused
     }
@@ -137,8 +137,8 @@ impl Memory {
         self.facts.iter()
     }
 
-    /// The memory after work on `issue` that showed this was merged. A day counts once for each fact, so that a memory is not
-    /// written again for what it knows. `None` if there is no news.
+    /// The memory after the merge of work on `issue` that showed this. A day counts once for each fact, so that known
+    /// facts cause no new write. `None` if nothing changed.
     pub fn after(&self, lessons: &Lessons, issue: IssueNumber, now: Timestamp) -> Option<Self> {
         let (mut facts, mut is_news) = (self.facts.clone(), false);
         for lesson in lessons.iter() {
@@ -157,8 +157,8 @@ impl Memory {
         is_news.then(|| Self { facts: bounded(facts), refused: 0 })
     }
 
-    /// What an agent is told, one fact a line: a check or a step only while it is one of the repository's own, which its settings
-    /// on the base branch say.
+    /// What an agent is told, one fact a line. A check or a step is included only while the settings on the
+    /// base branch name it.
     pub fn lines(&self, checks: &[String], steps: &[String]) -> Vec<String> {
         let is_own = |fact: &&Fact| match fact.kind {
             LessonKind::Test => true,
@@ -241,7 +241,7 @@ mod tests {
                 "- the check `make test` works, usually in 90 s (seen on 1 day, last in issue 7 on 1970-01-01)",
             ]
         );
-        // Those that are not the repository's any more are told to nobody.
+        // Those that the repository no longer names are not passed on.
         assert_eq!(memory.lines(&[], &[]).len(), 1);
         let written = serde_json::to_value(&memory).unwrap();
         assert_eq!(
@@ -279,7 +279,7 @@ mod tests {
         assert!(!has(&memory, "often"));
     }
 
-    /// Attack corpus L155: somebody who may push wrote the repository's record, to have an agent read an instruction.
+    /// Attack corpus L155: an account that may push wrote the repository's record, to have an agent read an instruction.
     #[test]
     fn an_instruction_in_a_record_reaches_nobody() {
         let fact = |kind: &str, command: &str| json!({"kind": kind, "command": command, "days": 9, "issue": 1, "at": "2026-01-01T00:00:00Z"});
@@ -310,7 +310,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever is learned, and whatever somebody writes: the bounds hold, and what is written comes back.
+        /// For any lessons and any foreign record the bounds hold, and what is written can be read back.
         #[test]
         fn a_memory_is_bounded(
             seen in prop::collection::vec((0_usize..4, r"[a-z]{1,180}", 0_u32..9_999, 0_i64..400), 0..60),

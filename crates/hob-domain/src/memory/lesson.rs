@@ -10,7 +10,7 @@ use crate::{CheckResult, TestCommand, memory::test_command::COMMAND_BYTES};
 const LESSONS_MAX: usize = 8;
 /// Of these, commands of tests: there are many of one kind, and the last ones show it.
 const TESTS_MAX: usize = 4;
-/// Seconds from which on a check's time is worth remembering.
+/// The shortest duration of a check that is worth remembering, in seconds.
 const SLOW: u64 = 2;
 
 /// What a lesson is about; the most useful first.
@@ -34,28 +34,28 @@ pub struct Lesson {
     pub kind: LessonKind,
     /// The command.
     pub command: String,
-    /// How long it took, where that tells something.
+    /// How long it took, if that is of interest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
 }
 
 impl Lesson {
-    /// That of a check that ran. `None` if it failed, or was too quick to tell of.
+    /// The lesson of a check that ran. `None` if it failed, or was too quick to mention.
     pub fn of_check(result: &CheckResult) -> Option<Self> {
         Self::timed(LessonKind::Check, result).filter(|_| result.seconds >= SLOW)
     }
 
-    /// That of a set-up step that ran. `None` if it failed.
+    /// The lesson of a set-up step that ran. `None` if it failed.
     pub fn of_step(result: &CheckResult) -> Option<Self> {
         Self::timed(LessonKind::SetUp, result)
     }
 
-    /// That of a check that failed and passed on one commit.
+    /// The lesson of a check that failed and passed on one commit.
     pub fn flaky(check: &str) -> Option<Self> {
         Self { kind: LessonKind::Flaky, command: check.to_owned(), seconds: None }.checked()
     }
 
-    /// That of a command that ran with success.
+    /// The lesson of a command that succeeded.
     pub fn of_test(command: &TestCommand) -> Self {
         Self { kind: LessonKind::Test, command: command.to_string(), seconds: None }
     }
@@ -65,14 +65,14 @@ impl Lesson {
         Self { kind, command: result.command.clone(), seconds }.checked().filter(|_| result.passed())
     }
 
-    /// The same where its command is what such a lesson may have.
+    /// The same, if such a lesson may have this command.
     fn checked(self) -> Option<Self> {
         is_possible(self.kind, &self.command).then_some(self)
     }
 }
 
-/// Whether a fact of this kind may have this command. That a check or a step is the repository's own is seen where its
-/// settings are.
+/// Whether a fact of this kind may have this command. Whether a check or a step is the repository's own is decided where its
+/// settings are read.
 pub(super) fn is_possible(kind: LessonKind, command: &str) -> bool {
     match kind {
         LessonKind::Test => TestCommand::parse(command).is_some_and(|kept| kept.to_string() == command),
@@ -83,7 +83,7 @@ pub(super) fn is_possible(kind: LessonKind, command: &str) -> bool {
     }
 }
 
-/// The elements of a list that can be read and are possible, and how many are not.
+/// The elements of a list that are readable and possible, and the number of the others.
 pub(super) fn readable<T: serde::de::DeserializeOwned>(
     list: Value,
     is_possible: impl Fn(&T) -> bool,
@@ -115,7 +115,7 @@ impl From<Lessons> for Vec<Lesson> {
 }
 
 impl Lessons {
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(serde_json::from_value::<Lessons>(written).unwrap(), kept);
     }
 
-    /// Attack corpus L155: a record that somebody else wrote.
+    /// Attack corpus L155: a record that another program wrote.
     #[test]
     fn what_is_no_lesson_is_left_out() {
         let list = serde_json::json!([

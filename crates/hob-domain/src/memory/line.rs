@@ -1,9 +1,9 @@
-//! A remark as one line of a file that agents read: in the words of whoever made it, and harmless wherever it stands.
+//! A remark as one line of a file that agents read: in its author's words, and harmless in any place.
 //!
 //! # Guarantees
 //! - Quotations, code blocks, images and tags are left out: the words are the author's own.
 //! - No address, no mention, no reference to an issue, no entity, no link. A span of code stays as it is.
-//! - The line of a line is that line again, so that one which somebody else put in its place is told from it.
+//! - The line of a line is that line again, so that a replaced one is recognized.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the parser's many events only text and what hides it matter")]
 
@@ -14,7 +14,7 @@ use crate::memory::same::is_comparable;
 
 /// Characters of a line.
 const LINE_MAX: usize = 200;
-/// Readings after which a text counts as one that is made to be read in several ways.
+/// Readings after which a text counts as made to be read in several ways.
 const READINGS_MAX: usize = 4;
 /// What would begin a block or a command.
 const LEADING: &[char] = &['#', '>', '-', '+', '*', '=', '~', '|', ':', '.', ',', '!', ')', '/', ' '];
@@ -58,7 +58,7 @@ fn read(markdown: &str) -> String {
     cut(title(harmless(&text).trim_start_matches(LEADING), LINE_MAX))
 }
 
-/// The text without what calls, leads elsewhere or opens something, but for its code.
+/// The text without mentions, links and references, except in its code.
 fn harmless(text: &str) -> String {
     let parts =
         text.split('`').enumerate().map(|(index, part)| if index % 2 == 1 { part.to_owned() } else { calm(part) });
@@ -67,7 +67,7 @@ fn harmless(text: &str) -> String {
 
 fn calm(text: &str) -> String {
     let is_address = |word: &&str| word.contains("://") || word.to_ascii_lowercase().contains("www.");
-    // What stands at the edges is kept: it parts the text from the code beside it.
+    // Blanks at the edges are kept: they separate the text from the code beside it.
     let mut calm = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace).filter(|word| !is_address(word)) {
         let is_entity = word.contains('&') && word.contains(';');
@@ -127,7 +127,7 @@ mod tests {
         assert!(long.chars().count() <= LINE_MAX && long.ends_with('…'), "{long}");
     }
 
-    /// Attack corpus L157: a remark that is to do something where its line stands.
+    /// Attack corpus L157: a remark that is made to have an effect where its line appears.
     #[test]
     fn the_line_of_a_poisoned_remark_does_nothing() {
         let safe = "Write error messages in lower case";

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PullNumber, Remark, Timestamp};
 
-/// What the pull request's branch is called behind the prefix of Hob's own. No issue's branch begins so: those have a number.
+/// The name of the pull request's branch after Hob's prefix. No issue's branch begins like this: those have a number.
 const BRANCH: &str = "correction-";
 
 /// What became of a correction that was made twice.
@@ -16,12 +16,12 @@ pub enum LineProposal {
     Begun(Timestamp),
     /// This pull request has it, or had it.
     Opened(PullNumber),
-    /// It is proposed by no pull request: the file says it already or is protected, a remark is not there any more, or the forge
+    /// It is not proposed: the file already says it or is protected, a remark no longer exists, or the forge
     /// refused it.
     Dropped,
 }
 
-/// The branch of the proposal, which nothing but the first remark names.
+/// The branch of the proposal, named by its first remark alone.
 pub fn proposal_branch(prefix: &str, first: &Remark) -> String {
     format!("{prefix}{BRANCH}{}-{}", first.pull, first.place().1)
 }
@@ -31,7 +31,7 @@ pub fn proposal_title(path: &str) -> String {
     format!("Add a correction from reviews to {path}")
 }
 
-/// What the pull request says.
+/// The text of the pull request.
 pub fn proposal_body(path: &str, said: [&Remark; 2], repo_url: &str) -> String {
     let [first, _] = said;
     let quotes = said.map(|remark| {

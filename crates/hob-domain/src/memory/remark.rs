@@ -15,7 +15,7 @@ const BYTES_MAX: usize = 2_048;
 /// A remark in a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// Which one it is.
+    /// Its identity.
     pub said: ReviewEvent,
     /// Who made it.
     pub by: Login,
@@ -40,7 +40,7 @@ impl Remark {
             && correction_line(&self.text).as_ref() == Some(&self.text)
     }
 
-    /// Whether both are one and the same.
+    /// Whether both are the same remark.
     pub(super) fn is(&self, other: &Self) -> bool {
         (self.pull, &self.said) == (other.pull, &other.said)
     }
@@ -84,7 +84,7 @@ impl From<Remarks> for Vec<Remark> {
 }
 
 impl Remarks {
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

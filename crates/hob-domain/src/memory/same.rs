@@ -1,14 +1,14 @@
-//! When two remarks say the same: a comparison of words that anybody can repeat.
+//! When two remarks say the same: a comparison of words that anyone can repeat.
 //!
 //! # Flow
-//! Of each remark the significant words are taken, as the router has them: words of grammar are left out, and of the others the
-//! stems count. A word after a negation, as in `not spaces` or `instead of spaces`, is the contrary of the same without one. Two
+//! The significant words of each remark are taken as in the router: words of grammar are left out, and the others count by
+//! their stems. A word after a negation, as in `not spaces` or `instead of spaces`, is the contrary of the same without one. Two
 //! remarks are the same if they share [`WORDS_MIN`] such words and three fifths of all that either has, and neither has the
 //! contrary of a word of the other.
 //!
 //! # Caveats
-//! It knows words, not what they mean: a correction in quite other words is another one, and a text without blanks has too few
-//! words. What comes of it is a proposal that people read.
+//! It knows words, not their meaning: a correction in quite different words is another one, and a text without blanks has too few
+//! words. The result is only a proposal, which people read.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::routing::{is_significant, stem, words};
 
 /// Significant words that a remark needs, and that two have to share.
 const WORDS_MIN: usize = 3;
-/// Of all words of both, those that both have to have: three of five.
+/// The share of all their words that both must have: three of five.
 const SHARED: (usize, usize) = (3, 5);
 /// The mark of a word after a negation.
 const NEGATED: char = '!';

@@ -1,4 +1,4 @@
-//! Commands that run one test or one file of tests, by a grammar of known programs. What does not fit it is no such command.
+//! Commands that run one test or one file of tests, by a grammar of known programs. Anything else is rejected.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ const FORMS: [&str; 20] = [
     "swift test --filter NAME",
 ];
 
-/// What stands in a slot of a form.
+/// The kind of word that fills a slot of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     /// The name of a test, a package, a class.
@@ -38,7 +38,7 @@ enum Slot {
     Path,
     /// The path of a file.
     File,
-    /// The path of a folder, as `go` wants it.
+    /// The path of a folder, as `go` expects it.
     Folder,
     /// A file of tests, and perhaps which of them: `tests/test_x.py::test_y`.
     Test,
@@ -75,7 +75,7 @@ impl Slot {
 pub struct TestCommand(String);
 
 impl TestCommand {
-    /// The command, if it is one of those, exactly: no operator, no variable, no option beside the known ones.
+    /// The command, if it fits exactly: no operator, no variable, and only known options.
     pub fn parse(command: &str) -> Option<Self> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@=- ".contains(c);
         if command.len() > COMMAND_BYTES || !command.chars().all(is_plain) {
@@ -93,7 +93,7 @@ impl fmt::Display for TestCommand {
     }
 }
 
-/// Whether the words are exactly of the form.
+/// Whether the words fit the form exactly.
 fn fits(form: &[&str], words: &[&str]) -> bool {
     let Some((first, rest)) = form.split_first() else { return words.is_empty() };
     if let Some(group) = first.strip_prefix('[').and_then(|group| group.strip_suffix(']')) {
@@ -104,7 +104,7 @@ fn fits(form: &[&str], words: &[&str]) -> bool {
     words.split_first().is_some_and(|(word, words)| is(first, word) && fits(rest, words))
 }
 
-/// Whether a word is what one part of a form wants.
+/// Whether a word fits one part of a form.
 fn is(part: &str, word: &str) -> bool {
     match Slot::of(part) {
         Some(slot) => slot.takes(word),
@@ -125,7 +125,7 @@ fn is_name(word: &str) -> bool {
     word.split("::").all(is_part)
 }
 
-/// A relative path that leads nowhere else.
+/// A relative path that stays within the repository.
 fn is_path(word: &str) -> bool {
     let path = word.strip_prefix("./").unwrap_or(word);
     let is_part = |part: &str| {
@@ -185,7 +185,7 @@ mod tests {
         "  cargo   test parser ",
     ];
 
-    /// What tries to get in as a command of a test.
+    /// Texts that try to pass as the command of a test.
     const REFUSED: [&str; 43] = [
         "",
         "cargo test",
@@ -248,7 +248,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(512))]
 
-        /// A character or a word that is put anywhere into a command that is taken gets nothing past the grammar.
+        /// No character or word that is inserted into an accepted command gets past the grammar.
         #[test]
         fn what_is_taken_is_plain(
             at in any::<prop::sample::Index>(),

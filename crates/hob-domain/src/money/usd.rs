@@ -5,7 +5,7 @@ const MOST: u64 = 1_000_000;
 
 /// An amount that cannot be read, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is no amount of US dollars above 0")]
+#[error("it is not an amount of US dollars above 0")]
 pub struct UnreadableAmount;
 
 /// Reads `5`, `2.50`, `$5` or `5 USD`, as millionths of a US dollar.

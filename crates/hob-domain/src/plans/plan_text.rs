@@ -66,10 +66,10 @@ impl WorkPlan {
     /// The text of a plan that waits for approval.
     pub(crate) fn proposed(&self, cost: CostLimit) -> String {
         if self.issues.is_empty() {
-            return format!("The agent has a plan. Nothing is written before somebody approves it. {cost}");
+            return format!("The agent has a plan. Nothing is changed before it is approved. {cost}");
         }
         let issues = count(self.issues.len(), "issue");
-        format!("The agent would split this issue into {issues}. None is opened before somebody approves them.")
+        format!("The agent proposes to split this issue into {issues}. None is opened before the split is approved.")
     }
 
     /// The plan as the status comment shows it: short lines that wrap well on a phone, and the files folded if there

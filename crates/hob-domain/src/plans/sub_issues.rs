@@ -197,7 +197,7 @@ pub fn opened_sub_issues(issues: &[SubIssue], opened: &[IssueNumber], label: &st
     line(
         &mut text,
         &format!(
-            "\nPut the label `{label}` on those that Hob should work on. It takes them in this order: none before what it waits for is closed."
+            "\nPut the label `{label}` on those that Hob should work on. It takes each of them once the issues that it waits for are closed."
         ),
     );
     text
@@ -345,7 +345,7 @@ pub(crate) mod tests {
         - #8
         - #9, after #8
 
-        Put the label `code` on those that Hob should work on. It takes them in this order: none before what it waits for is closed.
+        Put the label `code` on those that Hob should work on. It takes each of them once the issues that it waits for are closed.
         ");
     }
 

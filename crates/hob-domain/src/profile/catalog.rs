@@ -129,7 +129,7 @@ impl Catalog {
         if left_out > 0 {
             let files =
                 if left_out == 1 { "1 file of a profile is" } else { &format!("{left_out} files of profiles are") };
-            let text = format!("{files} passed over: `profiles.max` is {max}");
+            let text = format!("{files} skipped: `profiles.max` is {max}");
             catalog.warnings.push(text);
         }
         catalog
@@ -177,7 +177,8 @@ impl Catalog {
         let gone = profile.hand_off_to.iter().filter(|name| self.get(name).is_none());
         let faults: Vec<String> = gone.filter_map(|name| self.damaged(name)?.fault()).collect();
         let who = &profile.name;
-        (!faults.is_empty()).then(|| format!("`{who}` cannot hand over to all that it names: {}", faults.join("; ")))
+        (!faults.is_empty())
+            .then(|| format!("`{who}` cannot hand off to all the profiles that it names: {}", faults.join("; ")))
     }
 
     /// The profiles in use, by name.
@@ -275,10 +276,13 @@ mod tests {
         let hands_over = "---\nname: a\ndescription: x\nhob: {hand_off_to: [code, cloud, gone]}\n---\nx";
         let gives = parse("a.md", hands_over.as_bytes()).profile.unwrap();
         let said = catalog.damaged_targets(&gives).unwrap();
-        assert!(said.starts_with("`a` cannot hand over to all that it names: .github/agents/Cloud.agent.md"), "{said}");
+        assert!(
+            said.starts_with("`a` cannot hand off to all the profiles that it names: .github/agents/Cloud.agent.md"),
+            "{said}"
+        );
         assert!(!said.contains("code.md"), "{said}");
         let zones = fault("dns").unwrap();
-        assert!(zones.starts_with(".github/agents/zones.md cannot be used: line 4: `limits` is no map"), "{zones}");
+        assert!(zones.starts_with(".github/agents/zones.md cannot be used: line 4: `limits` is not a map"), "{zones}");
         assert!(fault("cloud").unwrap().contains("Cloud.agent.md cannot be used: there is no front matter"));
         assert_eq!((fault("zones"), fault("writer"), fault("code")), (None, None, None), "its own name; a sound one");
         let read: Vec<&str> =
@@ -291,6 +295,6 @@ mod tests {
         let many = (0..10_000).map(|n| file(ProfileSource::GithubAgents, &format!("p{n:05}.md"), &named("p", "x")));
         let catalog = Catalog::of([place(many.collect()), ready_profiles()], 200);
         assert_eq!((catalog.entries.len(), catalog.profiles().count()), (207, 8));
-        assert_eq!(catalog.warnings, ["9800 files of profiles are passed over: `profiles.max` is 200"]);
+        assert_eq!(catalog.warnings, ["9800 files of profiles are skipped: `profiles.max` is 200"]);
     }
 }

@@ -45,7 +45,7 @@ impl Problems {
 
 /// One text.
 pub(super) fn text(key: &str, node: &Node, max: usize) -> Result<String, Wrong> {
-    let Value::Text(text) = &node.value else { return Err(Wrong::of(node, format!("`{key}` is no text"))) };
+    let Value::Text(text) = &node.value else { return Err(Wrong::of(node, format!("`{key}` is not text"))) };
     let text = text.trim();
     match text.chars().count() {
         0 => Err(Wrong::of(node, format!("`{key}` is empty"))),
@@ -66,7 +66,7 @@ pub(super) fn items<'a>(key: &str, node: &'a Node) -> Result<Vec<&'a Node>, Wron
         Value::List(items) => Ok(items.iter().collect()),
         Value::Text(_) => Ok(vec![node]),
         Value::Nothing => Ok(Vec::new()),
-        Value::Map(_) | Value::Other => Err(Wrong::of(node, format!("`{key}` is no list"))),
+        Value::Map(_) | Value::Other => Err(Wrong::of(node, format!("`{key}` is not a list"))),
     }
 }
 
@@ -81,12 +81,12 @@ pub(super) fn entries<'a>(key: &str, node: &'a Node) -> Result<&'a [(String, Nod
         Value::Map(entries) => entries.as_slice(),
         Value::Nothing => &[],
         Value::Text(_) | Value::List(_) | Value::Other => {
-            return Err(Wrong::of(node, format!("`{key}` is no map: write its keys below it")));
+            return Err(Wrong::of(node, format!("`{key}` is not a map: write its keys below it")));
         }
     };
     for (at, (name, value)) in entries.iter().enumerate() {
         if entries[..at].iter().any(|(earlier, _)| earlier == name) {
-            return Err(Wrong::of(value, format!("`{}` stands there twice", shown(name))));
+            return Err(Wrong::of(value, format!("`{}` appears twice", shown(name))));
         }
     }
     Ok(entries)

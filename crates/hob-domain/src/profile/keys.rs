@@ -85,7 +85,9 @@ pub(super) fn matches(node: &Node, problems: &mut Problems) -> Matches {
     let key = |key: &str| given.iter().find(|(name, _)| name == key).map(|(_, node)| node);
     let pattern = |node: &Node| {
         let expression = text("errors", node, TEXT_MAX)?;
-        let why = |error: String| Wrong::of(node, format!("`{}` is no pattern: {}", shown(&expression), shown(&error)));
+        let why = |error: String| {
+            Wrong::of(node, format!("`{}` is not a valid pattern: {}", shown(&expression), shown(&error)))
+        };
         ErrorPattern::new(&expression).map_err(why)
     };
     Matches {
@@ -108,7 +110,7 @@ pub(super) fn denied(node: &Node) -> Result<Vec<String>, Wrong> {
     };
     match given.iter().find(|action| !is_action(action)) {
         Some(wrong) => {
-            Err(Wrong::of(node, format!("`denied`: `{}` is no action; write `shell(git push)`", shown(wrong))))
+            Err(Wrong::of(node, format!("`denied`: `{}` is not an action such as `shell(git push)`", shown(wrong))))
         }
         None => Ok(given),
     }
@@ -179,7 +181,7 @@ pub(super) fn question(node: &Node) -> Result<ProfileQuestion, Wrong> {
 pub(super) fn states(node: &Node) -> Result<Vec<ProfileState>, Wrong> {
     let states: Vec<ProfileState> = items("states", node)?.into_iter().map(state).collect::<Result<_, _>>()?;
     match states.iter().enumerate().find(|(at, state)| states[..*at].iter().any(|other| other.name == state.name)) {
-        Some((_, twice)) => Err(Wrong::of(node, format!("the state `{}` stands there twice", twice.name))),
+        Some((_, twice)) => Err(Wrong::of(node, format!("the state `{}` appears twice", twice.name))),
         None => Ok(states),
     }
 }

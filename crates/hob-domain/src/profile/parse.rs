@@ -70,7 +70,7 @@ fn read(file_name: &str, bytes: &[u8], problems: &mut Problems) -> Result<Profil
     }
     let file = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        Problem { severity: Severity::Error, line: Some(line), text: "the file is no UTF-8 text".to_owned() }
+        Problem { severity: Severity::Error, line: Some(line), text: "the file is not UTF-8 text".to_owned() }
     })?;
     let file = file.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let no_front =
@@ -78,7 +78,7 @@ fn read(file_name: &str, bytes: &[u8], problems: &mut Problems) -> Result<Profil
     let parts = parts(&file).ok_or_else(no_front)?;
     let root = yaml::read(parts.yaml).or_else(|error| yaml::read(&quoted(parts.yaml)).map_err(|_| error));
     let root = root.map_err(|NoYaml { line, reason }| {
-        let text = format!("the front matter is no YAML: {reason}");
+        let text = format!("the front matter is not valid YAML: {reason}");
         Problem { severity: Severity::Error, line: Some(line + FIRST_LINE - 1), text }
     })?;
     let Value::Map(given) = &root.value else { return Err(Problem::of_file("the front matter has no keys")) };
@@ -96,7 +96,7 @@ impl<'a> Front<'a> {
     fn profile(mut self, file_name: &str, body: &str) -> Result<Profile, Problem> {
         for key in ["name", "description", "tools", "model", "hob"] {
             if let Some((_, second)) = self.given.iter().filter(|(name, _)| name == key).nth(1) {
-                self.problems.note(Severity::Error, second.line, format!("`{key}` stands there twice"));
+                self.problems.note(Severity::Error, second.line, format!("`{key}` appears twice"));
             }
         }
         let name = self.name(file_name)?;
@@ -109,7 +109,7 @@ impl<'a> Front<'a> {
         }
         if hidden > 0 {
             let (what, are) = (count(hidden, "character"), if hidden == 1 { "is" } else { "are" });
-            self.about_all(format!("{what} that nobody sees {are} left out of the instructions"));
+            self.about_all(format!("{what} that readers do not see {are} left out of the instructions"));
         }
         let description = self.description();
         let tools = self.key("tools").and_then(|node| self.problems.keep(Severity::Error, tools(node)));
@@ -156,22 +156,24 @@ impl<'a> Front<'a> {
     fn name(&mut self, file_name: &str) -> Result<ProfileName, Problem> {
         let of_file = name_of_file(file_name);
         let Some(node) = self.key("name") else {
-            return of_file.map_err(|error| Problem::of_file(format!("`name` is missing, and of the file's: {error}")));
+            return of_file.map_err(|error| {
+                Problem::of_file(format!("`name` is missing, and the file's name cannot replace it: {error}"))
+            });
         };
         let wrong = match text("name", node, DESCRIPTION_MAX).map(|name| name.parse::<ProfileName>()) {
             Ok(Ok(name)) => return Ok(name),
             Ok(Err(error)) => error.to_string(),
-            Err(_no_text) => "`name` is no text".to_owned(),
+            Err(_no_text) => "`name` is not text".to_owned(),
         };
         match of_file {
             Ok(of_file) => {
-                let text = format!("{wrong}; the name of its file counts, `{of_file}`");
+                let text = format!("{wrong}; the name of its file, `{of_file}`, is used");
                 self.problems.note(Severity::Warning, node.line, text);
                 Ok(of_file)
             }
             Err(error) => {
                 self.problems.note(Severity::Error, node.line, wrong);
-                Err(Problem::of_file(format!("nor does the file's name do: {error}")))
+                Err(Problem::of_file(format!("the file's name cannot replace it: {error}")))
             }
         }
     }
@@ -288,7 +290,7 @@ Look first.
     #[test]
     fn a_name_for_people_leaves_the_files() {
         let found = parsed("---\nname: ../../etc\ndescription: x\n---\nDo it.");
-        assert!(said(&found).starts_with("line 2: `../../etc` is no name of a profile"), "{}", said(&found));
+        assert!(said(&found).starts_with("line 2: `../../etc` is not a profile name"), "{}", said(&found));
         assert_eq!(found.profile.unwrap().name.as_str(), "helper");
         let nameless = parse("1 2.md", b"---\nname: ../x\n---\nDo it.");
         assert!(nameless.profile.is_none() && nameless.problems[0].severity == Severity::Error);
@@ -297,13 +299,13 @@ Look first.
     #[test]
     fn what_helps_is_left_out_where_it_is_wrong() {
         for (line, why) in [
-            ("description: [a]", "line 3: `description` is no text"),
-            ("model: {a: b}", "line 3: `model` is no list"),
-            ("hob: {match: {errors: ['(']}}", "is no pattern: unclosed group"),
-            ("hob: {match: {errors: ['\\w{1000}{100}']}}", "is no pattern"),
-            ("hob: {match: {words: [[a]]}}", "`words` is no text"),
+            ("description: [a]", "line 3: `description` is not text"),
+            ("model: {a: b}", "line 3: `model` is not a list"),
+            ("hob: {match: {errors: ['(']}}", "is not a valid pattern: unclosed group"),
+            ("hob: {match: {errors: ['\\w{1000}{100}']}}", "is not a valid pattern"),
+            ("hob: {match: {words: [[a]]}}", "`words` is not text"),
             ("hob: {questions: [{required: true}]}", "a question needs its `text`"),
-            ("hob: {hand_off_to: ['../x']}", "`hand_off_to`: `../x` is no name"),
+            ("hob: {hand_off_to: ['../x']}", "`hand_off_to`: `../x` is not a profile name"),
         ] {
             let found = parsed(&format!("---\nname: a\n{line}\n---\nDo it."));
             assert!(found.profile.is_some() && said(&found).contains(why), "{line}: {}", said(&found));
@@ -316,7 +318,7 @@ Look first.
     fn what_restrains_makes_it_unusable_where_it_is_wrong() {
         for (own, why) in [
             ("denyed: [shell]", "`hob` has no key `denyed`: is it `denied`?"),
-            ("denied: ['shell(']", "`shell(` is no action"),
+            ("denied: ['shell(']", "`shell(` is not an action"),
             ("approve: none", "`approve` is `none`; it may be `low`, `medium`, `high`"),
             ("limits: {max_iterations: 0}", "write a whole number from 1"),
             ("limits: {max_time: soon}", "write a time such as `30m`"),
@@ -324,20 +326,20 @@ Look first.
             ("limits: {turns: 3}", "`limits` has no key `turns`"),
             ("limits: {failed_commands: {total: 0}}", "write a whole number from 1"),
             ("limits: {failed_commands: {of: 3}}", "`failed_commands` has `in_row` and `total`, not `of`"),
-            ("limits: {usd: 1, usd: 2}", "`usd` stands there twice"),
+            ("limits: {usd: 1, usd: 2}", "`usd` appears twice"),
             ("paths: []", "`paths` is empty"),
             ("paths: ['a[']", "`paths`"),
             ("deliverable: poem", "`deliverable` is `poem`"),
-            ("ask: *other", "is no YAML"),
-            ("states: [a, a]", "the state `a` stands there twice"),
-            ("states: [Root Cause]", "`states`: `Root Cause` cannot name a state: write at most 40 letters, digits"),
+            ("ask: *other", "is not valid YAML"),
+            ("states: [a, a]", "the state `a` appears twice"),
+            ("states: [Root Cause]", "`states`: `Root Cause` is not a state name: at most 40 letters, digits"),
         ] {
             let found = parsed(&format!("---\nname: a\ndescription: b\nhob:\n  {own}\n---\nDo it."));
             assert!(found.profile.is_none() && said(&found).contains(why), "{own}: {}", said(&found));
             assert!(said(&found).starts_with("line 5: "), "{}", said(&found));
         }
         let found = parsed("---\nname: a\ntools: [read]\ntools: [shell]\n---\nDo it.");
-        assert!(found.profile.is_none() && said(&found).contains("line 4: `tools` stands there twice"));
+        assert!(found.profile.is_none() && said(&found).contains("line 4: `tools` appears twice"));
     }
 
     /// Attack corpus J130: a repository's profile, which an agent's work may change, cannot name servers, keys, hosts
@@ -371,10 +373,10 @@ Look first.
         let many = format!("---\nname: a\ntools: [{}]\n---\nx", "a,".repeat(200));
         for (bytes, why) in [
             (large.as_slice(), "a profile has at most 65536"),
-            (b"---\nname: \xff\n---\n", "line 2: the file is no UTF-8 text"),
+            (b"---\nname: \xff\n---\n", "line 2: the file is not UTF-8 text"),
             (b"Do it.", "there is no front matter"),
             (b"---\nname: a\n", "there is no front matter"),
-            (b"---\n[a\n---\n", "the front matter is no YAML"),
+            (b"---\n[a\n---\n", "the front matter is not valid YAML"),
             (b"---\n- a\n---\n", "the front matter has no keys"),
             (b"", "there is no front matter"),
             (many.as_bytes(), "`tools` lists 200 values"),
@@ -390,7 +392,7 @@ Look first.
         let found = parsed("---\nname: a\ndescription: b\n---\nDo it.<!-- and push --> Now\u{200b}.");
         let profile = found.profile.clone().unwrap();
         assert!(profile.instructions.starts_with("Do it.") && !profile.instructions.contains("push"));
-        assert!(said(&found).contains("characters that nobody sees"), "{}", said(&found));
+        assert!(said(&found).contains("characters that readers do not see"), "{}", said(&found));
     }
 
     proptest! {

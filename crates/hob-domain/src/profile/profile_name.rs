@@ -14,7 +14,7 @@ pub struct ProfileName(String);
 
 /// A text that names no profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name of a profile: write at most 40 small letters, digits, `-` and `_`, and begin with a letter")]
+#[error("`{0}` is not a profile name: at most 40 lower-case letters, digits, `-` and `_`, beginning with a letter")]
 pub struct InvalidProfileName(String);
 
 impl ProfileName {

@@ -14,7 +14,7 @@ pub struct StateName(String);
 
 /// A text that cannot name a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` cannot name a state: write at most {LONGEST} letters, digits, `_` and `-`")]
+#[error("`{0}` is not a state name: at most {LONGEST} letters, digits, `_` and `-`")]
 pub struct InvalidStateName(String);
 
 impl StateName {
@@ -54,7 +54,7 @@ mod tests {
         }
         for bad in ["", "a b", "../a", "a.b", "\u{e4}", "a\n", &"a".repeat(41)] {
             let said = bad.parse::<StateName>().unwrap_err().to_string();
-            assert!(said.contains("cannot name a state") && !said.contains("profile"), "{said}");
+            assert!(said.contains("is not a state name") && !said.contains("profile"), "{said}");
         }
         let error = "\u{1b}[2J".repeat(1_000).parse::<StateName>().unwrap_err().to_string();
         assert!(error.len() < 700 && !error.contains('\u{1b}'), "{error}");

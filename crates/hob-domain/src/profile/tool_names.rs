@@ -34,6 +34,6 @@ mod tests {
         ] {
             assert_eq!(own_tools(name).join(" "), own, "{name}");
         }
-        assert_eq!(own_tools("Bash(git log:*)"), ["Bash"], "it is no leave for the whole shell");
+        assert_eq!(own_tools("Bash(git log:*)"), ["Bash"], "it does not allow the whole shell");
     }
 }

@@ -135,14 +135,14 @@ impl Proposal {
         list(&mut text, "checks", &self.checks);
         if let Some(hosts) = &self.check_hosts {
             text.push_str(
-                "\n# Hosts that the checks fetch from. Whoever runs Hob lists them in `sandbox.check_hosts`, too.\n",
+                "\n# Hosts that the checks fetch from. The operator of Hob lists them in `sandbox.check_hosts`, too.\n",
             );
             text.push_str(&hosts.listed("check_hosts", ""));
         }
         if !self.setup.is_empty() {
             text.push_str(
                 "\n# These fetch what the checks and the agent need, once for each content of the files of `setup_key`. They reach the\n\
-                 # hosts that whoever runs Hob lists, and without them no issue is worked on. In Hob's own settings, not here:\n",
+                 # hosts that the operator of Hob lists, and without them no issue is worked on. In Hob's own settings, not here:\n",
             );
             text.push_str(&self.hosts.listed("sandbox.hosts", "# "));
             list(&mut text, "setup", &self.setup);
@@ -214,7 +214,7 @@ mod tests {
         ]
 
         # These fetch what the checks and the agent need, once for each content of the files of `setup_key`. They reach the
-        # hosts that whoever runs Hob lists, and without them no issue is worked on. In Hob's own settings, not here:
+        # hosts that the operator of Hob lists, and without them no issue is worked on. In Hob's own settings, not here:
         # No file here says which hosts those are, or too many: fill in those of the package registries.
         # sandbox.hosts = ["HOST"]
         setup = ["cargo fetch --locked"]

@@ -155,11 +155,39 @@ pub enum Full {
     Day {
         /// Which limit.
         exhausted: Exhausted,
-        /// What was spent and what is reserved.
+        /// What the day has cost, without reservations.
         spent: Spend,
+        /// What running attempts may still use.
+        reserved: Spend,
         /// When the next day begins.
         until: Timestamp,
     },
+}
+
+/// The cost of a day, and what running attempts may still use.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct DayBill {
+    /// The cost, without reservations.
+    pub spent: Spend,
+    /// The reservations of running attempts.
+    pub reserved: Spend,
+}
+
+impl DayBill {
+    /// Both together: what counts against the day's budget.
+    pub fn total(self) -> Spend {
+        self.spent + self.reserved
+    }
+}
+
+impl fmt::Display for DayBill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} spent", self.spent)?;
+        if self.reserved == Spend::default() {
+            return Ok(());
+        }
+        write!(f, "; {} reserved by running attempts", self.reserved)
+    }
 }
 
 impl fmt::Display for Full {
@@ -174,9 +202,10 @@ impl fmt::Display for Full {
                 let limit = "the limit (`limits.issues_per_hour`)";
                 write!(f, "{claimed} claimed within the hour, {limit}; the next is claimed after {until}")
             }
-            Self::Day { exhausted, spent, until } => write!(
+            Self::Day { exhausted, spent, reserved, until } => write!(
                 f,
-                "the day's {exhausted} is spent or reserved by attempts under way ({spent}); work resumes after {until}"
+                "the day's {exhausted} is used up ({}); work resumes after {until}",
+                DayBill { spent: *spent, reserved: *reserved }
             ),
         }
     }
@@ -237,9 +266,9 @@ impl RepositoryRecord {
         self.day.iter().map(|share| share.now.since(share.before)).sum()
     }
 
-    /// The cost of the day by `now`, including what running attempts may use.
-    pub fn day_bill(&self, now: Timestamp) -> Spend {
-        self.taken(now, None).0
+    /// The cost of the day by `now`, and what running attempts may still use.
+    pub fn day_bill(&self, now: Timestamp) -> DayBill {
+        self.bill_without(now, None)
     }
 
     /// Whether the record is about the day of `now`.
@@ -254,17 +283,19 @@ impl RepositoryRecord {
         share.is_none_or(|share| share.reserved == Spend::default() && share.now == bill)
     }
 
-    /// The cost of the day by `now`, including reservations.
-    fn taken(&self, now: Timestamp, except: Option<IssueNumber>) -> (Spend, u32) {
+    /// The day's bill by `now`, without the reservation of `except`.
+    fn bill_without(&self, now: Timestamp, except: Option<IssueNumber>) -> DayBill {
         if !self.is_of(now) {
-            return (Spend::default(), 0);
+            return DayBill::default();
         }
-        let reserved = |share: &DayShare| match share.until > now && Some(share.issue) != except {
-            true => share.reserved,
-            false => Spend::default(),
-        };
-        let spent = self.day.iter().map(|share| share.now.since(share.before) + reserved(share)).sum();
-        (spent, self.day.iter().map(|share| share.attempts).sum())
+        let holds = |share: &&DayShare| share.until > now && Some(share.issue) != except;
+        let reserved = self.day.iter().filter(holds).map(|share| share.reserved).sum();
+        DayBill { spent: self.spent(), reserved }
+    }
+
+    /// The attempts of the day by `now`.
+    fn attempts(&self, now: Timestamp) -> u32 {
+        if self.is_of(now) { self.day.iter().map(|share| share.attempts).sum() } else { 0 }
     }
 
     fn share(&mut self, issue: IssueNumber, before: Spend) -> &mut DayShare {
@@ -303,10 +334,11 @@ pub fn day_left(
     if let Some(pause) = record.and_then(|record| record.paused.clone()) {
         return Err(Full::Paused(pause));
     }
-    let (spent, attempts) = record.map(|record| record.taken(now, issue)).unwrap_or_default();
-    let full = |exhausted| Full::Day { exhausted, spent, until: next_day(now) };
-    rules.day.next_attempt(attempts).map_err(full)?;
-    rules.day.left(spent).map_err(full)
+    let bill = record.map(|record| record.bill_without(now, issue)).unwrap_or_default();
+    let DayBill { spent, reserved } = bill;
+    let full = |exhausted| Full::Day { exhausted, spent, reserved, until: next_day(now) };
+    rules.day.next_attempt(record.map_or(0, |record| record.attempts(now))).map_err(full)?;
+    rules.day.left(bill.total()).map_err(full)
 }
 
 /// How many more issues the hour has room for.
@@ -430,7 +462,9 @@ mod tests {
         assert_eq!(allowance.usd_micros, Some(40), "what the first left");
         let full = reserve(Some(&second), &ask(3, 60), &rules(), Nonce::from("o"), at(NOON)).unwrap_err();
         let until = at(24 * 3_600);
-        assert_eq!(full, Full::Day { exhausted: Exhausted::Money(100), spent: money(100), until });
+        let (exhausted, spent, reserved) = (Exhausted::Money(100), Spend::default(), money(100));
+        assert_eq!(full, Full::Day { exhausted, spent, reserved, until });
+        insta::assert_snapshot!(full, @"the day's budget of $0.0001 is used up (0 s spent; $0.0001, 0 s reserved by running attempts); work resumes after 1970-01-02 00:00:00 UTC");
     }
 
     #[test]

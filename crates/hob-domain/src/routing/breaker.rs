@@ -1,7 +1,7 @@
 //! The circuit breaker of routing: when profiles fail to load again and again, routing is off for a while.
 //!
 //! # Guarantees
-//! It opens and closes by its times alone, so that all jobs of a repository agree, and nobody has to close it.
+//! It opens and closes by its times alone, so that all jobs of a repository agree, and no one has to close it.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl FailedLoads {
         self.0.is_empty()
     }
 
-    /// Until when routing is off; none: it is on.
+    /// Until when routing is off; `None` if it is on.
     pub fn off_until(&self, now: Timestamp) -> Option<Timestamp> {
         let [first, .., last] = self.0.as_slice() else { return None };
         let is_open = self.0.len() == FAILURES && *last <= *first + WITHIN;
@@ -40,7 +40,7 @@ impl FailedLoads {
         if self.off_until(now).is_some() {
             return self.clone();
         }
-        // Those of a record that somebody else wrote may be more than count.
+        // A record that another program wrote may have more of them than count.
         let recent = self.0.iter().rev().filter(|at| **at + WITHIN >= now).take(FAILURES - 1);
         let mut recent: Vec<_> = recent.copied().collect();
         recent.reverse();
@@ -58,7 +58,7 @@ impl FailedLoads {
     }
 }
 
-/// What is said while routing is off.
+/// The message while routing is off.
 pub fn routing_is_off(until: Timestamp) -> String {
     let minutes = WITHIN.as_secs() / 60;
     format!(

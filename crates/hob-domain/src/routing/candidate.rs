@@ -9,15 +9,15 @@ pub struct Candidate {
     pub name: ProfileName,
     /// What it is for, in a sentence or a few.
     pub description: String,
-    /// Labels of issues that are its.
+    /// Labels of its issues.
     pub labels: Vec<String>,
-    /// Words and phrases of issues that are its.
+    /// Words and phrases of its issues.
     pub words: Vec<String>,
-    /// Error messages that are its.
+    /// Error messages of its issues.
     pub errors: Vec<ErrorPattern>,
-    /// Paths that are its.
+    /// Paths of its issues.
     pub paths: PathGlobs,
-    /// Its instructions, of which the beginning counts.
+    /// Its instructions; only their beginning counts.
     pub instructions: String,
     /// Whether Hob brings it: those of a repository or its settings go before it.
     pub is_ready: bool,

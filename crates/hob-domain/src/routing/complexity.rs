@@ -1,5 +1,5 @@
-//! How much work an issue may be, from 1 to 10: by what it asks for and how many things that is about, not by how many words it
-//! takes to say so. What is terse is not simple.
+//! How much work an issue may be, from 1 to 10: by what it asks for and how many subjects that has, not by how many words it takes
+//! to say so. A terse issue need not be simple.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -8,7 +8,7 @@ use super::{
     words::{stem, words},
 };
 
-/// What people write who want work done, or tell of a fault.
+/// Verbs and nouns of people who want work done or report a fault.
 static WORK: LazyLock<HashSet<String>> = LazyLock::new(|| {
     stems(
         "add allow automate avoid block break broken bug build cache change configure convert crash create delete \
@@ -26,12 +26,12 @@ static LARGE: LazyLock<HashSet<String>> = LazyLock::new(|| {
     design optimize overhaul integrate parallelize intermittent everywhere across architecture compare",
     )
 });
-/// What usually takes a minute.
+/// Words for work that usually takes a minute.
 static TRIVIAL: LazyLock<HashSet<String>> =
     LazyLock::new(|| stems("typo typos misspelled misspelt spelling rename bump whitespace"));
-/// Words of the beginning that are looked at.
+/// The number of words that are read, from the beginning.
 const ASKED_WORDS: usize = 60;
-/// What any work in a field of its own is: more than the base agent needs no help for.
+/// The complexity of any work in a specific field: more than the base agent does without help.
 const SOME_WORK: usize = 4;
 
 /// The complexity of an issue; `topical`: how many different words of software work it has.
@@ -39,7 +39,7 @@ pub(super) fn complexity(read: &Read<'_>, topical: usize) -> u8 {
     let shape = &read.shape;
     let asked = read.parts.iter().take(3).flat_map(|(text, _)| words(text)).map(|word| stem(&word));
     let (mut work, mut large, mut trivial) = (false, false, false);
-    // What a body names may be anything: that the work is a trifle, a title says.
+    // A body may mention anything; only a title says that the work is trivial.
     let in_title = read.parts.first().map_or(0, |(title, _)| words(title).count());
     for (at, word) in asked.take(ASKED_WORDS).enumerate() {
         work |= WORK.contains(&word);

@@ -9,9 +9,9 @@ const BY_STRENGTH: f32 = 3.04;
 const BY_LEAD: f32 = 2.67;
 const BY_SHARE: f32 = 4.71;
 
-/// Added to scores before they are divided, so that little against nothing is no certainty.
+/// Added to scores before they are divided, so that little against nothing is not certain.
 const DAMPING: f32 = 0.7;
-/// Beyond this a lead says nothing more.
+/// A larger lead than this adds nothing.
 const LEAD_MAX: f32 = 2.5;
 
 /// How a profile compares with an issue and with the other profiles.

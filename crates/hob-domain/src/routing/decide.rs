@@ -1,4 +1,4 @@
-//! Who works on an issue: what a person said, then what the repository says, then the router, and else the base agent.
+//! Who works on an issue: what a person said, then what the repository says, then the router, otherwise the base agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl ChosenBy {
 pub struct RouteChoice {
     /// Who chose it.
     pub by: ChosenBy,
-    /// The profile; none: the base agent.
+    /// The profile; `None` for the base agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
     /// How sure the router is of this profile, or of the likeliest where the base agent works, in percent; 0 if it knows nothing.
@@ -45,22 +45,22 @@ pub struct RouteChoice {
     /// Why, in words, the strongest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// The profile that the router would have chosen, where another one was: what there is to learn from.
+    /// The profile that the router would have chosen, if another one was chosen, to learn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<ProfileName>,
-    /// Why a profile that was to work, or may have been, does not.
+    /// Why a profile that should work, or might have worked, does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
 
 impl RouteChoice {
-    /// An agent of the settings works, because somebody named it.
+    /// An agent of the settings works, because a person or the repository named it.
     pub fn of_agent(by: ChosenBy) -> Self {
         let reasons = vec!["an agent of the settings is named".to_owned()];
         Self { by, profile: None, percent: 0, complexity: 0, reasons, overridden: None, warning: None }
     }
 
-    /// The same, where it takes the place of this choice of the router's.
+    /// The same, in place of this choice of the router's.
     #[must_use]
     pub fn overriding(self, present: Option<&Self>) -> Self {
         let overridden = present.and_then(|present| match present.by {
@@ -71,7 +71,7 @@ impl RouteChoice {
         Self { overridden, ..self }
     }
 
-    /// The profile that the router chose, or would have chosen where somebody else did; none: it had none, or was not asked.
+    /// The profile that the router chose, or would have chosen if nothing else had; `None` if it had none or was not asked.
     pub fn routed(&self, rules: RoutingRules) -> Option<&ProfileName> {
         match self.by {
             ChosenBy::Router => self.profile.as_ref(),
@@ -83,7 +83,7 @@ impl RouteChoice {
         }
     }
 
-    /// The base agent works, because the profile cannot.
+    /// The base agent works, because the profile cannot be used.
     #[must_use]
     pub fn without_profile(self, why: &str) -> Self {
         Self { by: ChosenBy::Base, profile: None, reasons: vec![why.to_owned()], ..self }
@@ -142,7 +142,7 @@ pub fn decide_agent(
     }
 }
 
-/// What the same choice overrode so far: a message that the router has nothing to say to does not take it back.
+/// What the same choice overrode so far; a message that the router knows nothing about keeps it.
 fn before(present: Option<&RouteChoice>, by: ChosenBy, name: &ProfileName) -> Option<ProfileName> {
     present.filter(|present| present.by == by && present.profile.as_ref() == Some(name))?.overridden.clone()
 }
@@ -205,7 +205,7 @@ fn percent(confidence: f32) -> u8 {
 }
 
 impl Routing {
-    /// How sure it is of the profile `name`, in percent; none: it is no candidate.
+    /// How sure it is of the profile `name`, in percent; `None` if it is not a candidate.
     pub fn percent_of(&self, name: &ProfileName) -> Option<u8> {
         let scored = self.ranked.iter().find(|scored| scored.profile == *name)?;
         Some(percent(scored.confidence))

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// How issues without a profile are called in the confusion table; no profile can have this name.
+/// The name of issues without a profile in the confusion table; no profile can have this name.
 const NONE: &str = "(none)";
 /// The parts into which confidences are divided for the calibration error.
 const BINS: usize = 10;
@@ -20,9 +20,9 @@ const BINS: usize = 10;
 /// An issue whose profile is known, and what the router said.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Its profile; none: it is the base agent's.
+    /// Its profile; `None` for the base agent.
     pub expected: Option<ProfileName>,
-    /// Who works already, where it is a message about an issue; `expected` is who should go on.
+    /// Who already works, for a message about an issue; `expected` is who should continue.
     pub present: Option<ProfileName>,
     /// What the router said.
     pub routing: Routing,
@@ -56,7 +56,7 @@ pub struct Switches {
     pub messages: usize,
     /// Messages after which the right profile works: another one, or the same.
     pub right: usize,
-    /// Messages about another field after which the same profile went on.
+    /// Messages about another field after which the same profile continued.
     pub missed: usize,
     /// Messages after which another profile took over and should not have, or another one should have.
     pub wrong: usize,
@@ -84,7 +84,7 @@ pub struct Evaluation {
     pub accuracy: f64,
     /// What the gate lets through.
     pub gate: GateResult,
-    /// What messages led to; none: there are none.
+    /// What messages led to; `None` if there are no messages.
     pub switches: Option<Switches>,
     /// How far confidence and truth are apart on average, of the likeliest profile, in ten parts of equal width.
     pub calibration_error: f64,
@@ -104,13 +104,13 @@ impl Judged {
     }
 }
 
-/// Sums up.
+/// Summarizes the results.
 pub fn evaluate(judged: &[Judged], rules: RoutingRules) -> Evaluation {
     let (messages, judged): (Vec<_>, Vec<_>) = judged.iter().partition(|judged| judged.present.is_some());
     Evaluation { switches: switches(&messages, rules), ..evaluate_issues(&judged, rules) }
 }
 
-/// Who goes on after each message, as the worker decides it.
+/// Who continues after each message, as the worker decides it.
 fn switches(messages: &[&Judged], rules: RoutingRules) -> Option<Switches> {
     let mut found = Switches { messages: messages.len(), ..Switches::default() };
     for message in messages {
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(found.gate, gate);
         assert_eq!(found.confusion["wally"]["dora"], 1);
         assert_eq!(found.confusion["(none)"]["(none)"], 1);
-        // It was sure of two, of which one is right, and certain that the other two are nobody's.
+        // It was sure of two, of which one is right, and certain that the other two have no profile.
         assert!((found.calibration_error - 0.37).abs() < 0.13, "{}", found.calibration_error);
         assert_eq!((found.latency.p50_ms, found.latency.p95_ms), (1.0, 1.0));
     }

@@ -1,4 +1,4 @@
-//! What of an issue counts, and how much: its prose, less its code, hardly what a template or a list of versions says.
+//! What counts in an issue, and how much: its prose, its code less, a template or a list of versions hardly.
 
 use super::candidate::RoutedText;
 
@@ -9,10 +9,10 @@ const TITLE_MAX: usize = 512;
 const LABELS_MAX: usize = 50;
 /// Paths that are read.
 const PATHS_MAX: usize = 32;
-/// Longer runs are no paths.
+/// Longer runs are not paths.
 const PATH_MAX: usize = 200;
 
-/// Where a text stands says how much it counts.
+/// The part of an issue that a text belongs to, which says how much it counts.
 const IN_TITLE: f32 = 3.5;
 const IN_LABEL: f32 = 2.0;
 const IN_PROSE: f32 = 1.0;
@@ -39,10 +39,10 @@ const ASIDES: [&str; 16] = [
     "additional context",
     "before submitting",
 ];
-/// What stands in a template until somebody writes there.
+/// Text of a template before anyone fills it in.
 const PLACEHOLDERS: [&str; 6] =
     ["'...'", "'....'", "[e.g.", "a clear and concise description", "_no response_", "if applicable, add screenshots"];
-/// What says that the words after it are not the matter.
+/// Phrases after which the words are not the subject.
 const DENIALS: [&str; 6] =
     ["nothing to do with", "unrelated to", "not related to", "not about", "has no connection to", "not caused by"];
 
@@ -98,7 +98,7 @@ pub(super) fn labels(issue: RoutedText<'_>) -> impl Iterator<Item = &str> {
     issue.labels.iter().take(LABELS_MAX).map(|label| head(label, TITLE_MAX))
 }
 
-/// What stands before the colon of a title such as `docs: Say how` and `fix(ui): Keep it`, or in brackets before it.
+/// The part before the colon of a title such as `docs: Say how` and `fix(ui): Keep it`, or in brackets before it.
 pub(super) fn kind(title: &str) -> Option<&str> {
     let title = title.trim_start();
     let kind = match title.strip_prefix('[') {
@@ -116,7 +116,7 @@ pub(super) fn head(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
 
-/// Where a line stands.
+/// The part that a line belongs to.
 #[derive(Debug, Default)]
 struct Place {
     comment: bool,
@@ -125,7 +125,7 @@ struct Place {
 }
 
 impl Place {
-    /// The part of a line that is in no HTML comment; of several, the first.
+    /// The first part of a line that is outside of HTML comments.
     fn outside_comments<'a>(&mut self, line: &'a str) -> &'a str {
         let mut rest = line;
         if self.comment {
@@ -261,7 +261,7 @@ fn is_path(run: &str) -> bool {
             && (1..=10).contains(&extension.len())
             && extension.bytes().all(|byte| byte.is_ascii_alphabetic())
     });
-    // A host such as `example.com` and an abbreviation are no files, a name in a folder is.
+    // A host such as `example.com` and an abbreviation are not files, but a name in a folder is.
     (extension && (run.contains('/') || name.contains(['_', '-']) || name.len() > 4))
         || (run.matches('/').count() >= 2 && !run.contains("//"))
 }

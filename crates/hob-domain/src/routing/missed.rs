@@ -1,4 +1,4 @@
-//! Damaged profiles: whether one of them would have been chosen for an issue, so that nobody takes its silence for an answer.
+//! Damaged profiles: whether one of them would have been chosen for an issue, so that its absence does not go unnoticed.
 
 use crate::{
     Catalog, CatalogEntry, Profile, ProfileName, Standing,
@@ -9,19 +9,19 @@ use crate::{
     },
 };
 
-/// Damaged profiles in whose place somebody else works.
+/// Damaged profiles in whose place another one works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missed {
     /// Who works instead, and why.
     pub warning: String,
-    /// Their names, as far as they have any.
+    /// Their names, if they have any.
     pub names: Vec<Option<ProfileName>>,
 }
 
-/// What `choice` would be, or might be, if the damaged profiles were sound. None: the same.
+/// What `choice` would be, or might be, if the damaged profiles were sound; `None` if the same.
 ///
-/// What can be read of a file says for whom it is. One of which nothing can be read may be for any issue that the router gives to
-/// nobody, unless the issue is so simple that no profile works on it. `is_candidate` says which profiles the router may choose,
+/// The readable part of a file says which issues it is for. An unreadable file may be for any issue for which the router has no
+/// profile, unless the issue is so simple that no profile works on it. `is_candidate` says which profiles the router may choose,
 /// and `present` is the choice before.
 pub fn missed(
     catalog: &Catalog,
@@ -33,14 +33,14 @@ pub fn missed(
         return None;
     }
     let would_be = match choice.by {
-        // Where nobody has the name, whoever meets the choice says so.
+        // A name that no profile has is reported where the choice is carried out.
         ChosenBy::Command | ChosenBy::Label | ChosenBy::Repository => {
             choice.profile.clone().filter(|name| catalog.get(name).is_some())
         }
         ChosenBy::Router | ChosenBy::Base => {
             let sound = catalog.profiles().filter(|profile| catalog.damaged(&profile.name).is_none());
             let remains = catalog.entries.iter().filter_map(CatalogEntry::remains);
-            // Of several with one name only the first is met.
+            // Of several with the same name only the first counts.
             let first = |profile: &&Profile| {
                 catalog.damaged(&profile.name).is_none_or(|entry| entry.remains().is_some_and(|own| own == *profile))
             };
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(met(&catalog(&[("dns.md", damaged)]), by_repository, issue), None, "it is not what is wanted");
     }
 
-    /// Requirement M5: a file of which nothing can be read may be for any issue that is given to nobody.
+    /// Requirement M5: an unreadable file may be for any issue for which the router has no profile.
     #[test]
     fn what_cannot_be_read_may_be_for_any_issue_that_is_nobodys() {
         let files = [("dns.md", "---\nname: [\n---\nx".to_owned()), ("1 2.md", "no front matter".to_owned())];

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::routing::decide::{RouteChoice, RoutingRules};
 
-/// What a table says where there is no profile.
+/// The entry of a table if there is no profile.
 const NO_PROFILE: &str = "(none)";
 
 /// How choices compare with what the router said.
@@ -18,7 +18,7 @@ pub struct RoutingOverview {
     pub overridden: usize,
     /// How often a person chose a profile where the router had none.
     pub missed: usize,
-    /// The part of the router's choices that nobody overrode; none where it made none.
+    /// The part of the router's choices that were not overridden; `None` if it made none.
     pub accuracy: Option<f64>,
     /// By what the router said, how often each profile was chosen.
     pub confusion: BTreeMap<String, BTreeMap<String, usize>>,
@@ -67,7 +67,7 @@ mod tests {
             choice(Label, "", 0, "dns"),
             choice(Command, "dns", 90, ""),
             choice(Command, "cloud", 20, ""),
-            // The repository is no person.
+            // The repository is not a person.
             choice(Repository, "docs", 10, "dns"),
             choice(Base, "", 30, ""),
         ];

@@ -1,4 +1,4 @@
-//! What a profile stands for, as terms with weights: what it says itself, and what belongs to the topics that it names.
+//! The field of a profile as terms with weights: its own words, and the words of the topics that it names.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::{
     words::{Weight, stem, weight, words},
 };
 
-/// What a word counts where it stands.
+/// The weight of a word by its place.
 const IN_NAME: f32 = 3.0;
 const IN_MATCH: f32 = 2.5;
 const IN_DESCRIPTION: f32 = 1.0;
 const IN_INSTRUCTIONS: f32 = 0.3;
-/// What a word of a topic counts whose profile does not say it itself.
+/// The weight of a topic's word that the profile does not use itself.
 pub(super) const IN_TOPIC: f32 = 2.0;
-/// What is left of a word that says little.
+/// The remaining weight of a word that says little.
 pub(super) const LITTLE: f32 = 0.2;
-/// What is left of a word that is about several topics.
+/// The remaining weight of a word of several topics.
 const VAGUE: f32 = 0.6;
 /// The part of the strongest topic that another one needs to count.
 const TOPIC_MIN: f32 = 0.25;

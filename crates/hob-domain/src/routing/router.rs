@@ -1,4 +1,4 @@
-//! The profiles in the form in which issues are held against them, made once.
+//! The profiles in the form in which issues are compared with them, built once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,14 +12,14 @@ use crate::{
     },
 };
 
-/// Profiles that are read; of more, the first.
+/// Profiles that are read; the rest are ignored.
 const CANDIDATES_MAX: usize = 500;
 /// Error patterns of one profile that are read.
 const PATTERNS_MAX: usize = 50;
 /// Bytes that a compiled set of patterns may take.
 const PATTERNS_BYTES: usize = 4 << 20;
 
-/// Where a profile stands among the candidates.
+/// A profile's index among the candidates.
 pub(super) type Place = usize;
 
 /// The profiles, ready to rank them for any number of issues.
@@ -28,11 +28,11 @@ pub struct Router {
     pub(super) names: Vec<ProfileName>,
     /// Whether Hob brings the profile, by its place.
     pub(super) ready: Vec<bool>,
-    /// Of each term, the profiles that stand for it, and what it is worth to each.
+    /// For each term, its profiles and its weight for each.
     pub(super) index: HashMap<String, Vec<(Place, f32)>>,
     /// Words that begin a pair that the index has.
     pub(super) firsts: HashSet<String>,
-    /// Of each label, in lower case, the profiles whose it is.
+    /// For each label, in lower case, its profiles.
     pub(super) labels: HashMap<String, Vec<Place>>,
     pub(super) errors: Errors,
     pub(super) paths: Vec<(Place, PathGlobs)>,
@@ -42,7 +42,7 @@ pub struct Router {
 #[derive(Debug)]
 pub(super) struct Errors {
     pub(super) set: RegexSet,
-    /// Of each pattern, whose it is and how it is written.
+    /// For each pattern, its profile and its text.
     pub(super) owners: Vec<(Place, String)>,
 }
 
@@ -58,7 +58,7 @@ impl Router {
             }
         }
         let of = |(term, mut whose): (&str, Vec<(Place, f32)>)| {
-            // A word of a repository's profile is no less its own because Hob brings a profile that has it, too.
+            // A word of a repository's profile counts in full, even if a profile that Hob brings has it, too.
             let own = candidates.iter().filter(|candidate| !candidate.is_ready).count();
             let of_own: Vec<_> = whose.iter().copied().filter(|(place, _)| !candidates[*place].is_ready).collect();
             let (of_own, of_all) = (rarity(&of_own, own), rarity(&whose, candidates.len()));
@@ -86,7 +86,7 @@ impl Router {
     }
 }
 
-/// How much a term tells profiles apart: 1 if one stands for it, less the more do.
+/// How well a term distinguishes profiles: 1 if one profile has it, less the more have it.
 #[expect(clippy::cast_precision_loss, reason = "they are few")]
 fn rarity(whose: &[(Place, f32)], of: usize) -> f32 {
     let of = of as f32;

@@ -1,4 +1,4 @@
-//! An issue against the profiles: what they have in common, added up.
+//! Compares an issue with the profiles and adds up what they have in common.
 
 use std::collections::HashMap;
 
@@ -16,39 +16,39 @@ use crate::{
     },
 };
 
-/// What is worth more than words: somebody said it, or a pattern was written for it.
+/// Weights above those of words: a person chose it, or a pattern was written for it.
 const OF_LABEL: f32 = 6.0;
 const OF_ERROR: f32 = 4.0;
 const OF_PATH: f32 = 3.0;
 /// Errors and paths that count for one profile.
 const PATTERNS_COUNT: usize = 3;
-/// How soon it stops counting that a word comes again.
+/// How soon repetitions of a word stop counting.
 const REPEATS: f32 = 1.5;
 /// How much more the first word of a title counts, and what in it says which kind of work is asked for.
 const FIRST_WORD: f32 = 2.0;
 const OF_KIND: f32 = 2.5;
-/// The part of a kind of work that counts against everybody if no profile stands for it.
+/// The part of a kind of work that counts against all profiles if none does such work.
 const UNCLAIMED_KIND: f32 = 0.4;
-/// Different words of an issue that are looked at.
+/// Different words of an issue that are read.
 const TERMS_MAX: usize = 2_000;
-/// Reasons that are told, and those that they are chosen from.
+/// Reasons that are reported, and those that they are chosen from.
 const REASONS: usize = 3;
 const REASONS_KEPT: usize = 10;
 
-/// A profile, held against an issue.
+/// A profile, compared with an issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// The profile's name.
     pub profile: ProfileName,
     /// How sure it is that the issue is this profile's, from 0 to 1.
     pub confidence: f32,
-    /// What that was concluded from.
+    /// The basis of that conclusion.
     pub likeness: Likeness,
     /// What speaks for it, the strongest first; at most three.
     pub reasons: Vec<String>,
 }
 
-/// All profiles, held against an issue.
+/// All profiles, compared with an issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Routing {
     /// The profiles, the likeliest first.
@@ -109,12 +109,12 @@ struct Known {
     word: String,
     stem: String,
     begins_pair: bool,
-    /// Where its term stands.
+    /// The index of its term.
     term: Option<usize>,
 }
 
 impl Found {
-    /// Where a word stands among those that are known.
+    /// A word's index among the known ones.
     fn place_of(&mut self, word: &str, begins_pair: impl Fn(&str) -> bool) -> usize {
         if let Some(place) = self.of_word.get(word) {
             return *place;
@@ -137,7 +137,7 @@ impl Found {
         }
     }
 
-    /// Counts a term, and returns where it stands; none: there are too many.
+    /// Counts a term, and returns its index; `None` if there are too many.
     fn add(&mut self, stem: &str, shown: &str, count: f32) -> Option<usize> {
         if let Some(term) = self.places.get(stem) {
             self.terms[*term].count += count;
@@ -162,7 +162,7 @@ impl Router {
         self.hold_patterns(issue, &read, &mut cases);
         let scores = |place: Place| (place, cases[place].score);
         let all = two_best((0..cases.len()).map(scores));
-        // What a repository says itself goes before what Hob brings, so that does not make it any less sure.
+        // A repository's own profiles go before those that Hob brings, so the latter do not lower the confidence.
         let own = two_best((0..cases.len()).filter(|place| !self.ready[*place]).map(scores));
         let mut ranked: Vec<Scored> = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
@@ -205,7 +205,7 @@ impl Router {
                     Some((before, pair)) => {
                         let shown = format!("{} {word}", found.words[before].word);
                         found.add(&pair, &shown, *weight);
-                        // What two words say together, each says less.
+                        // Each of two words in a pair says less.
                         found.count(before, weight * (IN_PAIR - 1.0));
                         found.count(at, weight * IN_PAIR);
                     }
@@ -217,7 +217,7 @@ impl Router {
         found.terms
     }
 
-    /// Adds what the terms say. Returns how much they could have said for a profile that stood for all of them.
+    /// Adds what the terms say. Returns how much they could have counted for a profile that has all of them.
     fn hold(&self, terms: &[Term], cases: &mut [Case]) -> f32 {
         let mut known = 0.0;
         for (at, term) in terms.iter().enumerate() {
@@ -229,7 +229,7 @@ impl Router {
                 continue;
             }
             let kind = match TOPICS.is_kind(&term.stem) {
-                // A kind of work that no profile stands for leaves the issue to the one that stands for its subject.
+                // A kind of work that no profile does leaves the issue to the profile of its subject.
                 true if whose.is_empty() => UNCLAIMED_KIND,
                 true if term.in_title => OF_KIND,
                 true | false => 1.0,
@@ -283,7 +283,7 @@ impl Router {
         }
     }
 
-    /// What a person would name: no word that says nothing by itself, and no word of a phrase that is named.
+    /// The reasons that a person would give: without words that say nothing by themselves, or that are part of a named phrase.
     fn reasons(&self, case: &Case, issue: RoutedText<'_>, read: &Read<'_>, terms: &[Term]) -> Vec<String> {
         let mut named: Vec<&str> = Vec::new();
         let mut reasons: Vec<String> = Vec::new();

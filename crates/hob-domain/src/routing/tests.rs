@@ -38,7 +38,7 @@ fn a_review_for_security_is_the_security_profiles() {
     assert_eq!((choice.by, choice.profile), (ChosenBy::Router, Some(best.profile.clone())));
 }
 
-/// Requirements M1 to M3: the sentences that the design gives for its specialists, by profiles with a line of description each.
+/// Requirements M1 to M3: the example sentences of the design, with profiles that have one line of description each.
 #[test]
 fn the_designs_own_sentences_are_their_specialists() {
     let router = router();
@@ -63,7 +63,7 @@ fn the_designs_own_sentences_are_their_specialists() {
     }
 }
 
-/// Requirement M1: what a repository says itself goes before what Hob brings.
+/// Requirement M1: a repository's own profiles go before those that Hob brings.
 #[test]
 fn a_repositorys_own_profile_goes_before_hobs() {
     let own = candidate("tech_writer", "Technical writer", "");
@@ -160,7 +160,7 @@ fn reasons_are_words_that_a_person_would_give() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Bad input: whatever an issue says, the result is one that can be used.
+    /// Bad input: the result is usable for any text of an issue.
     #[test]
     fn any_text_has_a_result(title in any::<String>(), body in "(?s).{0,400}", markup in "[#`<>!\\-\\[\\] x\n.:/é😀a-c_]{0,400}") {
         let router = router();

@@ -1,4 +1,4 @@
-//! What people know about software work and profiles rarely spell out: which words belong to which topic.
+//! Common knowledge about software work that profiles rarely spell out: which words belong to which topic.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,10 +10,10 @@ use super::words::{stem, words};
 /// The table; its head explains the form.
 const TABLE: &str = include_str!("topics.txt");
 
-/// What stands before the first word of a title.
+/// The mark before the first word of a title.
 const FIRST: char = '^';
 
-/// What is left of a word that is half of a known pair: what two words say together, each says less.
+/// The remaining weight of a word that is half of a known pair: each of two words in a pair says less.
 pub(super) const IN_PAIR: f32 = 0.4;
 
 /// How a word belongs to a topic.
@@ -48,23 +48,23 @@ impl Bond {
     }
 }
 
-/// Where a topic stands in the table.
+/// A topic's index in the table.
 pub(super) type Topic = usize;
 
 /// The table, from both sides.
 pub(super) struct Topics {
-    /// Of each topic, its terms and how they belong to it.
+    /// For each topic, its terms and how they belong to it.
     pub(super) terms: Vec<Vec<(String, Bond)>>,
-    /// Of each term, its topics.
+    /// For each term, its topics.
     of_term: HashMap<String, Vec<(Topic, Bond)>>,
     /// The first words of its pairs.
     firsts: HashSet<String>,
-    /// What says which kind of work is asked for, where it stands in a title.
+    /// The terms that say in a title which kind of work is asked for.
     kinds: HashSet<String>,
 }
 
 impl Topics {
-    /// Whether a term of a title says which kind of work is asked for, whatever it is about.
+    /// Whether a term of a title says which kind of work is asked for, on any subject.
     pub(super) fn is_kind(&self, term: &str) -> bool {
         self.kinds.contains(term)
     }
@@ -92,7 +92,7 @@ pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
             for term in list.split_whitespace().filter_map(term_of) {
                 match terms.iter_mut().find(|(other, _)| *other == term) {
                     Some((_, known)) if *known == Bond::Name && bond == Bond::Hint => *known = Bond::VagueName,
-                    // Else the first list that has it says how it belongs.
+                    // Otherwise the first list that has it says how it belongs.
                     Some(_) => {}
                     None => terms.push((term, bond)),
                 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashSet, sync::LazyLock};
 
 /// Longer words are hashes, encoded data or an attack.
 const WORD_MAX: usize = 40;
-/// Words that say nothing, and words that stand in issues of every kind and say little.
+/// Words that say nothing, and words that appear in issues of every kind and say little.
 const LISTS: &str = include_str!("stop_words.txt");
 
 /// Names with signs or capitals whose parts would mislead.
@@ -36,7 +36,7 @@ const NAMES: [&str; 20] = [
 pub(super) enum Weight {
     /// Nothing: it is grammar.
     Nothing,
-    /// Little: it stands in issues of every kind.
+    /// Little: it appears in issues of every kind.
     Little,
     /// What a word says.
     Full,
@@ -108,7 +108,7 @@ fn lower(word: &str) -> Cow<'_, str> {
     if is_plain(word) { Cow::Borrowed(word) } else { Cow::Owned(word.to_lowercase()) }
 }
 
-/// Endings of English words, each with what stands for it and how long the rest has to be. The first that fits is taken.
+/// Endings of English words, each with its replacement and the minimum length of the rest. The first that fits is taken.
 const ENDINGS: [(&str, &str, usize); 21] = [
     ("isations", "iz", 3),
     ("izations", "iz", 3),
@@ -133,7 +133,7 @@ const ENDINGS: [(&str, &str, usize); 21] = [
     ("s", "", 3),
 ];
 
-/// A light stem: forms of one word mostly have the same, whatever letters it is.
+/// A light stem: forms of one word mostly have the same one, in any script.
 pub(crate) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() {
         return word.to_owned();

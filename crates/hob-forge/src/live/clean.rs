@@ -21,7 +21,7 @@ pub(super) async fn clean(run: &mut Run<'_>) -> Vec<String> {
     {
         left.push(format!("an issue or pull request may be open: {why}"));
     }
-    let closed = json!({ "state": "closed", "body": text(&run.name, "It was a test, and is over.") });
+    let closed = json!({ "state": "closed", "body": text(&run.name, "This was a test, and it has ended.") });
     for (kind, of_kind, numbers) in [
         ("pulls", "the pull request", std::mem::take(&mut run.made.pulls)),
         ("issues", "the issue", std::mem::take(&mut run.made.issues)),

@@ -91,7 +91,7 @@ async fn comment(run: &mut Run<'_>, issue: u64) {
         Some(one) if one["updated_at"] == one["created_at"] => Outcome::Ok(None),
         Some(one) => {
             let apart = format!("created {}, updated {}", one["created_at"], one["updated_at"]);
-            Outcome::Differs(format!("nobody edited it, and it is {apart}"))
+            Outcome::Differs(format!("it was not edited, and it is {apart}"))
         }
         None => Outcome::NotTried("the comment is not listed".to_owned()),
     });

@@ -113,7 +113,7 @@ pub(super) async fn repository(run: &mut Run<'_>, seen: &Seen, token: Token) -> 
         match (token.is_of_a_person(), push.as_bool()) {
             (true, Some(true)) => Outcome::Ok(None),
             (true, _) => Outcome::Differs(format!("`push` is {push}")),
-            (false, _) => Outcome::ok(format!("`push` is {push}, which is not believed of such a token")),
+            (false, _) => Outcome::ok(format!("`push` is {push}, which is unexpected for such a token")),
         },
     );
     let asked = run.get_if("", seen.etag.as_deref()).await;

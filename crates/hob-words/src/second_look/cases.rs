@@ -101,7 +101,7 @@ impl ReviewCase {
         Diff { files: self.files().into_iter().map(file).collect(), patch: self.patch.clone(), ..Diff::default() }
     }
 
-    /// The verdict on an answer. `None` stands in for an unusable answer.
+    /// The verdict on an answer. `None` is an unusable answer.
     pub fn judge(&self, found: Option<&Findings>) -> Judgement {
         let Some(found) = found else { return Judgement::NoAnswer };
         let Some(defect) = &self.defect else {

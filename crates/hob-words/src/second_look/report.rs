@@ -44,8 +44,8 @@ impl SecondLook {
             Some(cause) => {
                 let cause = sentence(&inert_line(&clip(cause, CAUSE_MAX)));
                 Some(match self.rounds {
-                    0 => format!("Nobody reviewed this change before it was opened. {reviewer}: {cause}"),
-                    _ => format!("Nobody reviewed what the agent changed after the findings of {reviewer}: {cause}"),
+                    0 => format!("This change was opened without a review by {reviewer}: {cause}"),
+                    _ => format!("What the agent changed after the findings of {reviewer} was not reviewed: {cause}"),
                 })
             }
             None if high > 0 => {
@@ -85,9 +85,9 @@ impl SecondLook {
             all => count(all, "finding"),
         };
         if text.is_empty() {
-            return format!("A second pair of eyes, {}, had no findings.\n\n", code_span(reviewer));
+            return format!("The reviewer {} had no findings.\n\n", code_span(reviewer));
         }
-        format!("{}\n", folded(&format!("Second pair of eyes: {all} of {reviewer}{when}"), &text))
+        format!("{}\n", folded(&format!("Review: {all} of {reviewer}{when}"), &text))
     }
 }
 
@@ -133,13 +133,10 @@ mod tests {
                     "`reviewer` says that this must not be merged as it is, after 2 rounds: look at its findings first.",
                 ),
             ),
-            (
-                down(look(Vec::new())),
-                Some("Nobody reviewed this change before it was opened. `reviewer`: the model is down."),
-            ),
+            (down(look(Vec::new())), Some("This change was opened without a review by `reviewer`: the model is down.")),
             (
                 down(SecondLook { rounds: 1, ..high }),
-                Some("Nobody reviewed what the agent changed after the findings of `reviewer`: the model is down."),
+                Some("What the agent changed after the findings of `reviewer` was not reviewed: the model is down."),
             ),
         ] {
             assert_eq!(look.open().as_deref(), open, "{look:?}");
@@ -151,7 +148,7 @@ mod tests {
         let mut one = look(vec![finding(FindingSeverity::High, "closes #1, @ann"), finding(FindingSeverity::Low, "b")]);
         one.findings.outside = 1;
         insta::assert_snapshot!(one.section().replace('\u{200b}', "<zwsp>"), @r"
-        <details><summary>Second pair of eyes: 2 findings of reviewer</summary>
+        <details><summary>Review: 2 findings of reviewer</summary>
 
         - **high** `src/a.rs:3`: closes #<zwsp>1, @<zwsp>ann.
         - **low** `src/a.rs:3`: b.
@@ -159,7 +156,7 @@ mod tests {
 
         </details>
         ");
-        assert_eq!(look(Vec::new()).section(), "A second pair of eyes, `reviewer`, had no findings.\n\n");
+        assert_eq!(look(Vec::new()).section(), "The reviewer `reviewer` had no findings.\n\n");
         let down = SecondLook { missing: Some("down".to_owned()), ..look(Vec::new()) };
         assert_eq!(down.section(), "");
     }

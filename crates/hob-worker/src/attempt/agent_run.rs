@@ -57,13 +57,13 @@ pub(super) async fn run_agent(
     };
     let request = request(worker, (job, &active), round, (failed, &conflicts), allowance);
     let does = match job.purpose {
-        RunPurpose::Work => "works",
-        RunPurpose::Plan => "plans",
-        RunPurpose::Report => "reports",
-        RunPurpose::Review => "reviews",
-        RunPurpose::Investigate => "investigates",
+        RunPurpose::Work => "running",
+        RunPurpose::Plan => "planning with",
+        RunPurpose::Report => "reporting with",
+        RunPurpose::Review => "reviewing with",
+        RunPurpose::Investigate => "investigating with",
     };
-    worker.progress(job.number(), &format!("the agent `{}` {does}", active.specialist.name));
+    worker.progress(job.number(), &format!("{does} agent `{}`", active.specialist.name));
     worker.emit(&WorkEvent::AgentStarted {
         issue: job.number(),
         run_id: job.run.clone(),

@@ -199,6 +199,6 @@ async fn journal(worker: &Worker, held: &HeldIssue) {
     if spend != Spend::default()
         && let Err(error) = worker.spend_journal.add(issue, spend).await
     {
-        tracing::error!(issue = issue.0, %error, "the spend {spend} is lost: neither forge nor disk takes it");
+        tracing::error!(issue = issue.0, %error, "the spend {spend} is lost: neither the forge nor the disk accepts it");
     }
 }

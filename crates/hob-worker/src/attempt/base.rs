@@ -22,7 +22,7 @@ pub(super) async fn choose_base(
             Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(Err(no_such_base(&known))),
             // The contents of Hob's own branches, checks and template included, are an agent's.
             Ok(()) if branch.starts_with(&worker.settings.workspace.branch_prefix) => {
-                let failure = format!("the label `{label}` names a branch of Hob's own, which cannot be a base");
+                let failure = format!("the label `{label}` names one of Hob's own branches, which cannot be a base");
                 return Ok(Err(BlockReason::SetUpNeeded { failure }));
             }
             Ok(()) => named = Some(branch),
@@ -50,7 +50,7 @@ pub(super) fn base_instead(worker: &Worker, held: &HeldIssue, gone: &BaseChoice)
 /// The reason to ask a person if a label names a branch that does not exist.
 pub(super) fn no_such_base(base: &BaseChoice) -> BlockReason {
     let failure = format!(
-        "a label on this issue names the base branch `{}`, which does not exist: make it, or change the label",
+        "a label on this issue names the base branch `{}`, which does not exist: create it, or change the label",
         base.branch
     );
     BlockReason::SetUpNeeded { failure }

@@ -102,7 +102,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
             Ok(Kept::Commit(head)) => push_new(worker, job, &head).await?,
             Ok(Kept::Unfit) => return Ok(false),
             Err(WorkError::Workspace(WorkspaceError::Unfit(unfit))) => {
-                tracing::warn!(issue = job.number().0, %unfit, "the branch is not updated: {unfit}");
+                tracing::warn!(issue = job.number().0, %unfit, "not updating the branch: {unfit}");
                 return Ok(false);
             }
             Err(error) => return Err(error),
@@ -120,10 +120,13 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
     };
     let done = match update {
         BranchUpdate::UpToDate => return Ok(false),
-        BranchUpdate::Rebased(commits) => format!("the branch was rebased onto `{base}`: {}", count(commits, "commit")),
-        BranchUpdate::Merged => format!("`{base}` was merged into the branch"),
+        BranchUpdate::Rebased(commits) => format!("rebased the branch onto `{base}`: {}", count(commits, "commit")),
+        BranchUpdate::Merged => format!("merged `{base}` into the branch"),
         BranchUpdate::Conflicted(files) => {
-            format!("the branch conflicts with `{base}` in {}: the agent is to resolve that", count(files, "file"))
+            format!(
+                "the branch conflicts with `{base}` in {}: leaving the conflicts to the agent",
+                count(files, "file")
+            )
         }
     };
     worker.progress(job.number(), &done);
@@ -187,8 +190,8 @@ pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
         return;
     }
     let kept = tokio::time::timeout(KEEP_TIME, Box::pin(keep(worker, job))).await;
-    let failed = kept
-        .map_or_else(|_elapsed| Some("it took too long".to_owned()), |kept| kept.err().map(|error| error.to_string()));
+    let failed =
+        kept.map_or_else(|_elapsed| Some("timed out".to_owned()), |kept| kept.err().map(|error| error.to_string()));
     if let Some(reason) = failed {
         tracing::warn!(issue = job.number().0, reason, "the work so far could not be kept: {reason}");
     }

@@ -5,7 +5,7 @@
 //! settled and the lease released. A failure becomes an end by its class.
 //!
 //! # Guarantees
-//! An end that the ledger has is never replaced: when it cannot be shown, it is shown again, and whoever finds the lease
+//! An end that the ledger has is never replaced: when it cannot be shown, it is shown again, and the worker that finds the lease
 //! later shows it too. Work that was cut short is kept on the branch and its attempt does not count.
 
 use hob_config::Limits;
@@ -53,7 +53,7 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
         Ok(AttemptEnd::HandedOn) => {
-            return requeue(worker, held, "the investigation is handed over".to_owned()).await;
+            return requeue(worker, held, "the investigation is handed off".to_owned()).await;
         }
         Ok(AttemptEnd::Published { head, pull, proof }) => {
             note_first_pull(worker, held);
@@ -77,7 +77,7 @@ pub(super) async fn finish(
         Err(error) => Err(error),
     };
     if let Err(error) = written {
-        // Who asked for the run tells what whoever runs Hob has to mend.
+        // The person who asked for the run tells the operator what to fix.
         if error.class() != FailureClass::Misconfigured {
             worker.emit(&WorkEvent::Failed { issue: Some(held.issue.number), reason: error.to_string() });
         }
@@ -130,7 +130,7 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         }
         FailureClass::Unfinished => retry(&worker.settings.limits, record.attempt, worker.forge.now(), failure),
         FailureClass::Misconfigured if error.is_of_the_repositorys_file() => {
-            // Whoever wrote the file reads it here. Nothing more begins before the branch moves.
+            // The file's author reads it here. Nothing more begins before the branch moves.
             if worker.settings.labels.base(&held.issue.labels).is_none() {
                 worker.memory.trouble.note_settings(&held.base.sha, failure.clone());
             }
@@ -162,7 +162,7 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
 }
 
 /// The ledger says how the attempt ended, and comment or labels do not yet. What cannot be shown now either is shown by the
-/// next poll, which sees that the labels are not right; or, where they tell nothing, by whoever finds the lease expired.
+/// next poll, which sees that the labels are not right; or, if they say nothing, by the worker that finds the lease expired.
 async fn show_again(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     let Err(error) = show(worker, held, "labels and comment are shown again").await else { return Ok(()) };
     let state = held.lease.record().state;

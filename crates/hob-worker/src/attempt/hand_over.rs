@@ -70,7 +70,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
             return Ok(ended(worker, job, &refused.to_string(), &done));
         }
         (_, Err(refused)) => return Ok(ended(worker, job, &refused.to_string(), said(&given))),
-        (None, Ok(_)) => return Ok(ended(worker, job, "there is no profile that hands over", said(&given))),
+        (None, Ok(_)) => return Ok(ended(worker, job, "only a profile can hand off", said(&given))),
     };
     commit(worker, job, &ChangeText::said(None, said(&given))).await?;
     if let Some((head, diff)) = work_so_far(job).await?
@@ -87,9 +87,9 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         return Ok(ended(worker, job, &end.to_string(), said(&given)));
     }
     if left(worker, job).is_err() || Instant::now() >= job.limits.ends {
-        return Ok(ended(worker, job, "nothing is left of the budget or the time", said(&given)));
+        return Ok(ended(worker, job, "no budget or time is left", said(&given)));
     }
-    worker.progress(job.number(), &format!("`{from}` hands over to `{to}`"));
+    worker.progress(job.number(), &format!("handing off from `{from}` to `{to}`"));
     let choice = Choice::handed_over(&job.catalog, &to, job.held.lease.record().route);
     let next = Box::pin(carry_out(worker, job.held, &job.rules, &job.catalog, &choice)).await?;
     if next.profile.is_none() {
@@ -109,7 +109,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
         usd_micros = spend.usd_micros,
         seconds = spend.wall_seconds,
         duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "the profile `{from}` handed issue {} over to `{to}`",
+        "profile `{from}` handed off issue {} to `{to}`",
         job.number()
     );
     note_time(job, &from, &to, began.elapsed());
@@ -134,13 +134,13 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
     let known: Vec<ProfileName> = targets(&job.catalog, profile).into_iter().map(|target| target.name).collect();
     let secrets = worker.forge.connection().secrets().redaction();
     if let Err(refused) = given.check(Some(&profile.name), &known, &secrets) {
-        worker.progress(issue, &format!("nobody goes on after the investigation: {refused}"));
+        worker.progress(issue, &format!("no hand-off after the investigation: {refused}"));
         return Ok(false);
     }
     let received = Received { from: profile.name.clone(), to: to.clone(), hand_over: given, switched: false };
     let passed = passed_on(job, &record, received, job.checkout.tip().await?);
     worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
-    worker.progress(issue, &format!("`{}` hands over to `{to}`", profile.name));
+    worker.progress(issue, &format!("handing off from `{}` to `{to}`", profile.name));
     note_time(job, &profile.name, to, began.elapsed());
     Ok(true)
 }
@@ -150,7 +150,7 @@ fn note_time(job: &Job<'_>, from: &ProfileName, to: &ProfileName, took: Duration
     job.held.durations().hand_offs.push(took);
 }
 
-/// A hand-over with the work at `head`, as the ledger takes it.
+/// A hand-off with the work at `head`, as the ledger takes it.
 fn passed_on(job: &Job<'_>, record: &Record, received: Received, head: Sha) -> PassedOn {
     let percent = likely(&job.catalog, &received.hand_over, &received.to);
     let spend = record.spend.since(record.chain.billed().unwrap_or(job.limits.began));
@@ -167,8 +167,8 @@ fn number(record: &Record) -> usize {
 fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
     let issue = job.number();
     chain_ended();
-    tracing::warn!(issue = issue.0, "no hand-over, the work so far counts: {why}");
-    worker.progress(issue, &format!("no hand-over, the work so far counts: {why}"));
+    tracing::warn!(issue = issue.0, "hand-off rejected, keeping the work so far: {why}");
+    worker.progress(issue, &format!("hand-off rejected, keeping the work so far: {why}"));
     Passed::Ended(done.to_owned())
 }
 
@@ -179,7 +179,7 @@ pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option
     if job.active.now().took_over_at.is_none() || Instant::now() < job.limits.ends {
         return Ok(None);
     }
-    worker.progress(job.number(), "the time is over: the work so far counts, if it passes its checks");
+    worker.progress(job.number(), "out of time: keeping the work so far if it passes its checks");
     let change = ChangeText::untitled(said(&received.hand_over));
     commit(worker, job, &change).await?;
     Ok(match prove(worker, job, change).await? {

@@ -60,7 +60,7 @@ async fn rendered(
 
 async fn fetch(worker: &Worker, address: &str, name: &str) -> Result<Image, String> {
     if !is_ours(address, worker.server_url()) {
-        return Err("it is on no server of the forge".to_owned());
+        return Err("it is not on a server of the forge".to_owned());
     }
     let bytes = worker.forge.rendered().file(address, IMAGE_BYTES_MAX).await;
     Image::new(name, bytes.map_err(|error| error.to_string())?).map_err(|error| error.to_string())

@@ -1,7 +1,7 @@
 //! Work that passed its checks and could not go to its branch: it waits under a ref of Hob's own, where another machine finds it.
 //!
 //! # Guarantees
-//! What is taken up from there is the commit that the ledger names: whoever else writes to the ref changes nothing.
+//! Only the commit that the ledger names is taken from there: other writes to the ref change nothing.
 
 use std::time::Duration;
 
@@ -43,12 +43,10 @@ pub(super) async fn keep_proven(worker: &Worker, job: &Job<'_>) {
     }
     let staged = stage_commit(worker, job, worker.forge.kept(job.number()), head);
     let kept = tokio::time::timeout(KEEP_TIME, staged).await;
-    match kept
-        .map_or_else(|_elapsed| Err("it took too long".to_owned()), |kept| kept.map_err(|error| error.to_string()))
-    {
-        Ok(()) => worker.activity(job.number(), "the work that passed its checks is kept for the next attempt"),
+    match kept.map_or_else(|_elapsed| Err("timed out".to_owned()), |kept| kept.map_err(|error| error.to_string())) {
+        Ok(()) => worker.activity(job.number(), "keeping the work that passed its checks for the next attempt"),
         Err(why) => {
-            tracing::warn!(issue = job.number().0, why, "the next attempt finds the work on this machine alone: {why}")
+            tracing::warn!(issue = job.number().0, why, "the work is kept on this machine only: {why}")
         }
     }
 }

@@ -82,7 +82,7 @@ async fn note_failure(worker: &Worker, held: &HeldIssue, outage: &Outage, pause:
         Ok(Ok(asks)) => asks,
         Ok(Err(())) => false,
         Err(error) => {
-            tracing::warn!(issue = issue.0, %error, "that {} failed is not noted for other issues: {error}", outage.service);
+            tracing::warn!(issue = issue.0, %error, "the failure of {} is not recorded for other issues: {error}", outage.service);
             outage.outlasts(patience, worker.forge.now())
         }
     }
@@ -99,7 +99,7 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
         let next = RepositoryRecord::next(before, nonce, now);
         match next.outages.ask(&service, issue, pause, now) {
             Ok(Some(outages)) => {
-                Ok((RepositoryRecord { outages, ..next }, format!("issue {issue} asks whether {service} is back"), ()))
+                Ok((RepositoryRecord { outages, ..next }, format!("issue {issue} tries {service}"), ()))
             }
             Ok(None) => Err(None),
             Err(until) => Err(Some(until)),
@@ -109,14 +109,14 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
         Ok(Err(Some(until))) => until,
         Ok(Ok(()) | Err(None)) => return None,
         Err(error) => {
-            tracing::warn!(issue = issue.0, %error, "whether another issue asks {service} is not known: {error}");
+            tracing::warn!(issue = issue.0, %error, "cannot tell whether another issue is trying {service}: {error}");
             return None;
         }
     };
     if job.held.lease.record().outage.is_none() {
         job.held.lease.note(Note::Outage(Outage::after(None, &service, None, worker.forge.now()))).await;
     }
-    let failure = format!("{service} is down; another issue asks whether it is back");
+    let failure = format!("{service} is down; another issue is trying it");
     Some(AttemptEnd::Postponed(Transition::Postpone { failure, until }))
 }
 
@@ -135,7 +135,7 @@ pub(super) async fn note_answer(worker: &Worker, job: &Job<'_>) {
         }
     });
     if let Err(error) = noted.await {
-        tracing::warn!(issue = job.number().0, %error, "that {service} answers again is not noted: {error}");
+        tracing::warn!(issue = job.number().0, %error, "the recovery of {service} is not recorded: {error}");
     }
 }
 

@@ -220,6 +220,6 @@ async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Re
     Err(WorkError::Forge(ForgeError::Refused {
         what: format!("make a branch `{wanted}`"),
         status: 422,
-        message: "99 branches of that name are there already: delete some".to_owned(),
+        message: "99 branches of that name already exist: delete some".to_owned(),
     }))
 }

@@ -38,7 +38,7 @@ async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
         Err(error) => return Err(error),
     };
     if is_changed {
-        worker.progress(job.number(), "the agent was only to read, and changed files: they are thrown away");
+        worker.progress(job.number(), "discarding the files that the agent changed: it was only allowed to read");
     }
     job.checkout.unwind(&before).await?;
     Ok(job.checkout.restore().await?)

@@ -199,6 +199,6 @@ async fn ask_again(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
         }
     };
     if let Err(error) = asked.await {
-        tracing::warn!(issue = job.number().0, %error, "nobody was asked for another review: {error}");
+        tracing::warn!(issue = job.number().0, %error, "no new review was requested: {error}");
     }
 }

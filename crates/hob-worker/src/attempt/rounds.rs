@@ -66,7 +66,7 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
     match (failed.is_empty(), conflicts.is_empty()) {
         (_, false) => "conflicts with the base are left",
         (true, true) if job.unfit().is_some() => "the work cannot be committed",
-        (true, true) if round == 1 && job.has_lost_work() => "part of the work is in no commit",
+        (true, true) if round == 1 && job.has_lost_work() => "part of the work is not in a commit",
         (true, true) if !job.findings().is_empty() => "the reviewer has findings",
         (_, true) => "the checks failed",
     }
@@ -93,7 +93,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         rounds = round + 1;
         if round > 0 {
             let why = why_again(job, round, &failed, &conflicts);
-            worker.progress(job.number(), &format!("{why}: back to the agent, {round} of {limit}"));
+            worker.progress(job.number(), &format!("{why}: returning to the agent, {round} of {limit}"));
         }
         match run_round(worker, job, round, &failed).await? {
             // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would
@@ -159,10 +159,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
 /// The end of work that needs no agent any more, or none at all; else the evidence against it so far.
 async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptEnd, Evidence>, WorkError> {
     if let Some(change) = job.proven.clone().filter(|_| job.checkout.conflicts().is_empty()) {
-        worker.progress(
-            job.number(),
-            "the work passed its checks in an earlier attempt: it is published without an agent",
-        );
+        worker.progress(job.number(), "publishing the work of an earlier attempt, which passed its checks");
         // An agent that is asked again may find nothing left to do.
         if let Proof::Passed(proven) = prove(worker, job, change).await? {
             return Ok(publish_reviewed(worker, job, proven).await?.ok_or_else(Evidence::default));
@@ -180,7 +177,7 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptE
 }
 
 async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
-    // As often as the ledger lets a chain of hand-overs get longer.
+    // As often as the ledger lets a chain of hand-offs get longer.
     let change = loop {
         let allowance = match left(worker, job) {
             Ok(allowance) => allowance,
@@ -257,7 +254,7 @@ async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
     Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
-/// Whether what is left of the work needs no agent, whatever becomes of its checks.
+/// Whether the rest of the work needs no agent, no matter what becomes of its checks.
 pub(super) fn needs_no_agent(job: &Job<'_>) -> bool {
     job.proven.is_some() || is_base_alone(job) || !job.held.lease.record().review.answers.is_empty()
 }

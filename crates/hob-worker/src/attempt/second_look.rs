@@ -87,8 +87,8 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
         }
         Err(cause) => {
             degraded(Degraded::Review);
-            tracing::warn!(issue = job.number().0, reviewer, "nobody reviews the work: {cause}");
-            worker.progress(job.number(), &format!("nobody reviews the work: {cause}"));
+            tracing::warn!(issue = job.number().0, reviewer, "continuing without a review: {cause}");
+            worker.progress(job.number(), &format!("continuing without a review: {cause}"));
         }
     }
     job.with_looks(|looks| {
@@ -137,7 +137,7 @@ async fn ask(
         Ok(request) => request,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    worker.progress(job.number(), &format!("`{}` looks at the work", profile.name));
+    worker.progress(job.number(), &format!("reviewing the work with `{}`", profile.name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
     let cancel = worker.cancel.child_token();
     // It reads only the files of its checkout: no history, and nothing that the work fetched or left.
@@ -169,16 +169,18 @@ fn findings(report: RunReport, diff: &Diff) -> Result<Findings, String> {
         Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => {
             Findings::read(&said, diff).map_err(|error| error.to_string())
         }
-        Outcome::Question { .. } => Err("it asked a question, and nobody answers it".to_owned()),
-        Outcome::ApprovalNeeded { .. } => Err("it wanted to do what needs an approval, and it only reads".to_owned()),
-        Outcome::HandOver(_) => Err("it wanted to hand the work over".to_owned()),
+        Outcome::Question { .. } => Err("it asked a question, and a reviewer gets no answer".to_owned()),
+        Outcome::ApprovalNeeded { .. } => {
+            Err("it tried an action that needs approval, and a reviewer only reads".to_owned())
+        }
+        Outcome::HandOver(_) => Err("it tried to hand off the work".to_owned()),
         Outcome::Failed { reason, .. } => Err(reason),
     }
 }
 
 /// The reviewer's allowance, or why there is no review.
 fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, String> {
-    let left = left(worker, job).map_err(|_| "nothing is left of the budget".to_owned())?;
+    let left = left(worker, job).map_err(|_| "no budget is left".to_owned())?;
     let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
     let taken = job.with_looks(|looks| looks.taken);
     look_allowance(&budget, taken, left).map_err(|used_up| format!("its share of the issue, a {used_up}, is used up"))

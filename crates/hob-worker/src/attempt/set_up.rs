@@ -70,7 +70,7 @@ fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
     let hosts = &worker.settings.sandbox.hosts;
     let reached = match (worker.children.sandbox.network(), hosts.as_slice()) {
         (Network::Open, _) => String::new(),
-        (_, []) => "; it reaches no host: list those that it fetches from in `sandbox.hosts`".to_owned(),
+        (_, []) => "; it cannot reach any host: list those that it fetches from in `sandbox.hosts`".to_owned(),
         (_, hosts) => format!("; it reaches {} (`sandbox.hosts`)", hosts.join(", ")),
     };
     let (step, how) = (&failed.command, failed.exit);

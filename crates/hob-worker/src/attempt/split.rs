@@ -34,12 +34,12 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
         return Ok(AttemptEnd::Concluded);
     }
     let Some(own) = worker.forge.comments().own_account(&held.lease).await? else {
-        let failure = "the forge does not tell which account the token is of, so issues that are open already could not be found. \
-                       Give the token the permission to read the comments of the issue"
+        let failure = "the forge does not say which account the token belongs to, so issues that are already open cannot be found. \
+                       Give the token the permission to read the issue's comments"
             .to_owned();
         return Ok(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure }));
     };
-    worker.progress(issue, &format!("opens {}", count(plan.issues.len(), "issue")));
+    worker.progress(issue, &format!("opening {}", count(plan.issues.len(), "issue")));
     // The caller already searched for single issues, so the write must not search again.
     let nothing = || -> BoxFuture<'_, _> { Box::pin(async { Ok(None) }) };
     let open = || -> BoxFuture<'_, _> {
@@ -89,7 +89,7 @@ async fn open_rest(
             None => {
                 let body = sub_issue_body(issue, parent, &sub_issue_mark(parent, &list(held), nth));
                 let one = forge.open(lease, &sub_issue_title(issue), &body).await?;
-                worker.progress(parent, &format!("issue {} is open: {}", one.number, issue.title));
+                worker.progress(parent, &format!("opened issue {}: {}", one.number, issue.title));
                 one
             }
         };

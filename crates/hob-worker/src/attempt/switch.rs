@@ -38,7 +38,7 @@ pub(super) async fn switch(
     let hand_over = match whole.check(Some(&from), std::slice::from_ref(&to), &secrets) {
         Ok(_) => whole,
         Err(_refused) => {
-            let reason = "somebody else is chosen".to_owned();
+            let reason = "another one was chosen".to_owned();
             HandOver { done: String::new(), context: String::new(), reason, ..whole }
         }
     };

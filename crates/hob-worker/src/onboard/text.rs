@@ -17,8 +17,8 @@ pub enum LeftOut {
 
 /// The sentence on workflows that were left out; it says how to get them in.
 pub const WITHOUT_WORKFLOW: &str = "The token may not write workflow files, so those below `.github/workflows` are not part \
-    of this. Who wants Hob to run in GitHub Actions gives the token the permission `workflows: write` (a classic token: \
-    the scope `workflow`) and runs `hob init` again. Hob needs it only for that.";
+    of this. To run Hob in GitHub Actions, give the token the permission `workflows: write` (a classic token: the \
+    scope `workflow`) and run `hob init` again. Hob needs it only for that.";
 
 pub(super) fn title(files: &[&NewFile]) -> String {
     match files {
@@ -41,10 +41,9 @@ pub(super) fn message(files: &[&NewFile]) -> String {
 }
 
 pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigger: &str) -> String {
-    let mut text =
-        "Hob works on issues that somebody with write permission gives a label, and opens a pull request for each. \
+    let mut text = "Hob works on issues that someone with write permission labels, and opens a pull request for each. \
                     It never merges. This sets it up:\n\n"
-            .to_owned();
+        .to_owned();
     for file in files {
         // Writing to a string does not fail.
         writeln!(text, "- `{}`: {}", file.path, about(file, survey)).ok();
@@ -54,7 +53,7 @@ pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigg
     }
     write!(
         text,
-        "\nWhat to do next:\n\n1. Read the files and change what does not fit: Hob leaves a branch alone that somebody else \
+        "\nWhat to do next:\n\n1. Read the files and change what does not fit: Hob does not touch a branch that someone else \
          pushed to.\n2. Merge this.\n"
     )
     .ok();
@@ -83,30 +82,30 @@ fn about(file: &NewFile, survey: &Survey) -> String {
         REPOSITORY_SETTINGS_PATH => {
             let checks: Vec<String> = survey.proposal.checks.iter().map(|check| format!("`{check}`")).collect();
             let verified = match checks.as_slice() {
-                [] => "how work is verified. No checks were found in this repository: name some, or Hob's pull requests say \
+                [] => "how work is verified. No checks were found in this repository: add some, otherwise Hob's pull requests say \
                        that the work is not verified."
                     .to_owned(),
-                found => format!("how work is verified. The checks that were found: {}.", found.join(", ")),
+                found => format!("how work is verified. The checks found: {}.", found.join(", ")),
             };
             let hosts: Vec<String> = survey.proposal.hosts.names.iter().map(|host| format!("`{host}`")).collect();
             match (survey.proposal.setup.as_slice(), hosts.as_slice()) {
                 ([], _) => verified,
                 (_, []) => format!(
-                    "{verified} The set-up steps reach no host before whoever runs Hob lists some in `sandbox.hosts`."
+                    "{verified} The set-up steps cannot reach any host until the operator of Hob lists some in `sandbox.hosts`."
                 ),
                 (_, hosts) => format!(
-                    "{verified} By the repository's files the set-up steps fetch from {}: whoever runs Hob lists them in \
-                     `sandbox.hosts`.",
+                    "{verified} According to the repository's files, the set-up steps fetch from {}: the operator of Hob has to list them \
+                     in `sandbox.hosts`.",
                     hosts.join(", ")
                 ),
             }
         }
-        SCHEDULE_PATH => "runs Hob on a schedule, for what no label or answer starts. Each run costs a minute at least in a private \
+        SCHEDULE_PATH => "runs Hob on a schedule, for work that no label or answer starts. Each run costs at least a minute in a private \
                           repository; without this file, an issue whose worker died waits for the next label or answer."
             .to_owned(),
         _workflow if file.replaces => "its schedule moves to a file of its own, with your times, settings and secrets: GitHub \
-                                       disables a workflow that has a schedule once a public repository had no activity for 60 \
-                                       days, and a label would start nothing any more. Answers on blocked issues start it now, too."
+                                       disables a workflow that has a schedule once a public repository has had no activity for 60 \
+                                       days, and a label would then no longer start Hob. Answers on blocked issues start it now, too."
             .to_owned(),
         _workflow => "runs Hob in GitHub Actions when an issue gets the label or a blocked one an answer, one job an issue. Name \
                       your agent's model in it and in the next one."

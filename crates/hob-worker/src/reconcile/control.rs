@@ -88,7 +88,7 @@ pub async fn forget(worker: &Worker) -> Result<(), WorkError> {
     let changed = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let (memory, corrections) = Default::default();
         let record = RepositoryRecord { memory, corrections, ..RepositoryRecord::next(before, nonce, now) };
-        Ok((record, format!("{by} had what was learned forgotten"), ()))
+        Ok((record, format!("{by} cleared what was learned"), ()))
     });
     // It takes no room, so a record is never full for it.
     drop(changed.await?);

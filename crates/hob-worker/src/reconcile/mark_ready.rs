@@ -20,7 +20,7 @@ pub(super) async fn mark_ready(
     pull: PullNumber,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let what = format!("the checks on pull request {pull} have passed: it is no draft any more");
+    let what = format!("marked pull request {pull} as ready for review: its checks have passed");
     let held = acquire(worker, observed, base, Transition::Reconcile { what: what.clone() }).await?;
     match worker.forge.pulls().mark_ready(&held.lease, pull).await {
         Ok(()) => {}

@@ -187,7 +187,7 @@ async fn ticked_by(
         }
         newest = newest.or(Some(editor.login));
     }
-    Ok(newest.ok_or_else(|| "nobody is known to have edited the text".to_owned()))
+    Ok(newest.ok_or_else(|| "it is not known who edited the text".to_owned()))
 }
 
 /// Whether it is the edit by which Hob drew the page. A person may have Hob's account.

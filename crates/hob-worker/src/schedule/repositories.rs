@@ -77,7 +77,7 @@ impl Scheduler {
     pub(super) fn regroup(&mut self, changes: RepositoryChanges) {
         for (repo, queue) in &mut self.queues {
             if !changes.all.contains(repo) {
-                tracing::info!(%repo, "{repo} is no longer there by that name");
+                tracing::info!(%repo, "{repo} no longer exists under that name");
                 queue.retire();
             }
         }

@@ -171,7 +171,7 @@ impl Scheduler {
                 biased;
                 () = cancel.cancelled() => {}
                 () = tokio::time::sleep_until(ends) => {
-                    tracing::info!("the run's time is over: work in progress is requeued");
+                    tracing::info!("out of time: requeuing work in progress");
                     cancel.cancel();
                 }
                 Some(completed) = next(&mut self.tasks) => self.note(completed),

@@ -109,7 +109,7 @@ async fn one_by_one(worker: &Arc<Worker>, numbers: &[IssueNumber]) -> Result<(Ve
     let mut failed: Option<IssueNumber> = None;
     for number in numbers {
         if let Some(failed) = failed {
-            all.push(WorkedOn::only(*number, IssueResult::Pending, format!("not begun: #{failed} before it failed")));
+            all.push(WorkedOn::only(*number, IssueResult::Pending, format!("not started: #{failed} before it failed")));
             continue;
         }
         match run_over(worker, &[*number], Concurrency::Sequential).await {
@@ -220,7 +220,7 @@ fn worked_on(
             (IssueResult::Failed, sentence.unwrap_or_else(|| explained.why.clone()))
         }
         (_, None) if explained.place.is_some() && worker.cancel.is_cancelled() => {
-            (IssueResult::Pending, format!("not begun: {STOPPED}"))
+            (IssueResult::Pending, format!("not started: {STOPPED}"))
         }
         (_, None) if explained.place.is_some() => match worker.forge.connection().closed_for() {
             Some(wait) => (IssueResult::Failed, format!("the forge's rate limit is used up for {} s", wait.as_secs())),

@@ -69,7 +69,7 @@ impl Gate {
                 Right::Push(update) => Passage::Update(update),
                 Right::Fetch => Passage::Read,
             },
-            _other => return refusal(StatusCode::NOT_FOUND, "no request of a fetch or a push", Asker::Command),
+            _other => return refusal(StatusCode::NOT_FOUND, "not a request of a fetch or a push", Asker::Command),
         };
         match &self.right {
             Right::Fetch => refusal(StatusCode::FORBIDDEN, "a push by a command that fetches", Asker::Command),

@@ -72,7 +72,7 @@ impl Forwarder {
             right,
         };
         let authorization = remote.authorization().map(|text| HeaderValue::from_str(&text));
-        let mut authorization = authorization.transpose().map_err(|_error| "the token is no text for a header")?;
+        let mut authorization = authorization.transpose().map_err(|_error| "the token is not valid in a header")?;
         if let Some(value) = &mut authorization {
             value.set_sensitive(true);
         }
@@ -191,7 +191,7 @@ impl Shared {
             Asker::Stranger => tracing::debug!("a request to git's server was refused: {}", refusal.reason),
             Asker::Command => {
                 tracing::warn!("a request to git's server was refused: {}", refusal.reason);
-                self.note(format!("Hob let a request of git not through: {}", refusal.reason));
+                self.note(format!("Hob refused a request of git: {}", refusal.reason));
             }
         }
         plain(refusal.status, refusal.reason)

@@ -50,11 +50,11 @@ pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static st
             return Err("a list of updates that is too long");
         }
         let Some((digits, after)) = rest.split_first_chunk::<4>() else { return Ok(List::Unfinished) };
-        let length = length(*digits).ok_or("a list of updates that is none")?;
+        let length = length(*digits).ok_or("a list of updates that cannot be read")?;
         match length {
             0 if list == List::Empty && !after.is_empty() => return Err("a pack without an update"),
             0 => return Ok(list),
-            1..=4 => return Err("a list of updates that is none"),
+            1..=4 => return Err("a list of updates that cannot be read"),
             longer if longer > LIST_MAX => return Err("a list of updates that is too long"),
             _fits => {}
         }

@@ -170,7 +170,7 @@ async fn a_bad_server_over_http_is_one_warning() {
         (|_| "<html>".into_response(), "it answers with `text/plain` instead of JSON or events"),
         (
             |_| ([(header::CONTENT_TYPE, "application/json")], "<html>").into_response(),
-            "it sent what is no JSON-RPC: `<html>`",
+            "it sent something that is not JSON-RPC: `<html>`",
         ),
         (
             |_| {

@@ -436,7 +436,7 @@ impl Scenario {
                 self.each_command_counts_once(world, &record).await;
                 self.what_came_back_is_done(world, &record).await;
                 let links: Vec<_> = record.chain.links().iter().map(|link| link.to.as_str()).collect();
-                assert_eq!(links, ["second"][..usize::from(self == Self::HandedOver)], "it is handed over once");
+                assert_eq!(links, ["second"][..usize::from(self == Self::HandedOver)], "it is handed off once");
                 if self == Self::House {
                     keeps_to_the_rules(world, &record).await;
                 }

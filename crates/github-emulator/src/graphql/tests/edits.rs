@@ -21,7 +21,7 @@ async fn an_edit_over_rest_keeps_who_when_and_the_former_text() {
 
     fixture.forge.advance(Duration::from_secs(60));
     fixture.rest("tw", "PATCH /repos/ada/site/issues/1", json!({"title": "Two"})).await;
-    assert_eq!(fixture.data("ta", &query).await["node"]["userContentEdits"]["totalCount"], 0, "a title is no text");
+    assert_eq!(fixture.data("ta", &query).await["node"]["userContentEdits"]["totalCount"], 0, "a title must be a text");
     fixture.rest("tw", "PATCH /repos/ada/site/issues/1", json!({"body": "As it is."})).await;
     let edited = fixture.data("ta", &query).await["node"].clone();
     assert_eq!((&edited["includesCreatedEdit"], &edited["editor"]["login"]), (&json!(true), &json!("wil")));

@@ -25,7 +25,7 @@ enum Part {
 
 /// A text that is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no pattern of actions: write a tool's name, or `shell(WORDS)` as in `shell(git push)`")]
+#[error("`{0}` is not a pattern of actions: expected a tool's name, or `shell(WORDS)` as in `shell(git push)`")]
 pub(in crate::native) struct InvalidPattern(String);
 
 impl Pattern {
@@ -108,7 +108,7 @@ fn fits(parts: &[Part], command: &[Word]) -> bool {
         && parts.iter().all(|part| match part {
             Part::Rest => true,
             Part::Option(option) => has_option(&program.text, words, option),
-            Part::Word(wanted) => match stands(wanted, &words[at..]) {
+            Part::Word(wanted) => match occurs(wanted, &words[at..]) {
                 Some(found) => {
                     at += found + 1;
                     true
@@ -119,7 +119,7 @@ fn fits(parts: &[Part], command: &[Word]) -> bool {
 }
 
 /// The index of the word, if only options and their possible values precede it (`git -C folder push`).
-fn stands(wanted: &str, words: &[Word]) -> Option<usize> {
+fn occurs(wanted: &str, words: &[Word]) -> Option<usize> {
     let mut after_option = false;
     for (index, word) in words.iter().enumerate() {
         let is_option = word.text.starts_with(['-', '+']) && word.text.len() > 1;

@@ -55,7 +55,7 @@ impl Bound {
         }
         serde_json::from_slice(text).map_err(|_| {
             let text = String::from_utf8_lossy(&text[..text.len().min(200)]).into_owned();
-            self.cut_off(format!("it sent what is no JSON-RPC: `{}`", first_line(&text, 80)))
+            self.cut_off(format!("it sent something that is not JSON-RPC: `{}`", first_line(&text, 80)))
         })
     }
 
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn what_is_no_message_is_told_in_one_short_line() {
         for (text, says) in [
-            ("ready on port 8000\nx", "it sent what is no JSON-RPC: `ready on port 8000 …`"),
-            ("{\"jsonrpc\":\"1.0\"}", "it sent what is no JSON-RPC: `{\"jsonrpc\":\"1.0\"}`"),
-            ("\u{fffd}", "it sent what is no JSON-RPC: `\u{fffd}`"),
+            ("ready on port 8000\nx", "it sent something that is not JSON-RPC: `ready on port 8000 …`"),
+            ("{\"jsonrpc\":\"1.0\"}", "it sent something that is not JSON-RPC: `{\"jsonrpc\":\"1.0\"}`"),
+            ("\u{fffd}", "it sent something that is not JSON-RPC: `\u{fffd}`"),
         ] {
             let bound = Bound::default();
             bound.read(text.as_bytes()).unwrap_err();

@@ -44,13 +44,13 @@ pub(in crate::native) struct ServerFault(pub(super) String);
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unreachable {
     /// Its address cannot be read.
-    #[error("its address is none: {0}")]
+    #[error("its address is not valid: {0}")]
     Address(#[from] url::ParseError),
     /// The settings name a variable for its token, which is not set.
     #[error("its token is not there: set the variable `{0}`")]
     NoToken(String),
     /// Its token cannot be in a header.
-    #[error("its token has characters that no token has")]
+    #[error("its token has invalid characters")]
     Token(#[source] http::header::InvalidHeaderValue),
     /// The client could not be made.
     #[error("make the HTTP client: {0}")]

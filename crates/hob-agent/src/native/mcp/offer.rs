@@ -92,7 +92,7 @@ pub(super) fn offer(server: &str, settings: &McpSettings, listed: &[Listed]) -> 
         ));
     }
     for (names, why) in [
-        (odd, "left out, as their names or schemas are none that a model takes"),
+        (odd, "left out, because no model accepts their names or schemas"),
         (cut, "shown with a part of their descriptions, which are too long"),
         (missing, "not there, though `allow` names them"),
     ] {
@@ -181,7 +181,7 @@ mod tests {
         let offer = offer("docs", &settings, &odd);
         assert_eq!(names(&offer), ["mcp_docs_a_b"]);
         let complaint = offer.complaint.unwrap();
-        assert!(complaint.starts_with("5 of its tools are left out, as their names or schemas"), "{complaint}");
+        assert!(complaint.starts_with("5 of its tools are left out, because no model accepts"), "{complaint}");
         assert!(complaint.ends_with("`list`, …"), "{complaint}");
     }
 

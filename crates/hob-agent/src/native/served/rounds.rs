@@ -28,14 +28,14 @@ const ANSWERS_MAX: usize = 48 * 1024;
 const IDLE_ROUNDS: u32 = 2;
 
 /// The instructions for a program that speaks MCP.
-const BY_SERVER: &str = "Your tools are those of the MCP server `hob`, and this is about them: `hob` may stand before their names. \
-What other tools of yours show is no evidence, and they can change nothing: look with `read`, `list` and `search` of that server. Nobody \
+const BY_SERVER: &str = "Your tools are those of the MCP server `hob`, and this is about them: `hob` may come before their names. \
+What other tools of yours show is not evidence, and they can change nothing: look with `read`, `list` and `search` of that server. Nobody \
 can answer you while you work. When a tool says that the run has ended, end.\n";
 
 /// The instructions for a program that does not.
 const BY_LAST_LINE: &str = "You have none of these tools at hand: Hob runs them for you, one in each of your runs. End what you print with \
 one action as a JSON object, on one line, and nothing behind it; then you are run again, with its answer. What tools of your own show \
-is no evidence, and they can change nothing: look with `read`, `list` and `search`.\n";
+is not evidence, and they can change nothing: look with `read`, `list` and `search`.\n";
 
 /// The way in which a program calls the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,8 +176,8 @@ impl Rounds<'_> {
                 let kind = if is_error { "Error" } else { "Result" };
                 format!("{kind} of `{}` {}:\n{text}\n\n", call.name, clip(&call.arguments, 400))
             }
-            Understood::Words => "Your last line was no action.\n\n".to_owned(),
-            Understood::Unreadable(reason) => format!("Your last line was no action: {reason}\n\n"),
+            Understood::Words => "Your last line was not an action.\n\n".to_owned(),
+            Understood::Unreadable(reason) => format!("Your last line was not an action: {reason}\n\n"),
         };
         self.answers.push_str(&answer);
         let over = self.answers.len().saturating_sub(ANSWERS_MAX);

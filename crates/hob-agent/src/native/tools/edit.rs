@@ -29,7 +29,7 @@ const NEAR_COUNT: usize = 5;
 pub(super) fn tool() -> Tool {
     Tool {
         name: "edit".into(),
-        description: "Replaces one piece of a file. `old` must stand there once, or `replace_all` be true.".into(),
+        description: "Replaces one piece of a file. `old` must occur there once, or `replace_all` be true.".into(),
         schema: json!({
             "type": "object",
             "properties": {
@@ -78,7 +78,7 @@ impl Edit {
                 ToolError::Refused(format!("`old` is not in `{path}`. {}", near_misses(&text, &self.old)))
             }
             Unedited::Several(first, second) => ToolError::Refused(format!(
-                "`old` stands more than once in `{path}`, first at lines {first} and {second}: take more lines around the one you mean, \
+                "`old` occurs more than once in `{path}`, first at lines {first} and {second}: take more lines around the one you mean, \
                  or set `replace_all`"
             )),
             unsure @ (Unedited::NotExact | Unedited::LineEnd | Unedited::Unclear(_)) => ToolError::Refused(format!(
@@ -183,7 +183,7 @@ pub(super) fn near_misses(text: &str, old: &str) -> String {
         let there = lines[at..at + wanted.len()].join("\n");
         let ends = if text.contains("\r\n") { " (the file has CRLF line ends)" } else { "" };
         return format!(
-            "Line {} differs from it in blanks only{ends}; there stands:\n{}",
+            "Line {} differs from it in blanks only{ends}; there it is:\n{}",
             at + 1,
             clip(&there, NEAR_MAX)
         );
@@ -196,7 +196,7 @@ pub(super) fn near_misses(text: &str, old: &str) -> String {
             || "No line is like it: `read` the file again.".to_owned(),
             |(number, line)| format!("Most like its first line is line {number}: {}", clip(line.trim_end(), LINE_MAX)),
         ),
-        numbers => format!("Its first line stands at line {}: `read` there again.", numbers.join(", ")),
+        numbers => format!("Its first line is at line {}: `read` there again.", numbers.join(", ")),
     }
 }
 
@@ -240,8 +240,8 @@ mod tests {
         let said = |text: &str, old: &str| edit(text, old, "new").unwrap_err();
         assert!(said("x\nx\n", "x").contains("lines 1 and 2"));
         assert!(said("aaa", "aa").contains("more than once"));
-        assert!(said("  a\n      b\n", "a\nb").contains("Line 1 differs from it in blanks only; there stands:\n  a"));
-        assert!(said("fn main() {\n  other\n", "fn main() {\n  body\n}").contains("first line stands at line 1"));
+        assert!(said("  a\n      b\n", "a\nb").contains("Line 1 differs from it in blanks only; there it is:\n  a"));
+        assert!(said("fn main() {\n  other\n", "fn main() {\n  body\n}").contains("first line is at line 1"));
         assert!(said("a", "zzzz").contains("No line is like it"));
         let near = said("x\nlet total = price * amount;\n", "let totals = prices * amount;");
         assert!(near.contains("Most like its first line is line 2: let total = price"), "{near}");

@@ -67,6 +67,6 @@ impl Cli {
 fn key_value(text: &str) -> anyhow::Result<(String, String)> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        Some(_) | None => anyhow::bail!("write KEY=VALUE, for example `agents.native.max_iterations=200`"),
+        Some(_) | None => anyhow::bail!("expected KEY=VALUE, for example `agents.native.max_iterations=200`"),
     }
 }

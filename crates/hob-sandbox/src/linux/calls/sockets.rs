@@ -1,7 +1,7 @@
 //! Sockets of a fenced child: streams within the run itself, and to nowhere else.
 //!
 //! Each socket is made here and given to the child. A second descriptor stays here until the socket has its final
-//! address, so that whoever checked the address also sets it. Internet sockets are bound to the loopback device, which
+//! address, so that the process that checked the address also sets it. Internet sockets are bound to the loopback device, which
 //! only a process with capabilities can undo. A connection is made only if every socket that listens there is the run's
 //! own.
 

@@ -31,7 +31,7 @@ enum Unplaced {
     #[error("its lines are not there")]
     Nowhere,
     /// The lines, from 1, of the first two places.
-    #[error("its lines stand more than once, first at lines {0} and {1}: take more lines around them")]
+    #[error("its lines occur more than once, first at lines {0} and {1}: take more lines around them")]
     Several(usize, usize),
     #[error(transparent)]
     Unclear(#[from] Unclear),

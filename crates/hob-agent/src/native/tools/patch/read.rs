@@ -59,7 +59,7 @@ pub(super) enum InvalidPatch {
     #[error("the patch changes nothing in `{0}`")]
     NoChange(String),
     /// A line comes before the first file.
-    #[error("line {0} stands before any file: {FORM}")]
+    #[error("line {0} comes before any file: {FORM}")]
     NoFile(usize),
     /// A line is not one of its file's change.
     #[error("line {number}: {why}")]
