@@ -137,7 +137,7 @@ pub(super) enum Command {
     Approve(ApproveArgs),
     /// Pause an issue, on whichever machine it is worked on, a session on this one, or with `--all` the repository.
     Pause(PauseArgs),
-    /// Resume a paused issue, print the command that resumes a session, or with `--all` resume the repository.
+    /// Resume a paused issue, print how to resume a session, or with `--all` resume the repository.
     Resume(ResumeArgs),
     /// End the work on an issue for good, as the comment `/hob cancel` does, or a session.
     Terminate(TerminateArgs),
@@ -682,8 +682,7 @@ mod tests {
           -h, --help            Print help
 
         == resume
-        Resume a paused issue, print the command that resumes a session, or with `--all` resume the
-        repository
+        Resume a paused issue, print how to resume a session, or with `--all` resume the repository
 
         Usage: hob resume <ISSUE|SESSION|--all>
 

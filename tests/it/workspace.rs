@@ -201,8 +201,7 @@ async fn what_an_earlier_run_left_is_kept_unless_somebody_moved_the_branch() {
     let yard = Yard::new().await;
     let keep = async || {
         let base = yard.workspace.fetch(&yard.remote, &"main".parse().unwrap()).await.unwrap();
-        let place = (&yard.remote, IssueNumber(7));
-        yard.workspace.prepare(place, &work_branch(), &base, Leftover::Keep).await.unwrap()
+        yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base, Leftover::Keep).await.unwrap()
     };
     assert!(!keep().await.is_kept(), "there was nothing");
     let checkout = keep().await;
@@ -723,8 +722,7 @@ async fn no_more_checkouts_stay_than_are_kept_and_the_trash_is_emptied_beside() 
     let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
     let issues = [3, 1, 4, 2].map(IssueNumber);
     for (place, issue) in issues.into_iter().enumerate() {
-        let of = (&yard.remote, issue);
-        drop(yard.workspace.prepare(of, &work_branch(), &base, Leftover::Remove).await.unwrap());
+        drop(yard.workspace.prepare(&yard.remote, issue, &work_branch(), &base, Leftover::Remove).await.unwrap());
         // Git writes the times of a moment; these are a minute apart.
         let index = yard.issue().with_file_name(issue.to_string()).join("git/index");
         let used = std::time::UNIX_EPOCH + std::time::Duration::from_secs(60 * (place as u64 + 1));
@@ -819,7 +817,7 @@ async fn many_packs_become_one_and_nothing_is_lost() {
         assert!(packs() < 50);
     }
     assert!(packs() < 10, "{}", packs());
-    let of = (&yard.remote, IssueNumber(7));
-    let checkout = yard.workspace.prepare(of, &work_branch(), &gone, Leftover::Remove).await.unwrap();
+    let checkout =
+        yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &gone, Leftover::Remove).await.unwrap();
     assert_eq!(checkout.base(), &gone);
 }

@@ -183,8 +183,8 @@ async fn a_push_that_is_sent_in_chunks_arrives_whole() {
     let yard = Yard::new().await;
     let remote = yard.remote(Some("s3cret"));
     let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
-    let place = (&remote, IssueNumber(7));
-    let checkout = yard.workspace.prepare(place, &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
+    let checkout =
+        yard.workspace.prepare(&remote, IssueNumber(7), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
     // Not to be compressed below the size from which git does so.
     let mut noise = Vec::new();
     let mut number = 1_u64;

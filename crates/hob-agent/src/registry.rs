@@ -109,9 +109,9 @@ impl Registry {
     /// When an agent's name does not match `^[a-z][a-z0-9_-]*$`.
     pub fn new(parts: AgentParts) -> Result<Self, AgentError> {
         match parts.agents.keys().find(|name| !is_name(name)) {
-            Some(bad) => Err(AgentError::setup(format!(
-                "`{bad}` is not an agent name: use a-z, 0-9, `_`, `-`, a letter first"
-            ))),
+            Some(bad) => {
+                Err(AgentError::setup(format!("`{bad}` is not an agent name: use a-z, 0-9, `_`, `-`, a letter first")))
+            }
             None => {
                 let models = Models::new(parts.model.clone(), parts.access.clone())
                     .recording(parts.record.clone(), parts.secrets.clone());

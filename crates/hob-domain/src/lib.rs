@@ -119,8 +119,16 @@ pub use profile::{
 };
 pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
 pub use repository::{
-    DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left,
-    headroom, hour_room, reserve, spend_by_day,
+    dashboard::{
+        Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,
+        normalized, ticked,
+    },
+    durations::{Durations, Latest, Percentiles, TIMES_KEPT},
+    poll::{error_pause, poll_pause, until_due},
+    record::{
+        DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left,
+        headroom, hour_room, reserve, spend_by_day,
+    },
 };
 pub use retry::{FailureClass, failure_mark};
 pub use routing::{

@@ -420,7 +420,7 @@ mod tests {
 
     use super::*;
     use hob_config::Settings;
-    use http::{Request, Response};
+    use http::{Method, Request, Response};
     use http_body_util::Full;
 
     #[test]
@@ -485,7 +485,7 @@ mod tests {
             let purpose = Purpose::without_permission("write");
             let turn = connection.write_turn(purpose).await.unwrap();
             let body = serde_json::json!({ "name": [text] });
-            connection.write_in::<u32>(&turn, Call::write(&http::Method::POST, path, &body, purpose)).await
+            connection.write_in::<u32>(&turn, Call::write(&Method::POST, path, &body, purpose)).await
         };
         for text in [key, "token-of-hob", "dG9rZW4tb2YtaG9i", "746f6b656e2d6f662d686f62", "token%2Dof%2Dhob"] {
             write("/repos/a/b/labels", &format!("it is {text}, and \"more\"")).await.unwrap();

@@ -59,8 +59,8 @@ async fn a_profile_whose_model_is_unreachable_goes_on_with_the_agents_own() {
     (parts.model.default, parts.model.fallback) = (Some("anthropic/second".into()), Vec::new());
     let text = "---\nname: docs\ndescription: Documentation\nmodel: openai/first\n---\nWrite.\n";
     let profile = hob_domain::parse_profile("docs.md", text.as_bytes()).profile.unwrap();
-    let of_settings = (&profile, hob_domain::ProfileSource::Settings);
-    let narrowed = Registry::new(parts).unwrap().narrowed("native", of_settings, &[]).unwrap();
+    let source = hob_domain::ProfileSource::Settings;
+    let narrowed = Registry::new(parts).unwrap().narrowed("native", &profile, source, &[]).unwrap();
     let report = bench.run(&narrowed.agent).await;
     assert!(matches!(report.outcome, Outcome::Done { .. }), "{report:?}");
     assert_eq!(bench.read("two").trim(), "two");

@@ -108,7 +108,7 @@ async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
     };
     assert_eq!(states(&world).await, 2, "{:?}", world.failures());
     let why = world.hob(&["explain", &issues[2].to_string()]).await.stdout;
-    assert!(why.contains("the day's budget of $4.00 is spent or reserved"), "{why}");
+    assert!(why.contains("the day's budget of $4.00 is used up"), "{why}");
     assert!(why.contains("$4.00"), "{why}");
     world.forge.advance(Duration::from_secs(24 * 3600));
     world.run().await;

@@ -62,7 +62,7 @@ async fn in_turn_it_stops_at_the_first_that_fails() {
     let all = told(&ended);
     assert_eq!(states(&ended), as_states(&[(3, "completed"), (2, "blocked"), (1, "pending")]));
     assert!(all[1].2.ends_with("Which colour?"), "{all:?}");
-    assert_eq!(all[2].2, "not begun: #2 before it failed");
+    assert_eq!(all[2].2, "not started: #2 before it failed");
     assert_eq!(world.record(1).await, None);
     let side_by_side = world.hob(&["work", "1", "2", "--json"]).await;
     assert_eq!(states(&side_by_side), as_states(&[(1, "completed"), (2, "blocked")]), "{side_by_side:?}");

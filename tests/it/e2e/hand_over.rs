@@ -189,7 +189,7 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     let events: Vec<Value> = ended.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let links: Vec<_> = events.iter().filter(|event| event["span"]["name"] == "hand_over").collect();
     let passed =
-        |event: &&&Value| event["fields"]["message"].as_str().unwrap_or_default().contains("handed issue 1 over to");
+        |event: &&&Value| event["fields"]["message"].as_str().unwrap_or_default().contains("handed off issue 1 to");
     let link = links.iter().find(passed).unwrap_or_else(|| panic!("{}", ended.stderr));
     assert_eq!(
         (&link["span"]["from"], &link["span"]["to"], &link["span"]["number"]),

@@ -54,7 +54,7 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
         assert!(ended.stderr.contains(step), "{step}: {ended:?}");
     }
     let pull = world.pull().await;
-    assert!(words(&ended).contains(&format!("the pull request is open: {}", pull["html_url"].as_str().unwrap())));
+    assert!(words(&ended).contains(&format!("opened the pull request: {}", pull["html_url"].as_str().unwrap())));
     assert_eq!(files_of(&world, &pull).await, [SETTINGS, SCHEDULE, WORKFLOW]);
     let settings = world.content(SETTINGS, "hob/init").await;
     assert!(settings.contains("\nchecks = [\"make test\"]\n"), "{settings}");
@@ -106,7 +106,7 @@ async fn a_second_call_changes_nothing_and_a_third_after_a_change_of_the_base_br
     );
     world.pushes_onto("ann", "main", "Makefile", "check: test\ntest:\n\ttest -f done.txt\n").await;
     let third = world.hob(&["init"]).await;
-    assert!(third.code == 0 && third.stdout.contains("is brought up to date"), "{third:?}");
+    assert!(third.code == 0 && third.stdout.contains("updated the pull request"), "{third:?}");
     let pull = world.pull().await;
     assert_eq!(pull["number"], first["number"]);
     assert!(pull["body"].as_str().unwrap().contains("`make check`"), "{}", pull["body"]);
@@ -171,7 +171,7 @@ async fn a_dry_run_prints_the_files_and_writes_nothing() {
 async fn files_that_are_there_stay_and_a_repository_that_has_them_all_is_told_so() {
     let world = fresh().file(SETTINGS, "checks = ['true']\n").start().await;
     let ended = world.hob(&["init"]).await;
-    assert!(ended.code == 0 && ended.stdout.contains("`.github/hob.toml` is there already"), "{ended:?}");
+    assert!(ended.code == 0 && ended.stdout.contains("`.github/hob.toml` already exists"), "{ended:?}");
     assert_eq!(files_of(&world, &world.pull().await).await, [SCHEDULE, WORKFLOW]);
     world.finish().await;
     let world = fresh().file(SETTINGS, "checks = ['true']\n").file(WORKFLOW, "on: push\n").start().await;
@@ -200,7 +200,7 @@ async fn a_token_that_may_not_write_workflows_gets_a_sentence_and_the_pull_reque
     world.forge.inject(refuses_workflows(1));
     let again = world.hob(&["init"]).await;
     assert!(
-        again.code == 0 && words(&again).contains(says) && again.stdout.contains("nothing has changed"),
+        again.code == 0 && words(&again).contains(says) && again.stdout.contains("up to date"),
         "{again:?}"
     );
     world.forge.heal();
@@ -258,7 +258,7 @@ async fn a_pull_request_that_was_closed_is_opened_anew() {
     assert_eq!(world.hob(&["init"]).await.code, 0);
     world.call("ann", Method::PATCH, "/pulls/1", json!({ "state": "closed" })).await;
     let ended = world.hob(&["init"]).await;
-    assert!(ended.code == 0 && ended.stdout.contains("the pull request is open: "), "{ended:?}");
+    assert!(ended.code == 0 && ended.stdout.contains("opened the pull request: "), "{ended:?}");
     assert_eq!(world.pulls().await.iter().filter(|pull| pull["state"] == "open").count(), 1);
     world.finish().await;
 }
@@ -323,7 +323,7 @@ async fn the_schedule_of_an_old_workflow_moves_to_a_file_of_its_own() {
     assert!(schedule.ends_with(job) && schedule.contains("cron: \"5 * * * *\" # each hour"), "{schedule}");
     assert!(!schedule.contains("issues:\n"), "{schedule}");
     let again = world.hob(&["init"]).await;
-    assert!(again.code == 0 && again.stdout.contains("nothing has changed"), "{again:?}");
+    assert!(again.code == 0 && again.stdout.contains("up to date"), "{again:?}");
     world.call("ann", Method::PUT, &format!("/pulls/{}/merge", pull["number"]), json!({})).await;
     let after = world.hob(&["init"]).await;
     assert!(after.code == 0 && after.stdout.contains("no pull request is needed"), "{after:?}");

@@ -60,7 +60,7 @@ async fn files_are_investigated_over_a_question_to_a_report() {
          `normalize` comes before `conclude`\n",
         "2 of 50 transition_state normalize (impact high, approved)",
         "→ the case moved from `intake` to `normalize`\n",
-        "it asks for evidence: Who renews the key?; answer with `hob investigate --resume case-",
+        "it asks for evidence: Who renews the key?\nhint: answer with `hob investigate --resume case-",
     ] {
         assert!(asks.stderr.contains(part), "{part}\n{asks:#?}");
     }
@@ -200,7 +200,11 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
 
     let paused = world.hob(&["pause", &id[..id.len() - 2]]).await;
     let how = format!("`hob investigate --resume {id}` continues it");
-    assert_eq!(paused.stdout, format!("The session {id} is paused. {how}.\n"), "{paused:?}");
+    assert_eq!(
+        paused.stdout,
+        format!("The session {id} is paused. `hob investigate --resume {id}` resumes it.\n"),
+        "{paused:?}"
+    );
     // It has ended already: this signal does nothing.
     let ended = hob.ends_by(Signal::CONT).await;
     assert!(

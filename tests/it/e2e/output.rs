@@ -38,7 +38,7 @@ async fn the_help_of_a_command_is_its_own() {
     let world = World::fixing().start().await;
     let help = |command: &'static str| async { world.hob(&[command, "--help"]).await.stdout };
     insta::assert_snapshot!(help("resume").await, @r"
-    Resume a paused issue, print the command that resumes a session, or with `--all` resume the repository
+    Resume a paused issue, print how to resume a session, or with `--all` resume the repository
 
     Usage: hob resume <ISSUE|SESSION|--all>
 

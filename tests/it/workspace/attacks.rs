@@ -56,8 +56,8 @@ async fn folders_without_end_are_refused_and_removed() {
         }
         let refused = commit(&checkout).await;
         let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
-        let place = (&yard.remote, IssueNumber(7));
-        let checkout = yard.workspace.prepare(place, &work_branch(), &base, kept.clone()).await.unwrap();
+        let checkout =
+            yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base, kept.clone()).await.unwrap();
         // Only now: a test that fails before would end in the removal of its own folder.
         let error = refused.unwrap_err();
         assert_eq!(error.to_string(), "commit the work: folders are nested more than 200 deep in `a`");

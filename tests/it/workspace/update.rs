@@ -19,8 +19,8 @@ async fn meet(yard: &Yard, ours: &str, theirs: &str) -> (Checkout, BranchUpdate)
 
 async fn update(yard: &Yard, leftover: Leftover) -> (Checkout, BranchUpdate) {
     let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
-    let place = (&yard.remote, IssueNumber(7));
-    let mut checkout = yard.workspace.prepare(place, &work_branch(), &base, leftover).await.unwrap();
+    let mut checkout =
+        yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base, leftover).await.unwrap();
     if checkout.is_kept() {
         commit(&checkout).await.unwrap();
     }

@@ -84,8 +84,8 @@ fn packet(line: &str) -> String {
 async fn work(yard: &Yard) -> (Checkout, Sha, Sha) {
     let remote = yard.remote(Some("s3cret"));
     let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
-    let place = (&remote, IssueNumber(7));
-    let checkout = yard.workspace.prepare(place, &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
+    let checkout =
+        yard.workspace.prepare(&remote, IssueNumber(7), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
     fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
     let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
