@@ -84,7 +84,11 @@ fn texts_without_their_cause(text: &str) -> Vec<String> {
         let item = item.split("\n}\n").next().unwrap();
         let item = item.split("\n    },\n").next().unwrap();
         let keeps = ["source:", "#[source]", "#[from]"].iter().any(|mark| item.contains(mark));
-        let tells = says.starts_with("transparent") || ["{source", "{0", "(.0"].iter().any(|part| says.contains(part));
+        let named = item.split_once("#[source]").and_then(|(_, field)| field.split_once(':'));
+        let named = named.map_or("source", |(name, _)| name.trim().trim_start_matches("pub "));
+        // The reason of an `AgentError` has the text of its cause.
+        let parts = ["{source", "{0", "(.0", "{reason", &format!("{{{named}")];
+        let tells = says.starts_with("transparent") || parts.iter().any(|part| says.contains(part));
         keeps && !tells
     });
     silent.map(|(says, _)| says.to_owned()).collect()

@@ -254,5 +254,5 @@ fn ci_installs_the_server_before_the_tests() {
     let (_, steps) = ci.rsplit_once("\ntools\n").unwrap();
     let at = |part: &str| steps.find(part).unwrap_or_else(|| panic!("`.ci/run` lacks `{part}`"));
     assert!(at("\nexport HOB_MODEL_SERVER_DIR=") < at("\ndownloads "));
-    assert!(at("\nwait \"$downloading\"") < at("\n  integration_tests\n"));
+    assert!(at("\nwait \"$downloading\"") < at("\n  tests\n"));
 }

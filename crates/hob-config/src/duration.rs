@@ -6,18 +6,15 @@ use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 /// A text that is not a duration.
 #[derive(Debug, thiserror::Error)]
-#[error("`{text}` is not a duration: write for example `30s`, `5m` or `1h`")]
-pub struct InvalidDuration {
-    text: String,
-    source: humantime::DurationError,
-}
+#[error("`{0}` is not a duration: write for example `30s`, `5m` or `1h`")]
+pub struct InvalidDuration(String);
 
 /// Reads `30s`, `5m`, `1h`, or a sum such as `1h 30m`.
 ///
 /// # Errors
 /// [`InvalidDuration`] says the valid format.
 pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
-    humantime::parse_duration(text.trim()).map_err(|source| InvalidDuration { text: text.to_owned(), source })
+    humantime::parse_duration(text.trim()).map_err(|_invalid| InvalidDuration(text.to_owned()))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

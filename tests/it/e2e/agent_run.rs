@@ -107,9 +107,9 @@ async fn a_task_is_paused_and_its_session_goes_on() {
     let session = world.hob(&["sessions", "--json"]).await.objects().remove(0)["result"][0].take();
     let id = session["id"].as_str().unwrap();
     let paused = world.hob(&["pause", id]).await;
-    assert!(paused.stdout.contains(&format!("`hob agent run --resume {id}` with the same folder")), "{paused:?}");
+    assert!(paused.stdout.contains(&format!("`hob agent run --resume {id}` resumes it")), "{paused:?}");
     let ended = hob.ends_by(Signal::CONT).await;
-    assert!(ended.code == 8 && ended.stderr.contains("stopped before the task is done"), "{ended:?}");
+    assert!(ended.code == 8 && ended.stderr.contains("stopped before the task was done"), "{ended:?}");
     let other = world.hob(&[&args[..], &["--resume", id, "--agent", "claude"]].concat()).await;
     assert!(other.code == 2 && other.stderr.contains("add `--agent fixer`"), "{other:?}");
     let hob = world.starts_hob(&[&args[..], &["--resume", id]].concat()).await;

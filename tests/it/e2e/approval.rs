@@ -47,7 +47,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let (world, replies, issue) = waiting().await;
     assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
     let _redacted = redacted();
-    insta::assert_snapshot!(world.status(issue).await, @r"
+    insta::assert_snapshot!(world.status(issue).await, @"
     <!-- hob:status -->
     **Blocked**: a person is needed.
 
@@ -67,7 +67,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
 
     Answers of accounts with write access to this repository count.
 
-    - `/hob retry`, or taking the label `blocked` off, lets the agent go on without it.
+    - `/hob retry`, or removing the label `blocked`, lets the agent continue without it.
     - `/hob cancel` ends the work on this issue.
 
     attempt 1 · `hob history 1` prints each step

@@ -26,7 +26,7 @@ async fn waiting() -> (World, u64) {
 async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
     let (world, issue) = waiting().await;
     let _redacted = redacted();
-    insta::assert_snapshot!(world.status(issue).await, @r"
+    insta::assert_snapshot!(world.status(issue).await, @"
     <!-- hob:status -->
     **Blocked**: a person is needed.
 
@@ -34,7 +34,7 @@ async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
 
     **Question**: Which colour?
 
-    Reply here, and the agent goes on with your answer.
+    Reply here, and the agent continues with your answer.
 
     branch [`hob/1-paint-it`]([forge]/acme/site/tree/hob/1-paint-it)
 
@@ -42,7 +42,7 @@ async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
 
     Answers of accounts with write access to this repository count.
 
-    - `/hob retry`, or taking the label `blocked` off, leaves the decision to the agent.
+    - `/hob retry`, or removing the label `blocked`, leaves the decision to the agent.
     - `/hob cancel` ends the work on this issue. The work so far stays on `hob/1-paint-it`.
 
     attempt 1 · `hob history 1` prints each step

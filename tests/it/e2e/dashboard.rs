@@ -79,13 +79,13 @@ async fn the_page_is_opened_once_and_costs_nothing_while_nothing_changes() {
     world.draws(&worker).await;
     let body = world.body(board).await;
     let _redacted = redacted();
-    insta::assert_snapshot!(body, @r"
+    insta::assert_snapshot!(body, @"
     <!-- hob:dashboard -->
-    Hob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, once, if your account has the permission `write`. What else is written here is lost.
+    Hob keeps this page up to date, with at most one edit a minute. Tick a box and Hob does it once, if your account has the permission `write`. Other edits of this page are lost.
 
     ### In review (1)
 
-    - [1 Make (done)(https://evil.example).txt](../issues/1)
+    - [1 Make (done)(https://evil.example).txt](../issues/1)  
       [pull request 3](../pull/3) · 1 of 1 check passed
       - [ ] cancel <!-- hob:do cancel 1 1015 -->
 
@@ -278,21 +278,21 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
     run(&worker).await;
     let body = world.body(board).await;
     let _redacted = redacted();
-    insta::assert_snapshot!(body, @r"
+    insta::assert_snapshot!(body, @"
     <!-- hob:dashboard -->
-    Hob keeps this page up to date, with one edit a minute at most. Tick a box and Hob does it, once, if your account has the permission `write`. What else is written here is lost.
+    Hob keeps this page up to date, with at most one edit a minute. Tick a box and Hob does it once, if your account has the permission `write`. Other edits of this page are lost.
 
     ### Blocked (1)
 
-    - [2 Act](../issues/2)
-      The agent wants to run an action of high impact, which needs approval here.
+    - [2 Act](../issues/2)  
+      The agent wants to run an action of high impact, which needs approval here.  
       **Do you approve this: `shell rm x`?**
       - [ ] approve exactly this, by the tool shell: `rm x` <!-- hob:do approve 2 911938ac1e9d75bb -->
       - [ ] cancel <!-- hob:do cancel 2 0 -->
 
     ### Running (1)
 
-    - [3 Work](../issues/3)
+    - [3 Work](../issues/3)  
       since [time] · attempt 1
       - [ ] cancel <!-- hob:do cancel 3 0 -->
     ");

@@ -86,7 +86,7 @@ async fn three_profiles_work_in_one_chain() {
 
     let pull = world.pull().await;
     let _redacted = redacted();
-    insta::assert_snapshot!(pull["body"].as_str().unwrap(), @r"
+    insta::assert_snapshot!(pull["body"].as_str().unwrap(), @"
     Fixes #1
 
     ## What changed
@@ -113,14 +113,14 @@ async fn three_profiles_work_in_one_chain() {
 
     <details><summary>Why, cost and limits</summary>
 
-    `ann` put the issue “Set up the zone” into Hob's hands.
+    `ann` asked Hob to work on the issue “Set up the zone”.
 
     Cost: $0.75, [duration] over 1 attempt, by the agent `security`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
     The work went from one profile to another:
 
-    - `dns` handed over to `cloud`, 91% likely, after $0.25, [duration]: the load balancer belongs to cloud
-    - `cloud` handed over to `security`, 84% likely, after $0.25, [duration]: the rules belongs to security
+    - `dns` handed off to `cloud`, 91% likely, after $0.25, [duration]: the load balancer belongs to cloud
+    - `cloud` handed off to `security`, 84% likely, after $0.25, [duration]: the rules belongs to security
 
     `hob history 1` prints each step.
 

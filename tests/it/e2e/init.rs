@@ -67,16 +67,16 @@ async fn one_pull_request_makes_a_repository_ready_and_after_its_merge_an_issue_
         assert!(own.ends_with(world.content(path, "hob/init").await.split_once('\n').unwrap().1), "{path}");
     }
     let _redacted = redacted();
-    insta::assert_snapshot!(pull["body"].as_str().unwrap(), @r"
-    Hob works on issues that somebody with write permission gives a label, and opens a pull request for each. It never merges. This sets it up:
+    insta::assert_snapshot!(pull["body"].as_str().unwrap(), @"
+    Hob works on issues that someone with write permission labels, and opens a pull request for each. It never merges. This sets it up:
 
-    - `.github/hob.toml`: how work is verified. The checks that were found: `make test`.
+    - `.github/hob.toml`: how work is verified. The checks found: `make test`.
     - `.github/workflows/hob.yml`: runs Hob in GitHub Actions when an issue gets the label or a blocked one an answer, one job an issue. Name your agent's model in it and in the next one.
-    - `.github/workflows/hob-schedule.yml`: runs Hob on a schedule, for what no label or answer starts. Each run costs a minute at least in a private repository; without this file, an issue whose worker died waits for the next label or answer.
+    - `.github/workflows/hob-schedule.yml`: runs Hob on a schedule, for work that no label or answer starts. Each run costs at least a minute in a private repository; without this file, an issue whose worker died waits for the next label or answer.
 
     What to do next:
 
-    1. Read the files and change what does not fit: Hob leaves a branch alone that somebody else pushed to.
+    1. Read the files and change what does not fit: Hob does not touch a branch that someone else pushed to.
     2. Merge this.
     3. Under *Settings → Actions → General → Workflow permissions*, tick *Allow GitHub Actions to create and approve pull requests*. Under *Settings → Secrets and variables → Actions*, add the key of your model as the secret `ANTHROPIC_API_KEY`. Or run `hob run` on a machine of yours.
     4. Give one small issue the label `code`. A run of the workflow *hob* begins under *Actions*, and says what it did.
@@ -199,10 +199,7 @@ async fn a_token_that_may_not_write_workflows_gets_a_sentence_and_the_pull_reque
     world.forge.heal();
     world.forge.inject(refuses_workflows(1));
     let again = world.hob(&["init"]).await;
-    assert!(
-        again.code == 0 && words(&again).contains(says) && again.stdout.contains("up to date"),
-        "{again:?}"
-    );
+    assert!(again.code == 0 && words(&again).contains(says) && again.stdout.contains("up to date"), "{again:?}");
     world.forge.heal();
     // With the permission the same pull request gets the workflow, too.
     assert_eq!(world.hob(&["init"]).await.code, 0);

@@ -212,7 +212,7 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
         "{ended:?}"
     );
     let shown = world.hob(&["show", id]).await.stdout;
-    for part in ["state    interrupted", "0 errors", "It was stopped.", &how] {
+    for part in ["state    interrupted", "0 errors", "It was stopped.", "resumes it."] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     let resumed = world.hob(&["resume", id, "--json"]).await.objects().remove(0)["result"].take();

@@ -46,7 +46,7 @@ async fn what_tools_make_is_left_out_and_named() {
     - `pkg/n.pyc`: made by tools
     - `target/` (2 files): made by tools
 
-    What tools make is committed where the issue names it, or where the repository tracks a part of it.
+    Files that tools make are committed only if the issue names them or the repository already tracks a part of them.
 
 
     ## Evidence
@@ -59,7 +59,7 @@ async fn what_tools_make_is_left_out_and_named() {
 
     <details><summary>Why, cost and limits</summary>
 
-    `ann` put the issue “Make done.txt” into Hob's hands.
+    `ann` asked Hob to work on the issue “Make done.txt”.
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 

@@ -223,7 +223,7 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
         world.run().await;
         let record = world.record(issue).await.unwrap();
         let pull = record.pull_request.unwrap_or_else(|| panic!("{:?}", world.failures()));
-        let begins = |event: &&WorkEvent| matches!(event, WorkEvent::Progress { issue: of, text } if *of == IssueNumber(issue) && text.ends_with(" works"));
+        let begins = |event: &&WorkEvent| matches!(event, WorkEvent::Progress { issue: of, text } if *of == IssueNumber(issue) && text.starts_with("running agent "));
         let rounds = world.notices.lock().unwrap().iter().filter(begins).count();
         figures.push((model.turns.lock().unwrap()[&n], rounds, record.spend.input_tokens));
         world.merges(pull.0).await;

@@ -59,11 +59,11 @@ impl World {
 async fn the_work_begins_when_the_plan_is_approved() {
     let (world, issue) = waiting(planning()).await;
     let _redacted = redacted();
-    insta::assert_snapshot!(world.status(issue).await, @r"
+    insta::assert_snapshot!(world.status(issue).await, @"
     <!-- hob:status -->
     **Blocked**: a plan needs approval.
 
-    The agent has a plan. Nothing is written before somebody approves it. The work costs $5.00 at most, what is left of `limits.usd_per_issue`.
+    The agent has a plan. Nothing is changed before it is approved. The work costs $5.00 at most, what is left of `limits.usd_per_issue`.
 
     **Plan**: Write the file, plan 0.
 
@@ -78,7 +78,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
 
     - Which words?
 
-    **Question**: Should the work begin by this plan?
+    **Question**: Should the agent follow this plan?
 
     Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
 
@@ -86,7 +86,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
 
     Answers of accounts with write access to this repository count.
 
-    - `/hob retry`, or taking the label `blocked` off, asks for a new plan.
+    - `/hob retry`, or removing the label `blocked`, asks for a new plan.
     - `/hob cancel` ends the work on this issue.
 
     attempt 1 · `hob history 1` prints each step

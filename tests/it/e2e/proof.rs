@@ -89,9 +89,9 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
 
     </details>
 
-    **Question**: What should the agent do about this?
+    **Question**: How should the agent fix the failed checks?
 
-    Reply here with a hint, and the agent goes on from its work so far.
+    Reply here with a hint, and the agent continues from its work so far.
 
     branch [`hob/1-mend-the-roof`]([forge]/acme/site/tree/hob/1-mend-the-roof)
 
@@ -99,7 +99,7 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
 
     Answers of accounts with write access to this repository count.
 
-    - `/hob retry`, or taking the label `blocked` off, lets the agent try again as it is.
+    - `/hob retry`, or removing the label `blocked`, lets the agent try again unchanged.
     - `/hob cancel` ends the work on this issue. The work so far stays on `hob/1-mend-the-roof`.
 
     attempt 1 · `hob history 1` prints each step
@@ -134,7 +134,7 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
     assert_eq!(briefs.len(), 1, "no round is lost");
     assert!(briefs[0].contains("These checks fail already, before your work."), "{}", briefs[0]);
     let _redacted = redacted();
-    insta::assert_snapshot!(world.pull().await["body"].as_str().unwrap(), @r"
+    insta::assert_snapshot!(world.pull().await["body"].as_str().unwrap(), @"
     Fixes #1
 
     ## What changed
@@ -167,7 +167,7 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
 
     <details><summary>Why, cost and limits</summary>
 
-    `ann` put the issue “Make done.txt” into Hob's hands.
+    `ann` asked Hob to work on the issue “Make done.txt”.
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 

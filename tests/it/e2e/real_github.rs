@@ -454,7 +454,7 @@ async fn a_renamed_trigger_label_is_told_and_finishes_nothing() {
     }
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
     let told = world.failures();
-    assert!(told.iter().any(|reason| reason.contains("no label `code` any more")), "{told:?}");
+    assert!(told.iter().any(|reason| reason.contains("no longer has the label `code`")), "{told:?}");
     world.call("ann", Method::PATCH, "/labels/robot", json!({"new_name": "code"})).await;
     world.an_hour_later().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);

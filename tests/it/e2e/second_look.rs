@@ -56,7 +56,7 @@ async fn a_high_finding_goes_back_and_is_mended() {
     }
     assert!(!looks.concat().contains("trust me"), "the author's words are not the reviewer's to read");
     let _redacted = redacted();
-    insta::assert_snapshot!(body, @r"
+    insta::assert_snapshot!(body, @"
     Fixes #1
 
     ## What changed
@@ -79,7 +79,7 @@ async fn a_high_finding_goes_back_and_is_mended() {
 
     Only the review.
 
-    <details><summary>Second pair of eyes: 1 finding of eyes</summary>
+    <details><summary>Review: 1 finding of eyes</summary>
 
     - **low** `done.txt:1`: a word is short.
     - Left out: 1 finding on files that this change does not touch.
@@ -88,7 +88,7 @@ async fn a_high_finding_goes_back_and_is_mended() {
 
     <details><summary>Why, cost and limits</summary>
 
-    `ann` put the issue “Make done.txt” into Hob's hands.
+    `ann` asked Hob to work on the issue “Make done.txt”.
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
@@ -106,7 +106,7 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
     let (issue, body) = world.opened().await;
     assert_eq!((world.briefs(issue).len(), world.looks().len()), (3, 3));
     let _redacted = redacted();
-    insta::assert_snapshot!(body, @r"
+    insta::assert_snapshot!(body, @"
     Fixes #1
 
     ## What changed
@@ -129,7 +129,7 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
 
     `eyes` says that this must not be merged as it is, after 2 rounds: look at its findings first.
 
-    <details><summary>Second pair of eyes: 1 finding of eyes</summary>
+    <details><summary>Review: 1 finding of eyes</summary>
 
     - **high** `done.txt:1`: the number is wrong, closes #<zwsp>1.
 
@@ -137,7 +137,7 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
 
     <details><summary>Why, cost and limits</summary>
 
-    `ann` put the issue “Make done.txt” into Hob's hands.
+    `ann` asked Hob to work on the issue “Make done.txt”.
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
@@ -247,6 +247,6 @@ async fn a_hob_that_stops_while_a_reviewer_looks_has_the_next_one_look_again() {
     assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
     assert_eq!((world.looks().len(), world.pulls().await.len()), (2, 1));
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
-    assert!(world.pull().await["body"].as_str().unwrap().contains("`eyes`, had no findings."));
+    assert!(world.pull().await["body"].as_str().unwrap().contains("The reviewer `eyes` had no findings."));
     world.finish().await;
 }

@@ -44,7 +44,10 @@ async fn a_pull_request_has_its_rounds_for_a_base_that_moves() {
     }
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
-    assert!(status.contains("1 round for a base that moved, as many as `limits.conflict_rounds`"), "{status}");
+    assert!(
+        status.contains("1 round for a base that moved, the most that `limits.conflict_rounds` allows"),
+        "{status}"
+    );
     world.finish().await;
 }
 

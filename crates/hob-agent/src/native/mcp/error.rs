@@ -51,7 +51,7 @@ pub(super) enum Unreachable {
     NoToken(String),
     /// Its token cannot be in a header.
     #[error("its token has invalid characters")]
-    Token(#[source] http::header::InvalidHeaderValue),
+    Token,
     /// The client could not be made.
     #[error("make the HTTP client: {0}")]
     Client(#[source] reqwest::Error),

@@ -83,7 +83,7 @@ impl Http {
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         if let Some(token) = token {
             let value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret().trim()));
-            let mut value = value.map_err(Unreachable::Token)?;
+            let mut value = value.map_err(|_invalid| Unreachable::Token)?;
             value.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, value);
         }

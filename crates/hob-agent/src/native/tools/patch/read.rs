@@ -96,13 +96,13 @@ pub(super) enum InvalidPatch {
 pub(super) enum InvalidLine {
     /// Its file is deleted.
     #[error("a file that is deleted has no lines")]
-    OfDeleted,
+    Deleted,
     /// Its file is new.
     #[error("each line of a new file begins with `+`")]
-    OfNew,
+    New,
     /// Its file is changed.
     #[error("a line begins with a blank, `-` or `+`")]
-    OfChanged,
+    Changed,
 }
 
 /// Reads either form.
@@ -153,10 +153,10 @@ fn envelope(lines: &[&str]) -> Result<Vec<Change>, InvalidPatch> {
 fn body(change: &mut Change, line: &str) -> Result<(), InvalidLine> {
     match &mut change.kind {
         ChangeKind::Delete if line.trim().is_empty() => Ok(()),
-        ChangeKind::Delete => Err(InvalidLine::OfDeleted),
+        ChangeKind::Delete => Err(InvalidLine::Deleted),
         ChangeKind::Add(text) => {
             let Some(added) = line.strip_prefix('+') else {
-                return Err(InvalidLine::OfNew);
+                return Err(InvalidLine::New);
             };
             text.push_str(added);
             text.push('\n');
@@ -213,7 +213,7 @@ fn hunk_line(hunk: &mut Hunk, line: &str) -> Result<(), InvalidLine> {
         }
         // No newline at the end: of the new side, or only of the old one, as the line before says.
         Some('\\') => hunk.ends_with_line_end = Some(hunk.last_sign == Some('-')),
-        Some(_) => return Err(InvalidLine::OfChanged),
+        Some(_) => return Err(InvalidLine::Changed),
     }
     if sign != Some('\\') {
         hunk.last_sign = sign;
