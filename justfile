@@ -83,7 +83,7 @@ ci:
 # Twenty workers on 200 issues, five of them killed at random
 crowd:
     cargo build --release
-    python3 scripts/crowd.py target/release/hob
+    python3 lab/measure/crowd.py target/release/hob
 
 # A simulated day of 5,000 issues over 50 repositories; `just soak 500 1 1500` is one repository of 1,500 files
 soak *args:
@@ -92,4 +92,4 @@ soak *args:
 
 # Seconds of an incremental build after one file of the worker, the agent, the emulator and the domain changed
 build-times *files:
-    python3 scripts/build_times.py {{files}}
+    python3 lab/measure/build_times.py {{files}}

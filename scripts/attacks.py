@@ -82,7 +82,7 @@ def tiers(lines):
 
 def covered():
     tests = collections.defaultdict(dict)
-    for folder in ("src", "crates", "tests"):
+    for folder in ("src", "crates", "lab", "tests"):
         for file in sorted((ROOT / folder).rglob("*.rs")):
             shown = str(file.relative_to(ROOT))
             for name, test in tests_of(shown, file.read_text()):

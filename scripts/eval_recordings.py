@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the recording of each task below evals/tasks: its solution as the replies of a model.
+"""Writes the recording of each task below lab/tasks: its solution as the replies of a model.
 
-    python3 scripts/eval_recordings.py            writes evals/tasks/*/recording.json
+    python3 scripts/eval_recordings.py            writes lab/tasks/*/recording.json
     python3 scripts/eval_recordings.py --check    fails where one is not what it would write
-    hob eval evals/tasks --recorded               plays them: the native agent solves each task with its own tools
+    hob eval lab/tasks --recorded               plays them: the native agent solves each task with its own tools
 
 The replies look at the files that the solution changes, edit them part by part, and say that the work is done; the second `done` answers the
 last look that the agent asks for. A recording is a solution by hand in the agent's words, not what a model once said.
@@ -15,7 +15,7 @@ import json
 import pathlib
 import sys
 
-TASKS = pathlib.Path(__file__).resolve().parent.parent / "evals/tasks"
+TASKS = pathlib.Path(__file__).resolve().parent.parent / "lab/tasks"
 
 
 def unique(old, lines, first, last):

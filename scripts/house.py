@@ -4,8 +4,8 @@
     python3 scripts/house.py [--json] [--ceiling NAME=NUMBER]… [FOLDER]
     python3 scripts/house.py --self-test
 
-Reads `src/` and each `crates/*/src/` below FOLDER, without comments, strings and test modules. Exits with 1 where a
-figure is past its ceiling, and names the files:
+Reads `src/`, each `crates/*/src/` and each `lab/*/src/` below FOLDER, without comments, strings and test modules. Exits with 1
+where a figure is past its ceiling, and names the files:
 
 - impl-files: the files that hold an inherent `impl` of one type. A type in many files can be read in none of them.
 - call-cycles: the files in circles of one type's methods, `self.method(` from file to file and back. No import shows
@@ -45,6 +45,8 @@ CEILINGS = {"impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0,
 # These only go down. What is left of tuples, nested results and wildcards is in hob-worker, but for two tuples in the router, two
 # results of the repository's ledger, and one wildcard in `follow`.
 CEILINGS |= {"tuple-parameters": 27, "text-errors": 42, "nested-results": 13, "own-wildcards": 4}
+# Where the crates are, beside `src`.
+CRATES = ("crates/*/src", "lab/*/src")
 # The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
 IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
 # Files that may use `std::fs` all the same, each with the reason why that is safe.
@@ -465,7 +467,7 @@ def by_path(crates):
 def manifests(root):
     """The crates whose manifest leaves out what each is to say."""
     missing = []
-    for path in sorted(root.glob("crates/*/Cargo.toml")):
+    for path in sorted(root.glob("*/*/Cargo.toml")):
         manifest = tomllib.loads(path.read_text(encoding="utf-8"))
         said = {"rust-version": manifest.get("package", {}).get("rust-version"), "lints": manifest.get("lints")}
         missing += [f"{path.relative_to(root)}: no `{name}`" for name, value in said.items() if not value]
@@ -495,7 +497,7 @@ def signatures(crates):
 
 def dialect(root):
     """How often each file uses the words that are being replaced, the most first."""
-    sources = [path for folder in ("src", "crates/*/src") for top in root.glob(folder) for path in top.rglob("*.rs")]
+    sources = [path for folder in ("src", *CRATES) for top in root.glob(folder) for path in top.rglob("*.rs")]
     pages = [*root.glob("*.md"), *root.glob("docs/*.md")]
     counts = {str(path.relative_to(root)): len(DIALECT.findall(path.read_text(encoding="utf-8"))) for path in sources + pages}
     return dict(sorted(((path, count) for path, count in counts.items() if count), key=lambda entry: (-entry[1], entry[0])))
@@ -503,7 +505,7 @@ def dialect(root):
 
 def measure(root):
     """Everything that is reported of the sources below `root`."""
-    folders = [folder for folder in [root / "src", *sorted(root.glob("crates/*/src"))] if folder.is_dir()]
+    folders = [folder for place in ("src", *CRATES) for folder in sorted(root.glob(place)) if folder.is_dir()]
     folders += [main.parent for folder in folders for main in sorted(folder.glob("bin/*/main.rs"))]
     crates = [Crate(root, folder) for folder in folders]
     types, calls, imports, tests = {}, [], [], {}

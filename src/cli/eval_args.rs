@@ -73,7 +73,7 @@ pub(super) enum EvalCommand {
     /// Have the reviewer read changes with known defects, and report what it found, what it missed, and its false alarms.
     ///
     /// A line of FILE is a JSON object with `id`, `language`, `issue`, `patch` and `defect` (`file`, `line`, `kind`, `severity`), which
-    /// is null if nothing is wrong. `config/review/corpus.jsonl` of Hob's repository is such a file. The model is asked at least
+    /// is null if nothing is wrong. `lab/review/corpus.jsonl` of Hob's repository is such a file. The model is asked at least
     /// once a line, which costs money.
     Review(ReviewArgs),
 }

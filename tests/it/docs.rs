@@ -337,7 +337,7 @@ fn the_page_on_the_harness_shows_real_tests_and_names_every_file() {
 #[test]
 fn every_attack_that_a_test_names_is_explained() {
     let mut sources = Vec::new();
-    for folder in ["src", "crates", "tests/it"] {
+    for folder in ["src", "crates", "lab", "tests/it"] {
         rust_files(&root().join(folder), &mut sources);
     }
     let named =

@@ -53,7 +53,7 @@ fn result(ended: &Ended) -> (Value, usize) {
 async fn hobs_own_tasks_are_solved_by_their_recordings_and_not_by_doing_nothing() {
     needs!("cc", "node", "perl", "python3", "rustc");
     let world = world().await;
-    let tasks = concat!(env!("CARGO_MANIFEST_DIR"), "/evals/tasks");
+    let tasks = concat!(env!("CARGO_MANIFEST_DIR"), "/lab/tasks");
     // Toolchains are found from the operator's home.
     let environment = hob_config::child_environment();
     let home = environment.get(OsStr::new("HOME")).and_then(|home| home.to_str()).unwrap_or_default();
@@ -78,7 +78,7 @@ async fn hobs_own_tasks_are_solved_by_their_recordings_and_not_by_doing_nothing(
 #[tokio::test]
 async fn the_tasks_are_of_six_languages_and_their_recordings_are_their_solutions() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let names = fs::read_dir(root.join("evals/tasks")).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = fs::read_dir(root.join("lab/tasks")).unwrap().map(|entry| entry.unwrap().file_name());
     let names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
     for language in ["c", "javascript", "perl", "python", "rust", "shell"] {
         let of_it = names.iter().filter(|name| name.starts_with(&format!("{language}-"))).count();

@@ -274,11 +274,11 @@ async fn every_command_writes_what_the_document_describes() {
     let good = json!({ "title": "Deadlock in a transaction", "body": "", "labels": [], "profile": "database" });
     let message = json!({ "title": "", "body": "Thank you.", "present": "database", "profile": "database" });
     std::fs::write(&issues, format!("{good}\n{message}\n{{}}\n")).unwrap();
-    let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/config/routing/profiles");
+    let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/lab/routing/profiles");
     let args = ["eval", "routing", issues.to_str().unwrap(), "--profiles", profiles, "--json"];
     events.extend(held.takes("eval routing", &world.hob(&args).await));
     let changes = folder.path().join("changes.jsonl");
-    let corpus = include_str!("../../../config/review/corpus.jsonl");
+    let corpus = include_str!("../../../lab/review/corpus.jsonl");
     std::fs::write(&changes, format!("{}\n{{}}\n", corpus.lines().next().unwrap())).unwrap();
     let said = json!({ "summary": "- high pages.py:6: it fails\n- low other.py:1: x" });
     let replies = json!({ "cassette": 1, "replies": [{ "calls": [{ "name": "done", "arguments": said }] }] });

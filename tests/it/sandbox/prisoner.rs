@@ -220,7 +220,7 @@ async fn a_box_is_had_without_bubblewrap() {
     world.finish().await;
 }
 
-/// The cells of the table that `scripts/prisoner.py` writes, by attempt and column.
+/// The cells of the table that `lab/measure/prisoner.py` writes, by attempt and column.
 fn table() -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/trust.md")).unwrap();
     let (_, rest) = text.split_once("<!-- prisoner:begin -->").unwrap();

@@ -1,9 +1,9 @@
 //! How sure the router is: how likely it is that the issue is any profile's by how much they have in common, times how
-//! likely it is this one rather than the best other one. `scripts/routing_fit.py` fits the constants.
+//! likely it is this one rather than the best other one. `lab/measure/routing_fit.py` fits the constants.
 
 use serde::{Deserialize, Serialize};
 
-/// The constants, fitted on the tuning parts of `config/routing`.
+/// The constants, fitted on the tuning parts of `lab/routing`.
 const BIAS: f32 = -5.59;
 const BY_STRENGTH: f32 = 3.04;
 const BY_LEAD: f32 = 2.67;

@@ -144,8 +144,8 @@ mod tests {
 
     use super::*;
 
-    const CORPUS: &str = include_str!("../../../../config/review/corpus.jsonl");
-    const REPLIES: &str = include_str!("../../../../config/review/replies.jsonl");
+    const CORPUS: &str = include_str!("../../../../lab/review/corpus.jsonl");
+    const REPLIES: &str = include_str!("../../../../lab/review/replies.jsonl");
 
     /// An example of a reply, written for its case.
     #[derive(Deserialize)]

@@ -14,7 +14,7 @@ use crate::WorkError;
 pub(super) const STOP_TIME: Duration = Duration::from_millis(4_500);
 
 /// Writes of an attempt beside the renewals of its lease: 20 from label to pull request, and a lost race or two
-/// (`scripts/figures.py`).
+/// (`lab/measure/figures.py`).
 const WRITES_AN_ATTEMPT: u64 = 24;
 /// Writes of a renewal: a commit and the move of a ref.
 const WRITES_A_RENEWAL: u64 = 2;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs test suites of public projects in every tier of the sandbox, and writes the table in docs/trust.md.
 
-    cargo build --bin hob --example inside && python3 scripts/suites.py target/debug FOLDER
-    python3 scripts/suites.py target/debug FOLDER tornado werkzeug     # only those; writes nothing
+    cargo build --bin hob --example inside && python3 lab/measure/suites.py target/debug FOLDER
+    python3 lab/measure/suites.py target/debug FOLDER tornado werkzeug     # only those; writes nothing
 
 The projects are fetched and built in FOLDER once, from PyPI, npm and crates.io, at the versions below. Each suite then runs without a
 sandbox, in a fence and in a box; what it printed stays in FOLDER, and is not run again as long as it is there. Needs Linux, bubblewrap, Python with venv, npm and cargo. Fails where something fails in a box that
@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-TRUST = pathlib.Path(__file__).resolve().parent.parent / "docs/trust.md"
+TRUST = pathlib.Path(__file__).resolve().parents[2] / "docs/trust.md"
 BEGIN, END = "<!-- suites:begin -->", "<!-- suites:end -->"
 TIERS = ["none", "fence", "box"]
 TIME_SECONDS = 1_800

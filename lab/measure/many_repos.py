@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts what many idle repositories cost a worker: the reads of a round of polls that count against the rate limit.
 
-    cargo build --release && python3 scripts/many_repos.py target/release/hob
+    cargo build --release && python3 lab/measure/many_repos.py target/release/hob
 
 It starts the embedded forge with 100 repositories, each with three issues that wait for a person's answer, and one
 `hob run` over all of them, on loopback. Nothing happens on any issue, so a poll reads only what it has read before: the
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge, machine, print_table
 
 # Rounds after which everything was read once: issues are looked at beside the polls, one after the other.

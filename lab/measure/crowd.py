@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lets many workers work on many issues, kills some of them, and counts what came of it.
 
-    cargo build --release && python3 scripts/crowd.py target/release/hob
+    cargo build --release && python3 lab/measure/crowd.py target/release/hob
 
 It starts the embedded forge, 20 `hob run` processes, each with a state folder of its own, and 200 issues, all on
 loopback; the agent does nothing but write one file. Five workers are killed (SIGKILL) in the middle of it, and each is
@@ -12,7 +12,7 @@ started here are ended.
 The default budget of a day lets ten attempts run at once. With agents that take their time, the other workers find no
 room, and may cost next to nothing meanwhile:
 
-    python3 scripts/crowd.py target/release/hob --kills 0 --work 3 --lease 30 --acquisitions 1.15 --calls 90
+    python3 lab/measure/crowd.py target/release/hob --kills 0 --work 3 --lease 30 --acquisitions 1.15 --calls 90
 """
 
 import argparse
@@ -28,6 +28,7 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge, machine, print_table
 
 SETTINGS = """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the router, on this machine, and prints what docs/routing.md says of it as Markdown tables.
 
-    cargo build --release && python3 scripts/routing_table.py target/release/hob
+    cargo build --release && python3 lab/measure/routing_table.py target/release/hob
 """
 
 import os

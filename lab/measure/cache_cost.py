@@ -3,7 +3,7 @@
 
     cargo build --release -p hob -p hob-bench
     scripts/agents.sh FOLDER claude codex mini-swe-agent
-    scripts/cache_cost.py --agents FOLDER [--steps 30 100]
+    lab/measure/cache_cost.py --agents FOLDER [--steps 30 100]
 
 Each agent runs the same commands against a scripted model, through a proxy in this program that keeps the requests. The caches are then
 computed, not asked: no vendor is reached. The rules are the vendors' own, read 2026-11:
@@ -29,7 +29,7 @@ import tempfile
 import threading
 import urllib.parse
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # US dollars for a million tokens: sent, read from the cache, written to it. The vendors' price lists, read 2026-11.
 PRICES = {"openai": (1.25, 0.125, 1.25), "anthropic": (3.0, 0.30, 3.75)}
 LEAST, STEP, LOOK_BACK = 1024, 128, 20

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures incremental builds, after one file of each area was touched.
 
-    python3 scripts/build_times.py [PACKAGE=FILE…]     none: one of the domain, the agent, the worker and the emulator
+    python3 lab/measure/build_times.py [PACKAGE=FILE…]     none: one of the domain, the agent, the worker and the emulator
 
 For each it prints the median seconds of three rounds of two commands: `cargo build --package hob`, which links the program,
 and `cargo test --package PACKAGE --lib --no-run`, after which the area's own tests can run. The last line counts the crates
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = [
     "hob-domain=crates/hob-domain/src/change/slug.rs",
     "hob-agent=crates/hob-agent/src/native/turns.rs",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the profiles, their hand-offs and their prompts against what is asked of them, as a Markdown table.
 
-    cargo build --release && python3 scripts/specialist_figures.py target/release/hob
+    cargo build --release && python3 lab/measure/specialist_figures.py target/release/hob
 
 It starts the embedded forge and workers on loopback, with faults drawn from a seed; an agent is a shell script that
 adds a line to a file. A figure that misses what is asked for is named below the table, and the exit code is 1. Nothing
@@ -23,10 +23,13 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge
-from routing_fit import PROFILES, command, result
+from routing_fit import command, result
+from routing_split import ROUTING
 
-CORPUS = PROFILES.parent / "corpus.jsonl"
+PROFILES = ROUTING / "profiles"
+CORPUS = ROUTING / "corpus.jsonl"
 LARGEST = 64 * 1024
 # How many issues meet each cause of degradation: after three failed loads the repository's routing is off, too.
 EACH = 4

@@ -7,7 +7,7 @@ CPU is the difference of two runs, with many steps and with one, so that no star
 
     cargo build --release -p hob -p hob-bench
     scripts/agents.sh FOLDER claude codex mini-swe-agent
-    scripts/agent_cost.py [--agents FOLDER]
+    lab/measure/agent_cost.py [--agents FOLDER]
 
 The other agents are run by `hob agent run`, so that Hob's own start, some 10 ms, is in theirs.
 """
@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A step that the shell does itself, and one that starts a program.
 STEPS = {"built-in": "echo {n} >> steps.txt", "program": "/bin/echo {n} >> steps.txt"}
 # The folder in which scripts/agents.sh installs other agents, and the model that each accepts without looking it up.

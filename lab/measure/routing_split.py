@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Splits the labelled issues of the router into tuning parts and test parts, and writes them.
 
-    python3 scripts/routing_split.py [FOLDER]      # FOLDER/tuning.jsonl, FOLDER/test.jsonl, …; target/routing by default
+    python3 lab/measure/routing_split.py [FOLDER]      # FOLDER/tuning.jsonl, FOLDER/test.jsonl, …; target/routing by default
 
 Issues that were written for the corpus go by the hash of their title, real ones by the hash of their repository, so that no
 repository is in both parts: an issue stays where it is when the corpus grows. Constants and lists are tuned on the tuning parts; the
@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-ROUTING = pathlib.Path(__file__).parent.parent / "config/routing"
+ROUTING = pathlib.Path(__file__).resolve().parents[2] / "lab/routing"
 # Each set with its issues, its profiles, and the share of the issues that is only measured.
 SETS = {
     "written": ("corpus.jsonl", "profiles", 0.4),

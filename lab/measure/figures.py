@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what the documentation states about Hob, on this machine, and prints it as a Markdown table.
 
-    cargo build --release && python3 scripts/figures.py target/release/hob
+    cargo build --release && python3 lab/measure/figures.py target/release/hob
 
 It starts the embedded forge and workers on loopback; the agent does nothing but write one file. Linux only: memory is
 read from /proc. Nothing outside temporary folders is written.
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge, machine, print_table
 
 HOB = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the constants of `crates/hob-domain/src/routing/confidence.rs` on the tuning parts of the labelled issues.
 
-    cargo build --release && python3 scripts/routing_fit.py target/release/hob
+    cargo build --release && python3 lab/measure/routing_fit.py target/release/hob
 
 A repository has other profiles than these, and seldom all of them. So the issues are routed many times: in most rounds among
 all profiles, else among some of them, drawn at random with a fixed seed; in half of the rounds with profiles as short as other
