@@ -168,9 +168,9 @@ def profile(name, own=""):
     return f"---\nname: {name}\ndescription: Knows {name}\nhob: {{ {own} }}\n---\nMind {name}.\n"
 
 
-def hand_over(to, reason="it is theirs"):
+def hand_off(to, reason="it is theirs"):
     """The last line of an agent that hands off."""
-    return json.dumps({"outcome": "hand_over", "to": to, "reason": reason, "done": "my part", "left": "the rest"})
+    return json.dumps({"outcome": "hand_off", "to": to, "reason": reason, "done": "my part", "left": "the rest"})
 
 
 def p95(values):
@@ -331,15 +331,15 @@ def causes(token):
     """What can go wrong: the profiles, how agents end, and the files that the agents change which then work."""
     on_dns, on_cloud = "backend: dns-agent, hand_off_to: [cloud]", "backend: cloud-agent, hand_off_to: [dns]"
     dns, cloud = {"dns": profile("dns", on_dns)}, {"cloud": profile("cloud", on_cloud)}
-    circle = {"dns": hand_over("cloud"), "cloud": hand_over("dns")}
+    circle = {"dns": hand_off("cloud"), "cloud": hand_off("dns")}
     return {
         "the profile is gone": ({}, {}, ["base"]),
         "its front matter is damaged": ({"dns": "---\nname: dns\ntools: [read\n---\nMind.\n"}, {}, ["base"]),
         "its backend is not there": ({"dns": profile("dns", "backend: nowhere")}, {}, ["base"]),
         "hand-offs in a circle": (dns | cloud, circle, ["cloud", "dns"]),
-        "a hand-off to a profile that is gone": (dns, {"dns": hand_over("cloud")}, ["base", "dns"]),
-        "a hand-off to a profile that is not a target": (dns | cloud, {"dns": hand_over("sales")}, ["dns"]),
-        "a hand-off with a secret": (dns | cloud, {"dns": hand_over("cloud", token)}, ["dns"]),
+        "a hand-off to a profile that is gone": (dns, {"dns": hand_off("cloud")}, ["base", "dns"]),
+        "a hand-off to a profile that is not a target": (dns | cloud, {"dns": hand_off("sales")}, ["dns"]),
+        "a hand-off with a secret": (dns | cloud, {"dns": hand_off("cloud", token)}, ["dns"]),
     }
 
 
@@ -392,7 +392,7 @@ def chains(options):
     for name, to in zip(names, [*names[1:], ""]):
         files[f".github/agents/{name}.md"] = profile(name, f"backend: {name}-agent, hand_off_to: [{to}]")
         if to:
-            lines[name] = hand_over(to)
+            lines[name] = hand_off(to)
     with site(options.hob, files, lines) as made:
         numbers = [made.issue("Set the zone up", "Please.", "agent:dns") for _ in range(options.issues)]
         # Almost half of the chains have a fault.

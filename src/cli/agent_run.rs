@@ -28,7 +28,7 @@ const TASK_MAX: usize = 1 << 20;
 /// The result of a run, for programs.
 #[derive(Debug, Serialize)]
 struct Ended<'a> {
-    /// `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_over` or `failed`.
+    /// `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_off` or `failed`.
     outcome: &'static str,
     /// The agent's final text.
     text: String,

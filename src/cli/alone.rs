@@ -60,7 +60,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         body,
         profile: None,
         received: None,
-        hand_over_to: &[],
+        hand_off_to: &[],
         comments: &[],
         answer: None,
         plan: None,
@@ -98,7 +98,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         tokens: budgets.attempt.tokens.into_iter().chain(budgets.issue.tokens).min(),
         approved: Vec::new(),
         investigation: None,
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: task.images,
     })
 }
@@ -110,7 +110,7 @@ pub(super) fn said(outcome: &Outcome) -> (&'static str, String, Option<&str>) {
         Outcome::NothingToDo { reason } => ("nothing_to_do", reason.clone()),
         Outcome::Question { question } => ("question", question.clone()),
         Outcome::ApprovalNeeded { proposed } => ("approval_needed", proposed.text.clone()),
-        Outcome::HandOver(given) => ("hand_over", given.as_question()),
+        Outcome::HandOff(given) => ("hand_off", given.as_question()),
         Outcome::Failed { reason, .. } => ("failed", reason.clone()),
     };
     let title = if let Outcome::Done { title, .. } = outcome { title.as_deref() } else { None };

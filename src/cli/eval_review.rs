@@ -11,7 +11,7 @@ use hob_domain::{
 };
 use hob_forge::fresh_nonce;
 use hob_text::terminal;
-use hob_words::{Findings, Judgement, LookParts, ReviewCase, ReviewScore, look_brief};
+use hob_words::{Findings, Judgement, ReviewCase, ReviewScore, ReviewerParts, reviewer_brief};
 use hob_worker::catalog;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -177,14 +177,14 @@ async fn look(
         }
         Outcome::Failed { reason, .. } => Reviewed::Not(reason),
         Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => Reviewed::Not("it asked a person".to_owned()),
-        Outcome::HandOver(_) => Reviewed::Not("it tried to hand off the work".to_owned()),
+        Outcome::HandOff(_) => Reviewed::Not("it tried to hand off the work".to_owned()),
     };
     Ok((found, report.spend))
 }
 
 fn request(reviewer: &Reviewer, number: usize, case: &ReviewCase, folder: &Path) -> RunRequest {
     let issue = IssueNumber(number as u64);
-    let brief = look_brief(&LookParts {
+    let brief = reviewer_brief(&ReviewerParts {
         repo: &reviewer.repo,
         issue,
         title: &case.issue,
@@ -214,7 +214,7 @@ fn request(reviewer: &Reviewer, number: usize, case: &ReviewCase, folder: &Path)
         tokens: limits.max_tokens,
         approved: Vec::new(),
         investigation: None,
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: Vec::new(),
     }
 }

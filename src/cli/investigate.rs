@@ -102,7 +102,7 @@ fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report:
             let how = format!("`hob investigate --resume {id}` continues it");
             Err(fatal(Exit::Unfinished, format!("there is no conclusion: {reason}\nhint: {how}")))
         }
-        Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOver(_) => {
+        Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOff(_) => {
             Err(fatal(Exit::Unfinished, "there is no conclusion".to_owned()))
         }
     }
@@ -143,7 +143,7 @@ fn request(
         tokens: least(who.limits.max_tokens, least(budgets.attempt.tokens, budgets.issue.tokens)),
         approved: Vec::new(),
         investigation: Some(begun.case.clone()),
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: Vec::new(),
     })
 }

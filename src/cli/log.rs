@@ -96,7 +96,7 @@ fn text_of(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
         SessionEvent::Result { text, .. } => (DIM, format!("  → {text}")),
         SessionEvent::Ended { outcome: ended, spend } => {
             let style = match ended {
-                Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOver(_) => GOOD,
+                Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOff(_) => GOOD,
                 Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } => output::WARN,
                 Outcome::Failed { .. } => BAD,
             };

@@ -93,7 +93,7 @@ fn request(
         tokens: None,
         approved: Vec::new(),
         investigation: None,
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: Vec::new(),
     }
 }

@@ -206,7 +206,7 @@ fn chain(sessions: &[SessionRecord], shown: &SessionRecord) -> String {
     let of_issue = |record: &&SessionRecord| record.repo == shown.repo && record.issue == shown.issue;
     let mut links: Vec<(u64, String)> = Vec::new();
     for record in sessions.iter().filter(of_issue) {
-        if let Some(Outcome::HandOver(given)) = &record.outcome {
+        if let Some(Outcome::HandOff(given)) = &record.outcome {
             let (from, to, why) = (&record.agent, given.to.trim(), given.short_reason());
             links.push((record.updated_ms, format!("{from} → {to}, after {}: {why}", record.bill())));
         }
@@ -228,7 +228,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
         Outcome::NothingToDo { reason } => format!("nothing to do: {reason}"),
         Outcome::Question { question } => format!("asks: {question}"),
         Outcome::ApprovalNeeded { proposed } => format!("needs approval: {}", proposed.line),
-        Outcome::HandOver(given) => format!("hands off to `{}`: {}", given.to, given.reason),
+        Outcome::HandOff(given) => format!("hands off to `{}`: {}", given.to, given.reason),
         Outcome::Failed { reason, .. } => format!("failed: {reason}"),
     }
 }

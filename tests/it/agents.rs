@@ -63,7 +63,7 @@ impl Bench {
             tokens: None,
             approved: Vec::new(),
             investigation: None,
-            hand_over_to: Vec::new(),
+            hand_off_to: Vec::new(),
             images: Vec::new(),
         };
         let (sender, progress) = mpsc::channel(256);

@@ -62,7 +62,7 @@ fn finds(variant: Variant, workers: usize, bounds: Bounds, property: &'static st
     println!("not `{property}`:\n{}", told(path));
 }
 
-/// Looks for states from which no faultless way leads to rest.
+/// Reviews for states from which no faultless way leads to rest.
 fn never_stuck(protocol: Protocol) {
     let started = Instant::now();
     let found = progress(&protocol);

@@ -192,7 +192,7 @@ async fn a_run_on_a_real_server_falls_over_from_a_refused_key_and_ends_plainly()
         Outcome::NothingToDo { reason } => reason,
         Outcome::Question { question } => question,
         Outcome::Failed { reason, failure: FailureClass::Permanent | FailureClass::NeedsHuman } => reason,
-        other @ (Outcome::Failed { .. } | Outcome::ApprovalNeeded { .. } | Outcome::HandOver(_)) => panic!("{other:?}"),
+        other @ (Outcome::Failed { .. } | Outcome::ApprovalNeeded { .. } | Outcome::HandOff(_)) => panic!("{other:?}"),
     };
     assert!(!said.is_empty());
     assert!(report.spend.input_tokens > 1_000 && report.spend.output_tokens > 0, "{report:?}");
@@ -239,7 +239,7 @@ async fn a_small_real_model_ends_honestly_and_within_its_limits() {
             Outcome::Failed { reason, failure } => {
                 assert!(!reason.is_empty() && *failure != FailureClass::Cancelled, "{task}: {report:?}");
             }
-            other @ (Outcome::ApprovalNeeded { .. } | Outcome::HandOver(_)) => panic!("{task}: {other:?}"),
+            other @ (Outcome::ApprovalNeeded { .. } | Outcome::HandOff(_)) => panic!("{task}: {other:?}"),
         }
         assert!(!replies.is_empty() && replies.len() <= TURNS as usize, "{task}: {replies:?}");
         assert!(report.spend.output_tokens <= u64::from(TURNS) * 200, "{task}: {report:?}");

@@ -44,7 +44,7 @@ fn account(finished: &Finished) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_over_and_a_refusal() {
+async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_off_and_a_refusal() {
     let home = tempfile::tempdir().unwrap();
     // It brings its own agents, regardless of the settings.
     let finished = hob(home.path(), &["rehearse", "--json", "--set", "agent.default=mine"]).await;

@@ -47,7 +47,7 @@ impl Verification {
     }
 }
 
-/// Looks at the signature of a commit.
+/// Reviews at the signature of a commit.
 pub(super) fn verify(commit: &Commit<'_>, accounts: &Accounts) -> Verification {
     let Ok(signature) = commit.header_field_bytes("gpgsig") else {
         return Verification { reason: "unsigned", signature: None, payload: None };

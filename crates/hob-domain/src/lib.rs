@@ -7,7 +7,7 @@ mod change;
 mod checklist;
 mod conversation;
 mod decide;
-mod hand_over;
+mod hand_off;
 mod ids;
 mod image;
 pub mod investigation;
@@ -36,9 +36,9 @@ pub use change::{
     diff::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path},
     evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict},
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
-    house::{BaseChoice, BaseSource, DraftLog, HouseLog, Introduced, Reviewers},
     left_out::{LeftOut, WhyLeftOut, left_out},
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation},
+    pull_settings::{BaseChoice, BaseSource, DraftLog, Introduced, PullSettings, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
     review::{
@@ -65,8 +65,8 @@ pub use decide::{
     snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
     wait::WaitReason,
 };
-pub use hand_over::{
-    CHAIN_MAX, ChainEnd, ChainLink, HandOver, HandOverLog, HandOverTarget, PassedOn, Received, RefusedHandOver,
+pub use hand_off::{
+    CHAIN_MAX, ChainEnd, ChainLink, HandOff, HandOffLog, HandOffTarget, PassedOn, Received, RefusedHandOff,
     write_targets,
 };
 pub use ids::{

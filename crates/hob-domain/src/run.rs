@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActionMark, Checklist, FailureClass, HandOver, HandOverTarget, Image, IssueNumber, Proposed, RepoName, RunId,
-    Spend, TestCommand,
+    ActionMark, Checklist, FailureClass, HandOff, HandOffTarget, Image, IssueNumber, Proposed, RepoName, RunId, Spend,
+    TestCommand,
     investigation::{Case, Iteration},
 };
 
@@ -72,7 +72,7 @@ pub struct RunRequest {
     /// The case to investigate. `None` if the run changes the folder. An agent that cannot investigate refuses it.
     pub investigation: Option<Case>,
     /// The profiles that it may hand off to. If empty, a hand-off goes to a person.
-    pub hand_over_to: Vec<HandOverTarget>,
+    pub hand_off_to: Vec<HandOffTarget>,
     /// Images that belong to the task, for a model that takes images.
     pub images: Vec<Image>,
 }
@@ -106,7 +106,7 @@ pub enum Outcome {
         proposed: Proposed,
     },
     /// The agent hands the work off to another profile. Hob decides whether to accept.
-    HandOver(Box<HandOver>),
+    HandOff(Box<HandOff>),
     /// The agent failed.
     Failed {
         /// What went wrong, one sentence.
@@ -136,7 +136,7 @@ impl Outcome {
             | Self::Failed { reason: words, .. } => {
                 *words = form(words);
             }
-            Self::ApprovalNeeded { .. } | Self::HandOver(_) => {}
+            Self::ApprovalNeeded { .. } | Self::HandOff(_) => {}
         }
         self
     }

@@ -172,7 +172,7 @@ pub enum Cause {
     /// A person, the repository or the router chose, or nobody did.
     Choice,
     /// The profile that was chosen has handed off the work since.
-    HandOver,
+    HandOff,
 }
 
 /// Who works on an issue, and why.
@@ -202,7 +202,7 @@ impl Choice {
 
     /// The profile `name` works because it was handed the work; `route` is the choice so far.
     pub fn handed_over(catalog: &Catalog, name: &ProfileName, route: Option<RouteChoice>) -> Self {
-        Self { cause: Cause::HandOver, ..Self::profile(catalog, name, Wanted::Change, route) }
+        Self { cause: Cause::HandOff, ..Self::profile(catalog, name, Wanted::Change, route) }
     }
 
     fn profile(catalog: &Catalog, name: &ProfileName, wanted: Wanted, route: Option<RouteChoice>) -> Self {
@@ -219,7 +219,7 @@ impl Choice {
     pub fn without_profile(self, agent: &str, reason: &str) -> Option<Self> {
         let warning = Some(format!("the base agent works: {reason}"));
         let route = match self.cause {
-            Cause::HandOver => self.route.map(|route| RouteChoice { warning, ..route }),
+            Cause::HandOff => self.route.map(|route| RouteChoice { warning, ..route }),
             Cause::PersonsAgent | Cause::OtherAgent | Cause::RoutingOff(_) | Cause::Choice => {
                 if self.route.as_ref().is_some_and(|route| route.by.is_person()) {
                     return None;
@@ -407,7 +407,7 @@ pub fn profile_warning(
 mod tests {
     use super::*;
     use crate::{
-        Claimant, HandOver, IssueNumber, PassedOn, ProfileFile, ProfileFiles, ProfileSource, PullNumber, Received,
+        Claimant, HandOff, IssueNumber, PassedOn, ProfileFile, ProfileFiles, ProfileSource, PullNumber, Received,
         RunId, Sha, Spend, WorkerId, acquire,
     };
 
@@ -428,7 +428,7 @@ mod tests {
     fn catalog() -> Catalog {
         let file = |(name, hob): (&str, &str)| {
             let description =
-                if name == "dns" { "DNS zones, records, resolvers and nameservers" } else { "Looks after it" };
+                if name == "dns" { "DNS zones, records, resolvers and nameservers" } else { "Reviews after it" };
             let content = format!("---\nname: {name}\ndescription: {description}\nhob:\n  {hob}\n---\nDo it.");
             let name = format!("{name}.md");
             ProfileFile { source: ProfileSource::GithubAgents, name, content: Ok(content.into_bytes()) }
@@ -459,7 +459,7 @@ mod tests {
 
     /// The same after `from` handed off the work to `to`.
     fn handed(record: Record, from: &str, to: &str) -> Record {
-        let received = Received { from: name(from), to: name(to), hand_over: HandOver::default(), switched: false };
+        let received = Received { from: name(from), to: name(to), hand_off: HandOff::default(), switched: false };
         let (head, session) = (Sha::from("h"), RunId("s".to_owned()));
         let mut chain = record.chain.clone();
         chain.take(PassedOn { received, percent: None, spend: Spend::default(), head, session }, Spend::default());
@@ -496,7 +496,7 @@ mod tests {
         };
         let cause = match choice.cause {
             Cause::RoutingOff(_) => "RoutingOff".to_owned(),
-            cause @ (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOver) => format!("{cause:?}"),
+            cause @ (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff) => format!("{cause:?}"),
         };
         let mut told = format!("{works}, {:?}, {cause}", choice.brings);
         if let Some(RouteChoice { by, reasons, overridden, .. }) = &choice.route {
@@ -522,7 +522,7 @@ mod tests {
         let catalog = catalog();
         let lines = rows.into_iter().map(|(row, claims, record, router)| {
             let choice = who_works(&claims, &record, &catalog, &router);
-            let is_of_profiles = matches!(choice.cause, Cause::Choice | Cause::HandOver);
+            let is_of_profiles = matches!(choice.cause, Cause::Choice | Cause::HandOff);
             assert_eq!(claims.need_profiles(&router), is_of_profiles, "{row}");
             format!("{row}: {}", told(&choice))
         });
@@ -649,11 +649,11 @@ mod tests {
         an investigation, a label for an agent: agent claude, Conclusion, PersonsAgent
         an investigation, a label for a profile: profile cloud, Conclusion, Choice, by Label: a label says so, lost targets
         chosen again: profile dns, Change, Choice, by Router: it was chosen before
-        chosen again, handed off since: profile cloud, Change, HandOver, by Router: it was chosen before
-        chosen again, handed off to one that is gone: no gone (Missing), Change, HandOver, by Router: it was chosen before
-        handed off since, a command: profile cloud, Change, HandOver, by Command: `/hob agent` says so
+        chosen again, handed off since: profile cloud, Change, HandOff, by Router: it was chosen before
+        chosen again, handed off to one that is gone: no gone (Missing), Change, HandOff, by Router: it was chosen before
+        handed off since, a command: profile cloud, Change, HandOff, by Command: `/hob agent` says so
         an investigation that was handed off: profile triage, Change, Choice, by Router: it was chosen before
-        an investigation that was handed off, to a profile: profile cloud, Change, HandOver, by Router: it was chosen before
+        an investigation that was handed off, to a profile: profile cloud, Change, HandOff, by Router: it was chosen before
         an investigation that was handed off, routing broken: agent native, Change, RoutingOff
         an investigation that was handed off, a command: profile dns, Change, Choice, by Command: `/hob agent` says so, continues triage
         ");
@@ -678,7 +678,7 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @"
         agent native, Change, Choice, by Base: no model; the base agent works: no model
         agent native, Conclusion, Choice, by Base: no model; the base agent works: no model
-        agent native, Change, HandOver, by Router: it was chosen before; the base agent works: no model
+        agent native, Change, HandOff, by Router: it was chosen before; the base agent works: no model
         ");
     }
 

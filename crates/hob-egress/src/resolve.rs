@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 type Lookup = dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync;
 
-/// Looks a name up.
+/// Reviews a name up.
 #[derive(Clone)]
 pub struct Resolver(Arc<Lookup>);
 

@@ -49,7 +49,7 @@ pub struct EgressConfig {
     pub hosts: Vec<Host>,
     /// Hosts that may also be on this machine or its network; only the owner of the settings may name them.
     pub private_hosts: Vec<Host>,
-    /// Ways to model services.
+    /// AnswerOptions to model services.
     pub routes: Vec<Route>,
     /// The limit on the models' cost; `None` means no limit, and no price is needed.
     pub budget: Option<Budget>,

@@ -11,7 +11,7 @@ pub struct Trial {
     pub solved: bool,
     /// What its tests gave; none: they wrote no reward.
     pub reward: Option<f64>,
-    /// How the agent ended: `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_over` or `failed`.
+    /// How the agent ended: `done`, `nothing_to_do`, `question`, `approval_needed`, `hand_off` or `failed`.
     pub outcome: String,
     /// The limit that ended the agent; none: it ended by itself.
     pub limit: Option<LimitKind>,

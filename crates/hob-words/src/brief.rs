@@ -2,12 +2,12 @@
 //! that they cannot guess, and without what a person would not see.
 
 use hob_domain::{
-    Answer, CheckResult, Conflict, HandOverTarget, IssueNumber, LeftOut, Login, Nonce, ProfileName, Received, RepoName,
+    Answer, CheckResult, Conflict, HandOffTarget, IssueNumber, LeftOut, Login, Nonce, ProfileName, Received, RepoName,
     Sha, left_out, write_targets,
 };
 use hob_text::{clip, clip_middle, count, push_fenced, rendered, visible};
 
-use crate::{Finding, PlanBrief, ReviewBrief, profile_brief, report_comment::REPORT_BYTES, second_look::push_findings};
+use crate::{Finding, PlanBrief, ReviewBrief, profile_brief, report_comment::REPORT_BYTES, reviewer::push_findings};
 
 /// What goes into a brief.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct BriefParts<'a> {
     /// The hand-off from the previous profile.
     pub received: Option<&'a Received>,
     /// The profiles that it may hand off to.
-    pub hand_over_to: &'a [HandOverTarget],
+    pub hand_off_to: &'a [HandOffTarget],
     /// Comments of trusted people, oldest first.
     pub comments: &'a [(Login, String)],
     /// What a person said to unblock the issue.
@@ -129,7 +129,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
     push_findings(&mut text, parts.fence, parts.findings);
     push_checks(&mut text, parts);
     push_memory(&mut text, parts);
-    write_targets(&mut text, parts.hand_over_to);
+    write_targets(&mut text, parts.hand_off_to);
     push(
         &mut text,
         &format!(
@@ -280,7 +280,7 @@ mod tests {
             body: "",
             profile: None,
             received: None,
-            hand_over_to: &[],
+            hand_off_to: &[],
             comments: &[],
             answer: None,
             plan: None,

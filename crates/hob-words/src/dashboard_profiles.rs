@@ -34,7 +34,7 @@ pub(super) fn profiles<'a>(records: impl Iterator<Item = &'a Record>) -> String 
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        ChosenBy, HandOver, Note, PassedOn, Received, RouteChoice, RunId, Sha, Spend, State, Timestamp, Transition,
+        ChosenBy, HandOff, Note, PassedOn, Received, RouteChoice, RunId, Sha, Spend, State, Timestamp, Transition,
         apply,
     };
 
@@ -55,7 +55,7 @@ mod tests {
             let received = Received {
                 from: "dns".parse().unwrap(),
                 to: "cloud".parse().unwrap(),
-                hand_over: HandOver::default(),
+                hand_off: HandOff::default(),
                 switched,
             };
             let (head, session) = (Sha("h".to_owned()), RunId("s".to_owned()));
@@ -64,7 +64,7 @@ mod tests {
         let mut handed = routed(None);
         for (state, switched) in [(State::Assigned, true), (State::InProgress, false)] {
             handed.state = state;
-            let transition = Transition::HandOver(Box::new(passed(switched)));
+            let transition = Transition::HandOff(Box::new(passed(switched)));
             handed = apply(&handed, transition, Timestamp::UNIX_EPOCH).unwrap().0;
         }
         let records = [routed(Some("damaged")), routed(None), handed, record_at(State::Ready), routed(None)];

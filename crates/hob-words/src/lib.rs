@@ -1,6 +1,7 @@
 //! What people and agents read: comments, pull requests, notifications, the dashboard, briefs. Pure: a record and the
 //! facts in, a text out. The rules are in `hob-domain`, and hostile text is made harmless by `hob-text`.
 
+mod answer_options;
 mod brief;
 mod dashboard_profiles;
 mod dashboard_text;
@@ -17,8 +18,7 @@ mod question;
 mod report;
 mod report_comment;
 mod review_text;
-mod second_look;
-mod ways;
+mod reviewer;
 
 pub use brief::{BriefParts, brief, investigation_brief};
 pub use dashboard_text::{Board, dashboard_text};
@@ -34,7 +34,7 @@ pub use report_comment::{report_comment, report_mark, report_of, split_mark};
 pub use review_text::{
     FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answered_event,
 };
-pub use second_look::{
-    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, LOOK_ROUNDS, LookParts, ReviewCase, ReviewScore,
-    SecondLook, SeededDefect, UnreadableFindings, look_allowance, look_brief,
+pub use reviewer::{
+    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, REVIEWER_ROUNDS, ReviewCase, ReviewScore,
+    ReviewerParts, ReviewerReport, SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };

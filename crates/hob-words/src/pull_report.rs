@@ -11,7 +11,7 @@ use hob_text::{
 };
 
 use crate::{
-    PullTemplate, SecondLook,
+    PullTemplate, ReviewerReport,
     pull_template::{Parts, filled},
 };
 
@@ -40,7 +40,7 @@ pub struct PullReport<'a> {
     /// The base branch, if it has moved on meanwhile.
     pub moved: Option<&'a MovedBase>,
     /// The reviewer's result. `None` if no review was wanted.
-    pub second_look: Option<&'a SecondLook>,
+    pub reviewer: Option<&'a ReviewerReport>,
     /// What changed.
     pub diff: &'a Diff,
     /// The parts of the work that are in no commit.
@@ -75,7 +75,7 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
         }
     };
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
-    text.push_str(&report.second_look.map(SecondLook::section).unwrap_or_default());
+    text.push_str(&report.reviewer.map(ReviewerReport::section).unwrap_or_default());
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
 }
@@ -147,7 +147,7 @@ fn open(report: &PullReport<'_>) -> String {
         ));
     }
     open.extend(unproven(report.evidence));
-    open.extend(report.second_look.and_then(SecondLook::open));
+    open.extend(report.reviewer.and_then(ReviewerReport::open));
     if open.is_empty() { "Only the review.".to_owned() } else { open.join(" ") }
 }
 
@@ -338,7 +338,7 @@ mod tests {
             evidence,
             conflicts: &[],
             moved: None,
-            second_look: None,
+            reviewer: None,
             diff: &diff(files),
             left_out: &[],
             limits: "An attempt may take 30m.",
@@ -442,7 +442,7 @@ mod tests {
             let (issue_title, agent, limits) = ("Fix it", "native", "");
             let (record, change, diff) = (&record, &change, &diff);
             let conflicts = &conflicts;
-            let (moved, second_look, template) = (None, None, None);
+            let (moved, reviewer, template) = (None, None, None);
             open(&PullReport {
                 record,
                 issue_title,
@@ -451,7 +451,7 @@ mod tests {
                 evidence,
                 conflicts,
                 moved,
-                second_look,
+                reviewer,
                 diff,
                 left_out: &[],
                 limits,
@@ -483,7 +483,7 @@ mod tests {
             evidence,
             conflicts,
             moved,
-            second_look: None,
+            reviewer: None,
             diff,
             left_out: &[],
             limits,

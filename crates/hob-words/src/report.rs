@@ -9,7 +9,7 @@ use hob_text::{
     markup::{capitalized, code_span, folded, line, person},
 };
 
-use crate::{pull_report::BODY_MAX, ways::ways};
+use crate::{answer_options::answer_options, pull_report::BODY_MAX};
 
 /// Identifies the status comment.
 pub const STATUS_MARK: &str = "<!-- hob:status -->";
@@ -51,9 +51,9 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
             let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
             line(&mut text, &format!("\nThe issue's budget is used up: first {raise}, then answer."));
         }
-        let ways = ways(blocked.kind, record, rules.blocked);
-        line(&mut text, &format!("\n{}", ways.first));
-        more.push(ways.others);
+        let options = answer_options(blocked.kind, record, rules.blocked);
+        line(&mut text, &format!("\n{}", options.first));
+        more.push(options.others);
     }
     for says in of_checks(record, rules) {
         line(&mut text, &format!("\n{says}"));
@@ -61,7 +61,8 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     for fight in record.label_fights.sentences() {
         line(&mut text, &format!("\n{fight}"));
     }
-    let refused = record.house.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
+    let refused =
+        record.pull_settings.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
     for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
         line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
     }
@@ -88,7 +89,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
 
 /// The checks on the pull request that start no round.
 fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
-    let (told, is_draft) = (&record.review.told, record.house.waits_for_green());
+    let (told, is_draft) = (&record.review.told, record.pull_settings.waits_for_green());
     let mut says = Vec::new();
     if record.state != State::InReview {
         return says;
@@ -260,8 +261,8 @@ fn headline(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, Budgets, CheckTally, Checklist, Claimant, HouseLog, Impact, IssueNumber, Nonce, Pause, Proposed,
-        PullNumber, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
+        Answer, Budgets, CheckTally, Checklist, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber,
+        PullSettings, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
     };
 
     use super::*;
@@ -435,17 +436,17 @@ mod tests {
             pull_request: Some(PullNumber(9)),
             checks: Some(CheckTally { passed: 2, run: 2 }),
             review,
-            house,
+            pull_settings: house,
             ..record(state)
         };
         let round = ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
-        let mut draft = HouseLog::default();
+        let mut draft = PullSettings::default();
         draft.opened_draft(PullNumber(9));
         let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
         let (undecided, hidden) = (vec!["slow".to_owned()], vec!["checks: read".to_owned()]);
         let told = hob_domain::CheckNotes { red_on_base, undecided, hidden, unapproved: true };
         let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, told, ..ReviewLog::default() };
-        let under_way = status_body(&with(State::InProgress, round, HouseLog::default()), &rules());
+        let under_way = status_body(&with(State::InProgress, round, PullSettings::default()), &rules());
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
         <!-- hob:status -->

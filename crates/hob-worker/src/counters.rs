@@ -78,9 +78,9 @@ struct Counters {
     decisions: Family<ByPerson, Counter>,
     overrides: Counter,
     switches: Family<Pair, Counter>,
-    hand_overs: Family<Pair, Counter>,
+    hand_offs: Family<Pair, Counter>,
     chain_ends: Counter,
-    hand_over_seconds: Family<Pair, Histogram>,
+    hand_off_seconds: Family<Pair, Histogram>,
     degradations: Family<ByReason, Counter>,
     moves: Family<ByState, Counter>,
     refusals: Counter,
@@ -122,10 +122,10 @@ impl Counters {
             overrides: of.count("routing_overrides", "Choices of people in the place of the router's"),
             switches: of
                 .count("profile_switches", "Switches from the agent or profile that was chosen before, by both"),
-            hand_overs: of.count("hand_overs", "Hand-offs that were taken, by profile from and to"),
+            hand_offs: of.count("hand_offs", "Hand-offs that were taken, by profile from and to"),
             chain_ends: of.count("chain_ends", "Chains that ended where an agent wanted to hand off"),
-            hand_over_seconds: of.time(
-                "hand_over",
+            hand_off_seconds: of.time(
+                "hand_off",
                 "How long a hand-off took, from the end of one run to the start of the next",
                 Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
             ),
@@ -176,7 +176,7 @@ pub(crate) enum Degraded {
     /// A model did not answer, and another one did.
     Model,
     /// A hand-off was not taken.
-    HandOver,
+    HandOff,
     /// There was no review.
     Review,
 }
@@ -189,7 +189,7 @@ impl Degraded {
             Self::RoutingOff => "routing_off",
             Self::RoutingModel => "routing_model",
             Self::Model => "model",
-            Self::HandOver => "hand_over",
+            Self::HandOff => "hand_off",
             Self::Review => "review",
         }
     }
@@ -268,14 +268,14 @@ pub(crate) fn decided(choice: &RouteChoice, before: Option<&RouteChoice>) {
 /// A hand-off was taken.
 pub(crate) fn handed_over(from: &str, to: &str, took: Duration) {
     let pair = COUNTERS.pair(from, to);
-    count(&COUNTERS.hand_overs, &pair);
-    COUNTERS.hand_over_seconds.get_or_create(&pair).observe(took.as_secs_f64());
+    count(&COUNTERS.hand_offs, &pair);
+    COUNTERS.hand_off_seconds.get_or_create(&pair).observe(took.as_secs_f64());
 }
 
 /// A chain ended before its agent wanted it to.
 pub(crate) fn chain_ended() {
     COUNTERS.chain_ends.inc();
-    degraded(Degraded::HandOver);
+    degraded(Degraded::HandOff);
 }
 
 /// Less is done than was wanted.
@@ -284,7 +284,7 @@ pub(crate) fn degraded(why: Degraded) {
 }
 
 /// Something happened.
-pub(crate) fn happened(event: &WorkEvent) {
+pub(crate) fn record_event(event: &WorkEvent) {
     let counter = match event {
         WorkEvent::Moved { state, .. } => {
             count(&COUNTERS.moves, &ByState { state: state.to_string() });
@@ -330,25 +330,25 @@ hob_profile_load_seconds_bucket{le="10.0"} 1
 hob_profile_load_seconds_bucket{le="+Inf"} 1
 # TYPE hob_profile_switches counter
 hob_profile_switches_total{from="dns",to="cloud"} 1
-# TYPE hob_hand_overs counter
-hob_hand_overs_total{from="dns",to="cloud"} 1
+# TYPE hob_hand_offs counter
+hob_hand_offs_total{from="dns",to="cloud"} 1
 # TYPE hob_chain_ends counter
 hob_chain_ends_total 0
-# TYPE hob_hand_over_seconds histogram
-# UNIT hob_hand_over_seconds seconds
-hob_hand_over_seconds_sum{from="dns",to="cloud"} 0.07
-hob_hand_over_seconds_count{from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="0.01",from="dns",to="cloud"} 0
-hob_hand_over_seconds_bucket{le="0.025",from="dns",to="cloud"} 0
-hob_hand_over_seconds_bucket{le="0.05",from="dns",to="cloud"} 0
-hob_hand_over_seconds_bucket{le="0.1",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="0.2",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="0.5",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="1.0",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="2.0",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="10.0",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="60.0",from="dns",to="cloud"} 1
-hob_hand_over_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
+# TYPE hob_hand_off_seconds histogram
+# UNIT hob_hand_off_seconds seconds
+hob_hand_off_seconds_sum{from="dns",to="cloud"} 0.07
+hob_hand_off_seconds_count{from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="0.01",from="dns",to="cloud"} 0
+hob_hand_off_seconds_bucket{le="0.025",from="dns",to="cloud"} 0
+hob_hand_off_seconds_bucket{le="0.05",from="dns",to="cloud"} 0
+hob_hand_off_seconds_bucket{le="0.1",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="0.2",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="0.5",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="1.0",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="2.0",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="10.0",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="60.0",from="dns",to="cloud"} 1
+hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
 
     /// Requirement M9: loads by agent, result and reason with their time, switches and hand-offs from one to another. Every metric
     /// is in the document.
@@ -362,11 +362,11 @@ hob_hand_over_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
         counters.load_seconds.observe(0.8);
         let pair = counters.pair("dns", "cloud");
         counters.switches.get_or_create(&pair).inc();
-        counters.hand_overs.get_or_create(&pair).inc();
-        counters.hand_over_seconds.get_or_create(&pair).observe(0.07);
+        counters.hand_offs.get_or_create(&pair).inc();
+        counters.hand_off_seconds.get_or_create(&pair).observe(0.07);
         let mut text = String::new();
         encode(&mut text, &counters.registry).unwrap();
-        let of_profiles = ["hob_profile_", "hob_hand_over", "hob_chain_"];
+        let of_profiles = ["hob_profile_", "hob_hand_off", "hob_chain_"];
         let lines = text.lines().filter(|line| of_profiles.iter().any(|name| line.contains(name)));
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("# HELP")).collect();
         assert_eq!(lines.join("\n"), METRICS);

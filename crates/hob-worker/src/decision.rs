@@ -18,7 +18,7 @@ pub(super) fn sentence(action: &Action) -> &'static str {
         }
         Action::MarkReady(_) => "its pull request's checks have passed: it would be marked as ready for review",
         Action::Rebuild => "its ledger was deleted: it would be rebuilt",
-        Action::Obey(_) => "a pause or an end was requested: the next worker would carry it out",
+        Action::CarryOut(_) => "a pause or an end was requested: the next worker would carry it out",
         Action::AskAboutRejection(_) => "its pull request was closed: a person would be asked what is next",
         Action::Finish(_) => "its work has ended: the ledger would be closed",
         Action::RepairLabels(_) => "its labels contradict its ledger: they would be repaired",

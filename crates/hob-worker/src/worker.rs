@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, counters::happened, memory::WorkerMemory, spend_journal::SpendJournal,
+    EventSink, WorkError, WorkEvent, counters::record_event, memory::WorkerMemory, spend_journal::SpendJournal,
     webhook::Receiver,
 };
 
@@ -171,7 +171,7 @@ impl Worker {
     }
 
     pub(super) fn emit(&self, event: &WorkEvent) {
-        happened(event);
+        record_event(event);
         (self.events)(self.forge.repo(), event);
     }
 

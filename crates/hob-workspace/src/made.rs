@@ -36,7 +36,7 @@ const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe", 
 /// The first bytes and the extensions of Windows programs: two letters alone prove nothing.
 const OF_WINDOWS: (&[u8], [&str; 2]) = (b"MZ", ["exe", "dll"]);
 
-/// Looks at untracked paths of a folder.
+/// Reviews at untracked paths of a folder.
 pub(super) struct Made<'a> {
     tree: &'a Path,
     index: &'a Index,

@@ -73,7 +73,7 @@ async fn main() {
         tokens: None,
         approved: Vec::new(),
         investigation: None,
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: Vec::new(),
     };
     let (progress, mut lines) = mpsc::channel(64);

@@ -2,7 +2,7 @@
 
 use hob_agent::{Proposal, Verdict};
 use hob_config::{AgentSettings, Impact, Speech};
-use hob_domain::HandOverTarget;
+use hob_domain::HandOffTarget;
 use serde_json::{Value, json};
 
 use super::{
@@ -63,8 +63,8 @@ async fn a_hand_off_is_a_question_with_the_state_of_the_work() {
 #[tokio::test]
 async fn a_hand_off_to_a_profile_is_typed_and_checked() {
     let mut bench = Bench::new(&[]);
-    let target = |name: &str| HandOverTarget { name: name.parse().unwrap(), description: format!("Knows {name}") };
-    bench.request.hand_over_to = vec![target("cloud"), target("security")];
+    let target = |name: &str| HandOffTarget { name: name.parse().unwrap(), description: format!("Knows {name}") };
+    bench.request.hand_off_to = vec![target("cloud"), target("security")];
     let give = |to: &str, left: &str| json!({ "to": to, "reason": "It is theirs.", "done": "the zone", "left": left });
     let hand_off = |arguments: Value| json!([{ "name": "hand_off", "arguments": arguments }]);
     let token = format!("ghp_{}", "a1B2".repeat(9));
@@ -74,7 +74,7 @@ async fn a_hand_off_to_a_profile_is_typed_and_checked() {
         { "expect": ["holds a GitHub token"], "calls": hand_off(give("cloud", "the load balancer")) },
     ]);
     let outcome = run(&bench, native(replies)).await.outcome;
-    let Outcome::HandOver(given) = outcome else { panic!("{outcome:?}") };
+    let Outcome::HandOff(given) = outcome else { panic!("{outcome:?}") };
     assert_eq!((given.to.as_str(), given.left.as_str()), ("cloud", "the load balancer"));
 }
 

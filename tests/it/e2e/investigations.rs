@@ -357,7 +357,7 @@ async fn whoever_is_chosen_after_a_report_works_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_hand_over_after_a_report_survives_any_lost_answer() {
+async fn a_hand_off_after_a_report_survives_any_lost_answer() {
     let (builder, _replies) = handing_on();
     let world = builder.set("limits.issues_per_hour", "1000").start().await;
     let door = Faulty::before(&world).await;

@@ -188,7 +188,7 @@ impl Shell {
                 | Action::MarkReady(_)
                 | Action::NoteChecks(_)
                 | Action::Rebuild
-                | Action::Obey(_),
+                | Action::CarryOut(_),
             ) => Next::Stuck,
             Decision::Wait(
                 WaitReason::InReview(_)

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, HouseLog, IssueNumber,
-    LabelFights, LabelNames, Nonce, PullNumber, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend,
+    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelFights,
+    LabelNames, Nonce, PullNumber, PullSettings, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend,
     State, Timestamp, WorkerId,
 };
 
@@ -155,7 +155,7 @@ impl Rec {
             label_fights: LabelFights::default(),
             report: None,
             handed_on: false,
-            house: HouseLog::default(),
+            pull_settings: PullSettings::default(),
             request: None,
             paused: None,
             round: 0,
@@ -188,7 +188,7 @@ impl Rec {
             proof: None,
             checklist: None,
             route: None,
-            chain: hob_domain::HandOverLog::default(),
+            chain: hob_domain::HandOffLog::default(),
             learned: hob_domain::Lessons::default(),
             remarks: hob_domain::Remarks::default(),
         }

@@ -166,7 +166,7 @@ fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &
     match finished.exit {
         Exit::Code(0) => said.unwrap_or_else(|| Outcome::done(closing_words(finished, request.purpose))),
         Exit::Code(code) => match said {
-            Some(Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOver(_)) | None => {
+            Some(Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOff(_)) | None => {
                 permanent(format!("`{name}` ended with exit code {code}{}", complaint(finished)))
             }
             Some(said @ (Outcome::Question { .. } | Outcome::ApprovalNeeded { .. } | Outcome::Failed { .. })) => said,

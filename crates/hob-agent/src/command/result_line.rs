@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{FailureClass, HandOver, Outcome, Spend};
+use hob_domain::{FailureClass, HandOff, Outcome, Spend};
 use serde::Deserialize;
 
 use crate::report::{clip, given_title};
@@ -26,7 +26,7 @@ pub(crate) struct ResultLine {
     pub(crate) reason: String,
     /// Its question to a person.
     pub(crate) question: String,
-    /// The profile to hand off to; only with the outcome `hand_over`, like the fields up to `evidence`.
+    /// The profile to hand off to; only with the outcome `hand_off`, like the fields up to `evidence`.
     pub(crate) to: String,
     /// The finished part of the work.
     pub(crate) done: String,
@@ -60,7 +60,7 @@ pub(crate) enum NamedOutcome {
     /// The model's quota is used up: that does not cost an attempt.
     Quota,
     /// Another profile continues.
-    HandOver,
+    HandOff,
     /// It failed.
     Failed,
 }
@@ -97,7 +97,7 @@ impl ResultLine {
                     reset_after: self.reset_after.map(|seconds| Duration::from_secs(seconds.into())),
                 },
             },
-            NamedOutcome::HandOver => Outcome::HandOver(Box::new(HandOver {
+            NamedOutcome::HandOff => Outcome::HandOff(Box::new(HandOff {
                 to: self.to.clone(),
                 reason: text(&self.reason, &self.summary, ""),
                 done: self.done.clone(),
@@ -146,17 +146,17 @@ mod tests {
 
     /// Row M3.
     #[test]
-    fn a_report_may_hand_over_to_another_profile() {
+    fn a_report_may_hand_off_to_another_profile() {
         let line =
-            r#"{"outcome":"hand_over","to":"cloud","reason":"It is theirs.","left":"the zone","evidence":["a.tf"]}"#;
-        let hand_over = HandOver {
+            r#"{"outcome":"hand_off","to":"cloud","reason":"It is theirs.","left":"the zone","evidence":["a.tf"]}"#;
+        let hand_off = HandOff {
             to: "cloud".to_owned(),
             reason: "It is theirs.".to_owned(),
             left: "the zone".to_owned(),
             evidence: vec!["a.tf".to_owned()],
-            ..HandOver::default()
+            ..HandOff::default()
         };
-        assert_eq!(ResultLine::read(line).unwrap().outcome(), Some(Outcome::HandOver(Box::new(hand_over))));
+        assert_eq!(ResultLine::read(line).unwrap().outcome(), Some(Outcome::HandOff(Box::new(hand_off))));
     }
 
     #[test]

@@ -224,8 +224,7 @@ impl AgentBackend for NativeAgent {
             Guard::new(&self.settings, request, context.approval.clone()).map_err(AgentError::misconfigured)?;
         let toolset = self.toolset(&confined, context).await?;
         let Opened { connected, tools, .. } = self.open_servers(request, context, &confined, limits.deadline).await;
-        let mut toolset =
-            toolset.with_servers(tools).for_purpose(request.purpose).handing_over_to(&request.hand_over_to);
+        let mut toolset = toolset.with_servers(tools).for_purpose(request.purpose).handing_off_to(&request.hand_off_to);
         let fetcher = self.open_fetcher(&toolset, &context.cancel).await?;
         if let Some(case) = &case {
             (toolset, guard) = (toolset.for_investigation(), guard.investigating(case.approve()));

@@ -91,7 +91,9 @@ impl Guard {
                 Impact::Low
             }
             Action::Case(action) => action.impact(),
-            Action::Plan(_) | Action::Ask(_) | Action::HandOff(_) | Action::PassOn(_) | Action::Done(_) => Impact::Low,
+            Action::Plan(_) | Action::Ask(_) | Action::ForPerson(_) | Action::PassOn(_) | Action::Done(_) => {
+                Impact::Low
+            }
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
             Action::Shell(shell) => impact(&CommandLine::parse(&shell.command)),
             Action::Program(run) => run.impact,
@@ -105,7 +107,7 @@ impl Guard {
             Action::Shell(shell) => Some(CommandLine::parse(&shell.command)),
             Action::Program(run) => Some(CommandLine::of_words(&run.words)),
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
-            Action::ReadEvidence(_) | Action::Case(_) | Action::HandOff(_) | Action::PassOn(_) => None,
+            Action::ReadEvidence(_) | Action::Case(_) | Action::ForPerson(_) | Action::PassOn(_) => None,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::Done(_) => None,
             Action::Mcp(_) | Action::Fetch(_) => None,
         };
@@ -149,7 +151,7 @@ impl Guard {
             | Action::ReadEvidence(_)
             | Action::Plan(_)
             | Action::Ask(_)
-            | Action::HandOff(_)
+            | Action::ForPerson(_)
             | Action::PassOn(_)
             | Action::Done(_) => self.ask,
         };
@@ -234,7 +236,7 @@ pub(super) mod tests {
             tokens: None,
             approved: approved.to_vec(),
             investigation: None,
-            hand_over_to: Vec::new(),
+            hand_off_to: Vec::new(),
             images: Vec::new(),
         }
     }

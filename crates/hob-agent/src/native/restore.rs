@@ -207,7 +207,7 @@ pub(super) fn is_own_end(outcome: &Outcome) -> bool {
         | Outcome::NothingToDo { .. }
         | Outcome::Question { .. }
         | Outcome::ApprovalNeeded { .. }
-        | Outcome::HandOver(_) => true,
+        | Outcome::HandOff(_) => true,
         Outcome::Failed { .. } => false,
     }
 }

@@ -30,7 +30,7 @@ impl SessionState {
     /// The state after a run that ended so.
     pub(super) fn after(outcome: &Outcome) -> Self {
         match outcome {
-            Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOver(_) => Self::Completed,
+            Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOff(_) => Self::Completed,
             Outcome::Question { .. }
             | Outcome::ApprovalNeeded { .. }
             | Outcome::Failed { failure: FailureClass::NeedsHuman | FailureClass::Misconfigured, .. } => Self::Blocked,

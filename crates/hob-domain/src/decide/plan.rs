@@ -52,7 +52,7 @@ pub enum Action {
     /// It has a state label but no ledger. If Hob set the label, the ledger was deleted and is rebuilt.
     Rebuild,
     /// Carry out a request to a worker that is gone.
-    Obey(Request),
+    CarryOut(Request),
     /// Close the ledger and clear the labels.
     Finish(Ending),
     /// Make the labels match the ledger.
@@ -205,7 +205,7 @@ impl Room {
             | Action::MarkReady(_)
             | Action::NoteChecks(_)
             | Action::Rebuild
-            | Action::Obey(_)
+            | Action::CarryOut(_)
             | Action::Finish(_)
             | Action::RepairLabels(_)
             | Action::GiveUpLabels(_)
@@ -245,7 +245,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
         return ended(issue, record);
     }
     if let Some(request) = &record.request {
-        return Decision::Act(Action::Obey(request.clone()));
+        return Decision::Act(Action::CarryOut(request.clone()));
     }
     let by_hand = record.state != State::Blocked && has_label(&issue.labels, &rules.labels.blocked);
     match record.state {
@@ -350,11 +350,11 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
             };
             let ready = || {
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.house.to_mark_ready(facts, &rules.review, record.renewed_at, now)
+                record.pull_settings.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
             let notes = || {
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.house.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
+                record.pull_settings.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
             };
             match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
@@ -849,7 +849,7 @@ mod tests {
     fn what_was_asked_of_a_worker_that_died_is_done_by_the_next() {
         let request = Request { control: Control::Pause, by: "ann".into(), at: at(1), reason: String::new() };
         let asked = Record { request: Some(request.clone()), ..record(State::InProgress) };
-        assert_eq!(decided(view(&["code"], Some(asked.clone()))), Decision::Act(Action::Obey(request)));
+        assert_eq!(decided(view(&["code"], Some(asked.clone()))), Decision::Act(Action::CarryOut(request)));
         assert_eq!(decided(view(&[], Some(asked))), Decision::Act(Action::Finish(Ending::Unlabeled)));
     }
 

@@ -5,7 +5,7 @@ use hob_text::count;
 
 use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
-    HandOverLog, HouseLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, Record, Recovery,
+    HandOffLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, PullSettings, Record, Recovery,
     Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
     Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing, issue::label_fights::names_of,
     no_verdict, unseen,
@@ -30,7 +30,7 @@ impl Transition {
                 start_agent(record, &agent, purpose, branch)
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
-            Self::HandOver(passed) => hand_over(record, *passed),
+            Self::HandOff(passed) => hand_off(record, *passed),
             Self::AddSpend(spend) => {
                 record.spend = record.spend + spend;
                 format!("an earlier attempt spent {spend}")
@@ -161,7 +161,7 @@ fn begin_anew(record: &mut Record) {
     (record.last_failure, record.blocked, record.proposed) = (None, None, None);
 }
 
-fn hand_over(record: &mut Record, passed: PassedOn) -> String {
+fn hand_off(record: &mut Record, passed: PassedOn) -> String {
     let sentence = passed.received.sentence();
     record.session = Some(passed.session.clone());
     record.handed_on |= record.report.is_some() && !passed.received.switched;
@@ -433,13 +433,13 @@ fn asked_for_again(old: &Record) -> Record {
         route: None,
         report: None,
         handed_on: false,
-        chain: HandOverLog::default(),
+        chain: HandOffLog::default(),
         learned: Lessons::default(),
         remarks: Remarks::default(),
         accepted: None,
         stalled: None,
         outage: None,
-        house: HouseLog::default(),
+        pull_settings: PullSettings::default(),
         paused: None,
         request: None,
         ..old.clone()

@@ -22,7 +22,7 @@
 use std::time::Duration;
 
 use crate::{
-    CommandLog, Generation, HandOverLog, Holder, HouseLog, IssueNumber, LabelFights, Lessons, Nonce, PlanLog,
+    CommandLog, Generation, HandOffLog, Holder, IssueNumber, LabelFights, Lessons, Nonce, PlanLog, PullSettings,
     RECORD_VERSION, Record, Remarks, ReviewLog, Spend, State, Timestamp, WorkerId,
 };
 
@@ -150,7 +150,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         accepted: None,
         stalled: None,
         outage: None,
-        house: HouseLog::default(),
+        pull_settings: PullSettings::default(),
         request: None,
         paused: None,
         pull_request: None,
@@ -165,7 +165,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         route: None,
         report: None,
         handed_on: false,
-        chain: HandOverLog::default(),
+        chain: HandOffLog::default(),
         learned: Lessons::default(),
         remarks: Remarks::default(),
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ActionMark, BlockKind, Blocked, CheckTally, Checklist, CommandLog, CommentId, Entered, EventId, Generation,
-    HandOverLog, HouseLog, IssueNumber, LabelFights, Lessons, Login, Nonce, Outage, PlanLog, Proof, Proposed,
-    PullNumber, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    HandOffLog, IssueNumber, LabelFights, Lessons, Login, Nonce, Outage, PlanLog, Proof, Proposed, PullNumber,
+    PullSettings, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, WorkerId,
 };
 
 /// Actions that the ledger remembers as approved; the oldest is dropped first.
@@ -167,9 +167,9 @@ pub struct Record {
     /// What happened on the pull request, and which of it is handled.
     #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
     pub review: ReviewLog,
-    /// What Hob remembers of the repository's house rules.
-    #[serde(default, skip_serializing_if = "HouseLog::is_empty")]
-    pub house: HouseLog,
+    /// What Hob remembers of the repository's rules for pull requests.
+    #[serde(default, rename = "house", skip_serializing_if = "PullSettings::is_empty")]
+    pub pull_settings: PullSettings,
     /// No attempt begins before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Timestamp>,
@@ -265,8 +265,8 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub handed_on: bool,
     /// The hand-offs between profiles.
-    #[serde(default, skip_serializing_if = "HandOverLog::is_empty")]
-    pub chain: HandOverLog,
+    #[serde(default, skip_serializing_if = "HandOffLog::is_empty")]
+    pub chain: HandOffLog,
     /// What its published work showed of the repository; kept until the work is merged.
     #[serde(default, skip_serializing_if = "Lessons::is_empty")]
     pub learned: Lessons,

@@ -10,7 +10,7 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, HandOverLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
+    Entered, EventAnswer, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
     Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId,
     RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
@@ -54,7 +54,7 @@ pub enum Transition {
     /// A run ended, and what it spent is written.
     RecordSpend(Spend),
     /// One profile hands the work off to another.
-    HandOver(Box<PassedOn>),
+    HandOff(Box<PassedOn>),
     /// Adds what an earlier attempt spent and could not record at the time.
     AddSpend(Spend),
     /// The pull request is open.
@@ -298,22 +298,22 @@ impl Record {
             Note::Failure(mark) => self.stalled = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
-            Note::Base(base) => self.house.base = Some(base),
+            Note::Base(base) => self.pull_settings.base = Some(base),
             Note::Routed(route) => {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
                 let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
                 // If the router switches profiles, the chain continues.
                 if is_another && !self.handed_on && route.by != ChosenBy::Router {
-                    self.chain = HandOverLog::default();
+                    self.chain = HandOffLog::default();
                 }
                 self.route = Some(route);
             }
             Note::Reported(comment) => self.report = Some(comment),
             Note::Learned(lessons) => self.learned = lessons,
             Note::Remarked(remarks) => self.remarks = remarks,
-            Note::Introduced(introduced) => self.house.introduced = Some(introduced),
-            Note::OpenedDraft(pull) => self.house.opened_draft(pull),
-            Note::MarkedReady(pull) => self.house.draft = Some(DraftLog { pull, ready: true }),
+            Note::Introduced(introduced) => self.pull_settings.introduced = Some(introduced),
+            Note::OpenedDraft(pull) => self.pull_settings.opened_draft(pull),
+            Note::MarkedReady(pull) => self.pull_settings.draft = Some(DraftLog { pull, ready: true }),
             Note::Outage(outage) => self.outage = Some(outage),
             Note::Pushed => self.pushed = true,
             Note::Checklist(checklist) => self.checklist = Some(checklist),
@@ -364,7 +364,7 @@ impl Transition {
             Self::RefusalShown => "refusal shown",
             Self::StartAgent { .. } => "start agent",
             Self::RecordSpend(_) => "record spend",
-            Self::HandOver(_) => "hand off",
+            Self::HandOff(_) => "hand off",
             Self::AddSpend(_) => "add spend",
             Self::Publish { .. } => "publish",
             Self::Block(_) => "block",
@@ -412,8 +412,8 @@ impl Transition {
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
             Self::RecordSpend(_) => working.then_some(state),
             // Hob may only switch profiles before any agent works.
-            Self::HandOver(passed) if passed.received.switched => (state == Assigned).then_some(state),
-            Self::HandOver(_) => (state == InProgress && !record.chain.is_full()).then_some(state),
+            Self::HandOff(passed) if passed.received.switched => (state == Assigned).then_some(state),
+            Self::HandOff(_) => (state == InProgress && !record.chain.is_full()).then_some(state),
             Self::Publish { .. } => (state == InProgress).then_some(InReview),
             Self::Block(_) => working.then_some(Blocked),
             Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
@@ -454,7 +454,7 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Control, EventId, HandOver, Lesson, Nonce, Received, Remark,
+        Control, EventId, HandOff, Lesson, Nonce, Received, Remark,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -488,8 +488,8 @@ mod tests {
     }
 
     fn passed_on(from: &str, to: &str) -> PassedOn {
-        let hand_over = HandOver { reason: "needs\na cloud".to_owned(), ..HandOver::default() };
-        let received = Received { from: from.parse().unwrap(), to: to.parse().unwrap(), hand_over, switched: false };
+        let hand_off = HandOff { reason: "needs\na cloud".to_owned(), ..HandOff::default() };
+        let received = Received { from: from.parse().unwrap(), to: to.parse().unwrap(), hand_off, switched: false };
         let (head, session) = (Sha("h".to_owned()), RunId("s2".to_owned()));
         PassedOn { received, percent: Some(80), spend: Spend::default(), head, session }
     }
@@ -539,8 +539,8 @@ mod tests {
                 to(&[Assigned], InProgress),
             ),
             (Transition::RecordSpend(Spend::default()), same(&working)),
-            (Transition::HandOver(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
-            (Transition::HandOver(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
+            (Transition::HandOff(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
+            (Transition::HandOff(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
             (Transition::AddSpend(Spend::default()), same(&State::ALL)),
             (
                 Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None },
@@ -875,18 +875,18 @@ mod tests {
 
     /// Rows M3, M9: the ledger lists each hand-off, and takes no more than a chain may have.
     #[test]
-    fn a_hand_over_is_told_and_a_full_chain_takes_none() {
+    fn a_hand_off_is_told_and_a_full_chain_takes_none() {
         let mut record = record_at(State::InProgress);
         record.spend.usd_micros = 7;
         for _ in 0..crate::CHAIN_MAX {
             let (next, sentence) =
-                apply(&record, Transition::HandOver(Box::new(passed_on("dns", "cloud"))), now()).unwrap();
+                apply(&record, Transition::HandOff(Box::new(passed_on("dns", "cloud"))), now()).unwrap();
             assert_eq!(sentence, "`dns` handed off to `cloud`: needs a cloud");
             record = next;
         }
         assert_eq!(record.session, Some(RunId("s2".to_owned())));
         assert_eq!(record.chain.billed().map(|bill| bill.usd_micros), Some(7));
-        assert!(apply(&record, Transition::HandOver(Box::new(passed_on("cloud", "dns"))), now()).is_err());
+        assert!(apply(&record, Transition::HandOff(Box::new(passed_on("cloud", "dns"))), now()).is_err());
         let message = record.to_message("a sentence").unwrap();
         assert_eq!(Record::from_message(&message).unwrap().1, record);
         let blocked = apply(&record, Transition::Block(crate::BlockReason::WorkerDied), now()).unwrap().0;
@@ -905,14 +905,14 @@ mod tests {
     #[test]
     fn a_switch_is_told_and_stands_in_the_chain() {
         let mut record =
-            apply(&record_at(State::InProgress), Transition::HandOver(Box::new(passed_on("a", "b"))), now());
+            apply(&record_at(State::InProgress), Transition::HandOff(Box::new(passed_on("a", "b"))), now());
         let (record, _) = record.as_mut().unwrap();
         let route =
             |profile: &str| RouteChoice { profile: profile.parse().ok(), ..RouteChoice::of_agent(ChosenBy::Router) };
         record.note(Note::Routed(route("a")));
         record.note(Note::Routed(route("c")));
         record.state = State::Assigned;
-        let (next, sentence) = apply(record, Transition::HandOver(Box::new(switched("b", "c"))), now()).unwrap();
+        let (next, sentence) = apply(record, Transition::HandOff(Box::new(switched("b", "c"))), now()).unwrap();
         assert_eq!(sentence, "switched from `b` to `c`: needs a cloud");
         let links: Vec<_> = next.chain.links().iter().map(|link| (link.from.as_str(), link.switched)).collect();
         assert_eq!((links, next.chain.chain().len(), next.handed_on), (vec![("a", false), ("b", true)], 0, false));

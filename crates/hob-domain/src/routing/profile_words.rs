@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_profile_stands_for_the_words_of_the_topics_it_names() {
-        let file = "---\nname: dora\ndescription: Looks after our databases.\n---\nBe careful.\n";
+        let file = "---\nname: dora\ndescription: Reviews after our databases.\n---\nBe careful.\n";
         let profile = crate::profile::parse("dora.md", file.as_bytes()).profile.unwrap();
         let terms = profile_words(&Candidate::from(&profile));
         assert!(terms["postgr"] > 1.0 && terms[&pair("foreign", "key")] > 1.0, "{terms:?}");

@@ -114,7 +114,7 @@ fn a_message_about_something_else_switches() {
 #[test]
 fn labels_errors_and_paths_count() {
     let hob = "hob:\n  match:\n    labels: [Widgets]\n    errors: ['E_FROB_\\d+']\n    paths: ['frob/**']\n";
-    let router = Router::new(&[candidate("fay", "Looks after it", hob), candidate("dora", "Databases", "")]);
+    let router = Router::new(&[candidate("fay", "Reviews after it", hob), candidate("dora", "Databases", "")]);
     let label = ["area: widgets".to_owned()];
     for (issue, reason) in [
         (RoutedText { title: "Strange", body: "", labels: &label }, "the label `area: widgets`"),

@@ -128,7 +128,7 @@ fn request(
     let Specialist { profile, limits, .. } = &active.specialist;
     // A person reads a plan or a report first; after an investigation the work may begin.
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
-    let hand_over_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
+    let hand_off_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
     let (left_out, unfit) = (job.checkout.left_out(), job.unfit().map(|unfit| unfit.to_string()));
     let parts = BriefParts {
         repo: worker.forge.repo(),
@@ -137,7 +137,7 @@ fn request(
         body: &issue.body,
         profile: profile.as_ref().map(|profile| (&profile.name, profile.instructions.as_str())),
         received: record.chain.received(),
-        hand_over_to: &hand_over_to,
+        hand_off_to: &hand_off_to,
         comments: &job.comments,
         answer: record.answer.as_ref(),
         plan: plan_brief(job, &record),
@@ -179,7 +179,7 @@ fn request(
         tokens,
         approved: record.approved.clone(),
         investigation: job.case.clone(),
-        hand_over_to,
+        hand_off_to,
         images: job.images.clone(),
     }
 }

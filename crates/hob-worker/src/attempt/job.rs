@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    attempt::{active_profile::ActiveProfiles, looks::Looks},
+    attempt::{active_profile::ActiveProfiles, reviews::Reviews},
     held_issue::HeldIssue,
 };
 
@@ -53,7 +53,7 @@ pub(super) struct Job<'a> {
     /// Facts about the repository from this attempt.
     pub(super) lessons: Mutex<Lessons>,
     /// The reviewer's findings on its work so far.
-    pub(super) looks: Mutex<Looks>,
+    pub(super) reviews: Mutex<Reviews>,
     /// Why the agent's work could not be committed, in the words of the report.
     pub(super) unfit: Mutex<Option<UnfitWork>>,
     /// The branch's tip on the server, as far as this attempt knows.
@@ -87,11 +87,11 @@ impl Job<'_> {
 
     /// The reviewer's findings that the author has to address.
     pub(super) fn findings(&self) -> Vec<Finding> {
-        self.with_looks(|looks| looks.for_author())
+        self.with_reviews(|reviews| reviews.for_author())
     }
 
-    pub(super) fn with_looks<T>(&self, of: impl FnOnce(&mut Looks) -> T) -> T {
-        of(&mut self.looks.lock())
+    pub(super) fn with_reviews<T>(&self, of: impl FnOnce(&mut Reviews) -> T) -> T {
+        of(&mut self.reviews.lock())
     }
 
     /// Whether work in the folder is in no commit and was not made by tools.

@@ -81,7 +81,7 @@ pub(super) async fn prepare<'a>(
     let active = ActiveProfiles::new(first);
     let pushed = Mutex::new(checkout.pushed().cloned());
     let limits = AttemptLimits { began: lease.record().spend, ..limits };
-    let (base_checks, looks, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
+    let (base_checks, reviews, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
     let (memory, lessons) = (memory(worker, issue.number, &rules, purpose), Mutex::default());
     Ok(Job {
         held,
@@ -103,7 +103,7 @@ pub(super) async fn prepare<'a>(
         base_checks,
         memory,
         lessons,
-        looks,
+        reviews,
         unfit,
         pushed,
     })

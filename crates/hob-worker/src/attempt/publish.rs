@@ -7,7 +7,7 @@ use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, dollars, run_unaske
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::count;
-use hob_words::{MovedBase, PullReport, PullTemplate, SecondLook, TEMPLATE_MAX, pull_body};
+use hob_words::{MovedBase, PullReport, PullTemplate, ReviewerReport, TEMPLATE_MAX, pull_body};
 use hob_workspace::pull_template;
 
 use crate::{
@@ -59,7 +59,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     push(worker, job, &proven.head).await?;
     let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
-    let look = job.with_looks(|looks| looks.look.clone());
+    let look = job.with_reviews(|reviews| reviews.report.clone());
     let draft = draft(worker, job, proven, (moved.as_ref(), look.as_ref(), template));
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
     // A change to files that run automatically stays a draft, even with green checks.
@@ -95,7 +95,7 @@ fn draft(
     worker: &Worker,
     job: &Job<'_>,
     proven: &Proven,
-    (moved, second_look, template): (Option<&MovedBase>, Option<&SecondLook>, Option<PullTemplate<'_>>),
+    (moved, reviewer, template): (Option<&MovedBase>, Option<&ReviewerReport>, Option<PullTemplate<'_>>),
 ) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
@@ -118,7 +118,7 @@ fn draft(
         evidence: &proven.evidence,
         conflicts: job.checkout.conflicts(),
         moved,
-        second_look,
+        reviewer,
         diff: &proven.diff,
         left_out: &job.checkout.left_out(),
         limits: &limits,

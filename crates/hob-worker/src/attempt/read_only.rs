@@ -6,12 +6,15 @@ use hob_workspace::WorkspaceError;
 
 use crate::{
     WorkError, Worker,
-    attempt::{agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, left::left, rounds::failed},
+    attempt::{
+        agent_run::run_agent, branch::commit, end::AttemptEnd, job::Job, remaining_allowance::remaining_allowance,
+        rounds::failed,
+    },
 };
 
 /// Has the agent read; returns its final text, or how the attempt ends instead.
 pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
-    let allowance = match left(worker, job) {
+    let allowance = match remaining_allowance(worker, job) {
         Ok(allowance) => allowance,
         Err(reason) => return Ok(Err(AttemptEnd::Blocked(reason))),
     };
@@ -22,7 +25,7 @@ pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<Result<S
         Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
         Outcome::Question { question } => BlockReason::Question { question },
         // There is no work yet that another profile could continue, so a person is asked.
-        Outcome::HandOver(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
+        Outcome::HandOff(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
         Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
         Outcome::Failed { reason, failure } => return Ok(Err(Box::pin(failed(worker, job, reason, failure)).await?)),
     })))

@@ -18,7 +18,7 @@ use hob_words::{report_comment, report_mark, report_of};
 
 use crate::{
     WorkError, Worker,
-    attempt::{end::AttemptEnd, hand_over::hand_on, job::Job, read_only::read_only},
+    attempt::{end::AttemptEnd, hand_off::hand_on, job::Job, read_only::read_only},
     held_issue::HeldIssue,
 };
 

@@ -13,13 +13,13 @@ use crate::{
         agent_run::run_agent,
         branch::{commit, is_reviewed, keep, keep_soon},
         end::AttemptEnd,
-        hand_over::{Passed, hand_over, out_of_time},
+        hand_off::{Passed, hand_off, out_of_time},
         job::Job,
-        left::left,
         outage::{Service, Wanted, postpone},
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
-        second_look::publish_reviewed,
+        remaining_allowance::remaining_allowance,
+        reviewer::publish_reviewed,
     },
 };
 
@@ -179,13 +179,13 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptE
 async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
     // As often as the ledger lets a chain of hand-offs get longer.
     let change = loop {
-        let allowance = match left(worker, job) {
+        let allowance = match remaining_allowance(worker, job) {
             Ok(allowance) => allowance,
             Err(reason) => return Ok(Round::Blocked(reason)),
         };
         let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
         match report.outcome {
-            Outcome::HandOver(given) => match Box::pin(hand_over(worker, job, *given)).await? {
+            Outcome::HandOff(given) => match Box::pin(hand_off(worker, job, *given)).await? {
                 Passed::On => {}
                 Passed::Ended(done) => break ChangeText::untitled(done),
                 Passed::Blocked(reason) => return Ok(Round::Blocked(reason)),

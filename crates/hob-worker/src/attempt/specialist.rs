@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Brings, Catalog, CatalogEntry, Cause, Choice, ChosenBy, Deliverable, FailureClass, HandOverTarget, IssueNumber,
+    Brings, Catalog, CatalogEntry, Cause, Choice, ChosenBy, Deliverable, FailureClass, HandOffTarget, IssueNumber,
     ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Record, RouterInput, Sha, Unusable, Works,
     investigation::CaseTemplate, model_question, routing_is_off, who_works,
 };
@@ -115,7 +115,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     }
     // Counted as it turned out: if the profile cannot work, nothing was switched.
     match choice.cause {
-        Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOver => {
+        Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff => {
             if let Some(met) = &held.lease.record().route {
                 decided(met, record.route.as_ref());
             }
@@ -133,14 +133,14 @@ fn report_degraded(worker: &Worker, issue: IssueNumber, choice: &Choice) {
             degraded(Degraded::RoutingOff);
             routing_is_off(until)
         }
-        (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOver, Some(missed)) => {
+        (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff, Some(missed)) => {
             for name in &missed.names {
                 load_failed(name.as_ref().map(ProfileName::as_str), LoadFault::Damaged);
             }
             degraded(Degraded::Profile);
             missed.warning.clone()
         }
-        (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOver, None) => return,
+        (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff, None) => return,
     };
     tracing::warn!(issue = issue.0, "{says}");
     worker.progress(issue, &says);
@@ -269,11 +269,11 @@ async fn missing(worker: &Worker, rules: &RepositorySettings, catalog: &Catalog,
 }
 
 /// The profiles that `profile` can currently hand off to.
-pub(super) fn targets(catalog: &Catalog, profile: &Profile) -> Vec<HandOverTarget> {
+pub(super) fn targets(catalog: &Catalog, profile: &Profile) -> Vec<HandOffTarget> {
     let there = profile.hand_off_to.iter().filter(|name| **name != profile.name).filter_map(|name| catalog.get(name));
     there
         .filter(|(target, _)| target.deliverable == Deliverable::Change)
-        .map(|(target, _)| HandOverTarget { name: target.name.clone(), description: target.description.clone() })
+        .map(|(target, _)| HandOffTarget { name: target.name.clone(), description: target.description.clone() })
         .collect()
 }
 

@@ -2,7 +2,7 @@
 //! findings.
 
 use hob_domain::{
-    Answer, ChosenBy, HandOver, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition,
+    Answer, ChosenBy, HandOff, Outcome, PassedOn, ProfileName, Received, Record, RouteChoice, Sha, Transition,
 };
 use hob_text::clip;
 
@@ -24,28 +24,28 @@ pub(super) async fn switch(
     let (record, issue) = (held.lease.record(), held.issue.number);
     let Some(session) = record.session.clone() else { return Ok(()) };
     let last = worker.children.executor.last_outcome(&session, from.as_str(), worker.forge.repo(), issue).await;
-    let whole = HandOver {
+    let whole = HandOff {
         to: to.to_string(),
         reason: why(choice),
         done: found(&record, last),
         left: "What was said last.".to_owned(),
         // The result of an investigation is for every later profile.
-        context: record.chain.received().map_or_else(String::new, |of| clip(&of.hand_over.context, RECEIVED_MAX)),
+        context: record.chain.received().map_or_else(String::new, |of| clip(&of.hand_off.context, RECEIVED_MAX)),
         evidence: Vec::new(),
     };
     let secrets = worker.forge.connection().secrets().redaction();
     // Text with a secret is not passed on.
-    let hand_over = match whole.check(Some(&from), std::slice::from_ref(&to), &secrets) {
+    let hand_off = match whole.check(Some(&from), std::slice::from_ref(&to), &secrets) {
         Ok(_) => whole,
         Err(_refused) => {
             let reason = "another one was chosen".to_owned();
-            HandOver { done: String::new(), context: String::new(), reason, ..whole }
+            HandOff { done: String::new(), context: String::new(), reason, ..whole }
         }
     };
     let links = record.chain.links().iter();
     let spend = links.fold(record.spend, |left, link| left.since(link.spend));
     let passed = PassedOn {
-        received: Received { from: from.clone(), to: to.clone(), hand_over, switched: true },
+        received: Received { from: from.clone(), to: to.clone(), hand_off, switched: true },
         percent: Some(choice.percent),
         spend,
         head: record.head_sha.clone().unwrap_or_else(|| base.clone()),
@@ -53,7 +53,7 @@ pub(super) async fn switch(
     };
     tracing::info!(issue = issue.0, %from, %to, "switched from `{from}` to `{to}`");
     worker.progress(issue, &format!("switched from `{from}` to `{to}`"));
-    worker.forge.ledger().transition(&held.lease, Transition::HandOver(Box::new(passed))).await?;
+    worker.forge.ledger().transition(&held.lease, Transition::HandOff(Box::new(passed))).await?;
     Ok(())
 }
 
@@ -74,7 +74,7 @@ fn found(record: &Record, last: Option<Outcome>) -> String {
         Some(Outcome::NothingToDo { reason }) => format!("It found that nothing has to change: {reason}"),
         Some(Outcome::Question { question }) => format!("It asked: {question}"),
         Some(Outcome::Failed { reason, .. }) => format!("Its last run failed: {reason}"),
-        Some(Outcome::HandOver(given)) => given.done,
+        Some(Outcome::HandOff(given)) => given.done,
         Some(Outcome::ApprovalNeeded { .. }) | None => of_ledger(record),
     };
     clip(&said, FOUND_MAX)
@@ -83,7 +83,7 @@ fn found(record: &Record, last: Option<Outcome>) -> String {
 fn of_ledger(record: &Record) -> String {
     let question = record.answer.as_ref().and_then(|Answer { question, .. }| question.as_ref());
     let parts = [
-        record.chain.received().map(|received| received.hand_over.done.clone()).filter(|done| !done.is_empty()),
+        record.chain.received().map(|received| received.hand_off.done.clone()).filter(|done| !done.is_empty()),
         question.map(|question| format!("It asked: {question}")),
         record.last_failure.as_ref().map(|failure| format!("Its last attempt failed: {failure}")),
         record.pull_request.map(|pull| format!("Its work is the pull request {pull}.")),

@@ -101,7 +101,7 @@ async fn act(
         },
         Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
-        Action::Obey(request) => Box::pin(carry_out(worker, observed, request, base)).await,
+        Action::CarryOut(request) => Box::pin(carry_out(worker, observed, request, base)).await,
         Action::Rebuild => match find_traces(worker, &observed).await? {
             Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,
             None => {

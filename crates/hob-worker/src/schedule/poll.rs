@@ -190,7 +190,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
                 | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::SeekCommand
-                | Action::Obey(_)
+                | Action::CarryOut(_)
                 | Action::Finish(_)
                 | Action::RepairLabels(_)
                 | Action::GiveUpLabels(_)

@@ -47,7 +47,7 @@ use crate::{
 
 /// Polls under way at once. GitHub asks for serial requests; one slow repository should not hold up the rest.
 const POLLS: usize = 3;
-/// Looks at blocked issues under way at once.
+/// Reviews at blocked issues under way at once.
 const LOOKS: usize = 3;
 
 /// Whether repositories are polled again.

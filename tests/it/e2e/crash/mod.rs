@@ -301,7 +301,7 @@ deaths! {
     a_worker_may_die_anywhere_over_commands_at_work: crash(CommandedAtWork),
     a_worker_may_die_anywhere_in_a_pause: crash(Paused),
     a_worker_may_die_anywhere_over_the_rules_of_a_house: crash(House),
-    a_worker_may_die_anywhere_over_a_hand_over: crash(HandedOver),
+    a_worker_may_die_anywhere_over_a_hand_off: crash(HandedOver),
     a_worker_may_die_anywhere_over_a_list_of_issues: crash(Split),
     a_second_worker_may_die_over_what_the_first_left: crash_twice(Happy),
     a_second_worker_may_die_over_a_refusal: crash_twice(Refused),

@@ -64,11 +64,11 @@ const MOODS: [Mood; 6] =
 const LATE: Duration = Duration::from_millis(40);
 
 /// A world in which one profile does half of the work, and another one the rest.
-fn handing_over() -> Builder {
+fn handing_off() -> Builder {
     let profile = |name: &str, to: &str| {
         format!("---\nname: {name}\nhob: {{ backend: {name}-agent, hand_off_to: [{to}] }}\n---\nDo your part.\n")
     };
-    let given = r#"echo '{"outcome":"hand_over","to":"second","reason":"theirs","left":"the rest","input_tokens":10}'"#;
+    let given = r#"echo '{"outcome":"hand_off","to":"second","reason":"theirs","left":"the rest","input_tokens":10}'"#;
     World::with_agent("exit 9")
         .script("first-agent", &format!("echo half > half.txt; {given}"))
         .script("second-agent", &format!("test -f half.txt && echo done > done.txt; {DONE}"))
@@ -142,7 +142,7 @@ impl Scenario {
                     .file("half.txt", "nothing")
                     .check("test -f done.txt || grep nothing half.txt")
             }
-            Self::HandedOver => handing_over(),
+            Self::HandedOver => handing_off(),
             Self::Split => splitting(),
             Self::Planned => {
                 let plan = r#"printf '%s\n' '{"outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt","input_tokens":10}'"#;

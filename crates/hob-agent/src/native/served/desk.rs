@@ -61,7 +61,7 @@ impl Rules {
     ) -> Result<Self, AgentError> {
         let toolset = Toolset::new(&LOOKS.map(str::to_owned), &BTreeMap::new(), &BTreeMap::new());
         let toolset = toolset.map_err(AgentError::misconfigured)?;
-        let toolset = toolset.for_purpose(request.purpose).handing_over_to(&request.hand_over_to).for_investigation();
+        let toolset = toolset.for_purpose(request.purpose).handing_off_to(&request.hand_off_to).for_investigation();
         let guard = Guard::new(settings, request, context.approval.clone()).map_err(AgentError::misconfigured)?;
         Ok(Self { toolset, guard: guard.investigating(case.approve()) })
     }

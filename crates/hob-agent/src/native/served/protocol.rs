@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn tools() -> [Tool; 1] {
-        [Tool { name: "look".into(), description: "Looks.".into(), schema: json!({ "type": "object" }) }]
+        [Tool { name: "look".into(), description: "Reviews.".into(), schema: json!({ "type": "object" }) }]
     }
 
     fn said(message: &Value) -> Message {

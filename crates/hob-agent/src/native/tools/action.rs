@@ -15,7 +15,7 @@ pub(in crate::native) enum Action {
     Read(read::Read),
     /// Shows names.
     List(list::List),
-    /// Looks for text.
+    /// Reviews for text.
     Search(search::Search),
     /// Shows a page.
     Fetch(fetch::Fetch),
@@ -40,7 +40,7 @@ pub(in crate::native) enum Action {
     /// Ends the run with a question.
     Ask(finish::Ask),
     /// Ends the run with the state of the work.
-    HandOff(finish::HandOff),
+    ForPerson(finish::ForPerson),
     /// Ends the run for another profile to go on.
     PassOn(finish::PassOn),
     /// Ends the run.
@@ -76,8 +76,8 @@ impl Action {
             Self::Case(action) => return format!("{} {}", action.name(), first_line(&action.object(), 100)),
             Self::Plan(plan) => return format!("plan {}", plan.line()),
             Self::Ask(ask) => ("ask", ask.question.as_str()),
-            Self::HandOff(hand_off) => ("hand_off", hand_off.needed.as_str()),
-            Self::PassOn(pass_on) => return format!("hand_off to {}", first_line(&pass_on.hand_over.to, 60)),
+            Self::ForPerson(hand_off) => ("hand_off", hand_off.needed.as_str()),
+            Self::PassOn(pass_on) => return format!("hand_off to {}", first_line(&pass_on.hand_off.to, 60)),
             Self::Done(done) => ("done", done.summary.as_str()),
         };
         format!("{tool} {}", first_line(what, 100))
@@ -97,7 +97,7 @@ impl Action {
             Self::Case(action) => action.exact(),
             Self::Fetch(fetch) => fetch.url.clone(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::ReadEvidence(_) | Self::Plan(_) => self.line(),
-            Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => self.line(),
+            Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => self.line(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Action {
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) => true,
             Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => true,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::ReadEvidence(_) | Self::Case(_) => false,
-            Self::Plan(_) | Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => false,
+            Self::Plan(_) | Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => false,
         }
     }
 
@@ -128,7 +128,7 @@ impl Action {
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
             Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
             Self::Case(_) | Self::Plan(_) | Self::Ask(_) => Effect::Speaks,
-            Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Effect::Speaks,
+            Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => Effect::Speaks,
         }
     }
 
@@ -141,7 +141,7 @@ impl Action {
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) => Vec::new(),
             Self::Shell(_) | Self::Program(_) => Vec::new(),
             Self::ReadEvidence(_) | Self::Case(_) | Self::Mcp(_) | Self::Plan(_) => Vec::new(),
-            Self::Ask(_) | Self::HandOff(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
+            Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> 
         }),
         Action::Plan(plan) => plan.check().map(Answer::Text),
         Action::Ask(ask) => ask.end().map(Answer::End),
-        Action::HandOff(hand_off) => hand_off.end().map(Answer::End),
+        Action::ForPerson(hand_off) => hand_off.end().map(Answer::End),
         Action::PassOn(pass_on) => pass_on.end().map(Answer::End),
         Action::Done(done) => done.end().map(Answer::End),
     }

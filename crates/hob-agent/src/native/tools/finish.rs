@@ -1,6 +1,6 @@
 //! `ask`, `hand_off` and `done`: how a model ends its run.
 
-use hob_domain::{FailureClass, HandOver, HandOverTarget, Outcome, ProfileName};
+use hob_domain::{FailureClass, HandOff, HandOffTarget, Outcome, ProfileName};
 use hob_text::Redaction;
 use serde::Deserialize;
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(super) fn ask_tool() -> Tool {
 }
 
 /// The tool `hand_off` as the model sees it.
-pub(super) fn hand_off_tool() -> Tool {
+pub(super) fn for_person_tool() -> Tool {
     Tool {
         name: "hand_off".into(),
         description: "Ends the run unfinished: what a person has to give or decide. Changes are kept.".into(),
@@ -45,7 +45,7 @@ pub(super) fn hand_off_tool() -> Tool {
 }
 
 /// The tool `hand_off`, if there are profiles to hand off to.
-pub(super) fn hand_over_tool(targets: &[HandOverTarget]) -> Tool {
+pub(super) fn hand_off_tool(targets: &[HandOffTarget]) -> Tool {
     let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
     let list: String = targets.iter().map(|target| format!("\n- {}: {}", target.name, target.description)).collect();
     let text = |what: &str| json!({ "type": "string", "description": what });
@@ -103,7 +103,7 @@ pub(in crate::native) struct Ask {
 /// The arguments of `hand_off`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::native) struct HandOff {
+pub(in crate::native) struct ForPerson {
     /// The input or decision that is needed from a person.
     pub(super) needed: String,
     /// The finished part of the work.
@@ -118,7 +118,7 @@ pub(in crate::native) struct HandOff {
 #[derive(Debug)]
 pub(in crate::native) struct PassOn {
     /// The hand-off.
-    pub(super) hand_over: HandOver,
+    pub(super) hand_off: HandOff,
     /// The profiles that may get it.
     pub(super) targets: Vec<ProfileName>,
 }
@@ -127,8 +127,8 @@ impl PassOn {
     /// The outcome. The model gets the worker's objections while it can still fix them.
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
         // A run does not know Hob's secrets: the worker looks for those.
-        match self.hand_over.check(None, &self.targets, &Redaction::default()) {
-            Ok(_) => Ok(Outcome::HandOver(Box::new(self.hand_over))),
+        match self.hand_off.check(None, &self.targets, &Redaction::default()) {
+            Ok(_) => Ok(Outcome::HandOff(Box::new(self.hand_off))),
             Err(refused) => Err(ToolError::Refused(refused.to_string())),
         }
     }
@@ -158,7 +158,7 @@ impl Ask {
     }
 }
 
-impl HandOff {
+impl ForPerson {
     /// The outcome: a question with the state of the work.
     pub(super) fn end(self) -> Result<Outcome, ToolError> {
         let mut question = text("needed", &self.needed)?;

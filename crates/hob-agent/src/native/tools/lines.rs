@@ -44,7 +44,7 @@ pub(super) enum Unclear {
 }
 
 impl Places {
-    /// Looks for `wanted` among `lines`, at and after `from`.
+    /// Reviews for `wanted` among `lines`, at and after `from`.
     pub(super) fn of(lines: &[&str], from: usize, wanted: &[&str]) -> Self {
         let Some(last) = lines.len().checked_sub(wanted.len()).filter(|_| !wanted.is_empty()) else {
             return Self { at: Vec::new(), indent: Indent::Same, is_exact: true };

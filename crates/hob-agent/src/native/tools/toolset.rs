@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use hob_config::{AgentSettings, Impact, ToolSettings};
-use hob_domain::{HandOverTarget, ProfileName, RunPurpose};
+use hob_domain::{HandOffTarget, ProfileName, RunPurpose};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -47,7 +47,7 @@ pub(in crate::native) struct UnknownTool {
 /// All tools that are built in, in the order the model sees them.
 fn built_in() -> Vec<Tool> {
     let files = [read::tool(), list::tool(), search::tool(), edit::tool(), write::tool(), patch::tool()];
-    let ends = [shell::tool(), plan::tool(), finish::ask_tool(), finish::hand_off_tool(), finish::done_tool()];
+    let ends = [shell::tool(), plan::tool(), finish::ask_tool(), finish::for_person_tool(), finish::done_tool()];
     files.into_iter().chain(ends).collect()
 }
 
@@ -155,7 +155,7 @@ impl Toolset {
         };
         let mut shown: Vec<Tool> = self.shown.iter().filter(|tool| looks(&tool.name)).cloned().collect();
         shown.extend(case::tools(&self.targets));
-        shown.push(finish::hand_off_tool());
+        shown.push(finish::for_person_tool());
         Self { shown: shown.into(), targets: Vec::new(), ..self }
     }
 
@@ -165,12 +165,12 @@ impl Toolset {
     }
 
     /// Offers `hand_off` to these profiles; if there are none, it goes to a person.
-    pub(in crate::native) fn handing_over_to(self, targets: &[HandOverTarget]) -> Self {
+    pub(in crate::native) fn handing_off_to(self, targets: &[HandOffTarget]) -> Self {
         if targets.is_empty() {
             return self;
         }
         let to_profile = |tool: &Tool| match &*tool.name {
-            "hand_off" => finish::hand_over_tool(targets),
+            "hand_off" => finish::hand_off_tool(targets),
             _ => tool.clone(),
         };
         let shown = self.shown.iter().map(to_profile).collect::<Vec<_>>().into();
@@ -235,10 +235,10 @@ impl Toolset {
             }
             "plan" => arguments(call).map(Action::Plan),
             "ask" => arguments(call).map(Action::Ask),
-            "hand_off" if self.targets.is_empty() => arguments(call).map(Action::HandOff),
+            "hand_off" if self.targets.is_empty() => arguments(call).map(Action::ForPerson),
             "hand_off" => {
                 self.only_known(call)?;
-                let pass_on = |hand_over| Action::PassOn(finish::PassOn { hand_over, targets: self.targets.clone() });
+                let pass_on = |hand_off| Action::PassOn(finish::PassOn { hand_off, targets: self.targets.clone() });
                 arguments(call).map(pass_on)
             }
             _ => arguments(call).map(Action::Done),
@@ -321,13 +321,13 @@ mod tests {
     /// Requirement S5: an argument that would be ignored is refused, and the model is told that key and the valid ones.
     #[test]
     fn a_key_that_a_tool_does_not_have_is_refused() {
-        let targets = [HandOverTarget { name: "code".parse().unwrap(), description: String::new() }];
+        let targets = [HandOffTarget { name: "code".parse().unwrap(), description: String::new() }];
         let programs = [("ls".to_owned(), ToolSettings::default())].into();
         let wanted: Vec<String> =
             built_in().iter().map(|tool| tool.name.to_string()).chain(["ls".to_owned()]).collect();
         let all =
             Toolset::new(&wanted, &programs, &BTreeMap::new()).unwrap().fetching(&["example.org".to_owned()], &[]);
-        let passing_on = all.clone().handing_over_to(&targets);
+        let passing_on = all.clone().handing_off_to(&targets);
         for set in [&all, &passing_on, &all.clone().for_investigation(), &passing_on.clone().for_investigation()] {
             for tool in set.shown.iter() {
                 let said = set.parse(&call(&tool.name, r#"{"no_such_key": 1}"#)).unwrap_err().to_string();

@@ -23,7 +23,7 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         tokens: None,
         approved: Vec::new(),
         investigation: None,
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: Vec::new(),
     })
 }

@@ -61,7 +61,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { .. }
         | Outcome::Question { .. }
-        | Outcome::HandOver(_)
+        | Outcome::HandOff(_)
         | Outcome::ApprovalNeeded { .. }
         | Outcome::Failed { .. } => Err(anyhow::anyhow!("the agent did not finish the work")),
     }

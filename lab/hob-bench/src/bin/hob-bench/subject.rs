@@ -124,7 +124,7 @@ async fn peer(name: AdapterName, program: &Path, place: &Place<'_>) -> anyhow::R
         Outcome::Done { .. } => Ok(()),
         Outcome::NothingToDo { reason } | Outcome::Failed { reason, .. } => bail!(reason),
         Outcome::Question { question } => bail!(question),
-        Outcome::HandOver(hand_over) => bail!(hand_over.reason),
+        Outcome::HandOff(hand_off) => bail!(hand_off.reason),
         Outcome::ApprovalNeeded { proposed } => bail!("needs approval: {}", proposed.line),
     }
 }

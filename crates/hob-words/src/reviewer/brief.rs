@@ -25,7 +25,7 @@ after the change, then the reason in one sentence. If you find nothing, end with
 
 /// What goes into a reviewer's brief.
 #[derive(Debug, Clone)]
-pub struct LookParts<'a> {
+pub struct ReviewerParts<'a> {
     /// The repository.
     pub repo: &'a RepoName,
     /// The issue.
@@ -49,7 +49,7 @@ pub struct LookParts<'a> {
 }
 
 /// Writes the reviewer's brief.
-pub fn look_brief(parts: &LookParts<'_>) -> String {
+pub fn reviewer_brief(parts: &ReviewerParts<'_>) -> String {
     let (fence, (name, instructions)) = (parts.fence, parts.profile);
     let mut text = format!("Review the change for issue {} of {}.\n", parts.issue, parts.repo);
     text.push_str(&profile_brief(name, instructions, fence));
@@ -101,7 +101,7 @@ mod tests {
     use crate::FindingSeverity;
 
     fn write(body: &str, patch: &str, evidence: &str) -> String {
-        look_brief(&LookParts {
+        reviewer_brief(&ReviewerParts {
             repo: &"acme/site".parse().unwrap(),
             issue: IssueNumber(7),
             title: "Fix it",

@@ -1,8 +1,8 @@
 //! Hand-offs between profiles: the message, the reasons to refuse it, and how long a chain of hand-offs may get.
 //!
 //! # Flow
-//! An agent ends its run with a [`HandOver`]. [`HandOver::check`] returns the target profile, or the reason for a
-//! refusal; [`HandOverLog::may_go_on`] says whether the chain may get longer. The transition `HandOver` records the
+//! An agent ends its run with a [`HandOff`]. [`HandOff::check`] returns the target profile, or the reason for a
+//! refusal; [`HandOffLog::may_go_on`] says whether the chain may get longer. The transition `HandOff` records the
 //! hand-off.
 //!
 //! # Guarantees
@@ -13,6 +13,6 @@
 mod chain;
 mod message;
 
-pub use chain::{CHAIN_MAX, ChainEnd, ChainLink, HandOverLog, PassedOn, Received};
+pub use chain::{CHAIN_MAX, ChainEnd, ChainLink, HandOffLog, PassedOn, Received};
 pub use message::write_targets;
-pub use message::{HandOver, HandOverTarget, RefusedHandOver};
+pub use message::{HandOff, HandOffTarget, RefusedHandOff};

@@ -5,7 +5,7 @@ use hob_domain::{Allowance, BlockReason, Budget};
 use crate::{Worker, attempt::job::Job};
 
 /// The attempt's remaining allowance; the reason to stop if nothing is left.
-pub(super) fn left(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
+pub(super) fn remaining_allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
     let record = job.held.lease.record();
     let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
     let issue = budgets.of_issue(&record.commands).left(bill);

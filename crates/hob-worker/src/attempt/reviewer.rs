@@ -2,7 +2,7 @@
 //!
 //! # Flow
 //! [`publish_reviewed`] has the work reviewed. Findings that must not be merged go back to the author,
-//! [`LOOK_ROUNDS`](hob_words::LOOK_ROUNDS) times at most; then the pull request opens with the remaining findings.
+//! [`REVIEWER_ROUNDS`](hob_words::REVIEWER_ROUNDS) times at most; then the pull request opens with the remaining findings.
 //!
 //! # Guarantees
 //! The reviewer works in its own clean checkout: nothing that it writes there goes anywhere. It never blocks: if it is
@@ -15,7 +15,7 @@ use hob_domain::{
 };
 use hob_forge::fresh_nonce;
 use hob_text::{count, rendered, title};
-use hob_words::{Findings, LookParts, SecondLook, evidence_table, look_allowance, look_brief};
+use hob_words::{Findings, ReviewerParts, ReviewerReport, evidence_table, reviewer_allowance, reviewer_brief};
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
@@ -27,9 +27,9 @@ use crate::{
         branch::{is_reviewed, keep},
         end::{AttemptEnd, Interrupt},
         job::Job,
-        left::left,
         proof::Proven,
         publish::publish,
+        remaining_allowance::remaining_allowance,
     },
     counters::{Degraded, degraded},
     profiles::base_catalog,
@@ -43,7 +43,7 @@ pub(super) async fn publish_reviewed(
 ) -> Result<Option<AttemptEnd>, WorkError> {
     // Work in a pull request is reviewed there.
     if !worker.settings.review.before_pull.is_empty() && !is_reviewed(job) {
-        let sent_back = job.with_looks(|looks| looks.sent_back.clone());
+        let sent_back = job.with_reviews(|reviews| reviews.sent_back.clone());
         if let Some((_, change)) = sent_back.filter(|(diff, _)| *diff == proven.diff) {
             // The author left it unchanged: the same work has the same findings.
             proven.change = change;
@@ -64,11 +64,11 @@ pub(super) async fn publish_reviewed(
 /// Whether the findings go back to the author; if they do, that is noted.
 fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
     // The author has no rounds left, so the findings are for people.
-    let can_work = left(worker, job).is_ok();
-    job.with_looks(|looks| {
-        let Some(look) = looks.look.as_mut().filter(|look| can_work && look.goes_back()) else { return false };
+    let can_work = remaining_allowance(worker, job).is_ok();
+    job.with_reviews(|reviews| {
+        let Some(look) = reviews.report.as_mut().filter(|look| can_work && look.goes_back()) else { return false };
         look.rounds += 1;
-        looks.sent_back = Some((proven.diff.clone(), proven.change.clone()));
+        reviews.sent_back = Some((proven.diff.clone(), proven.change.clone()));
         true
     })
 }
@@ -91,8 +91,8 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
             worker.progress(job.number(), &format!("continuing without a review: {cause}"));
         }
     }
-    job.with_looks(|looks| {
-        let look = looks.look.get_or_insert_with(|| SecondLook::by(reviewer));
+    job.with_reviews(|reviews| {
+        let look = reviews.report.get_or_insert_with(|| ReviewerReport::by(reviewer));
         match found {
             Ok(findings) => (look.findings, look.missing) = (findings, None),
             Err(cause) => look.missing = Some(cause),
@@ -144,7 +144,7 @@ async fn ask(
     let context =
         RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), worker.children.sandbox.clone());
     let _ends_with_run = cancel.drop_guard();
-    let span = tracing::error_span!("second_look", run = %request.run, reviewer = %profile.name);
+    let span = tracing::error_span!("reviewer", run = %request.run, reviewer = %profile.name);
     let run = async {
         let report =
             worker.children.executor.run(profile.name.as_str(), reviewer.agent.as_ref(), &request, &context).await;
@@ -155,7 +155,7 @@ async fn ask(
     let (unseen, _) = watch::channel(None);
     let (report, noted) = tokio::join!(run.instrument(span), show_progress(worker, job, lines, unseen));
     let spend = report.as_ref().map_or(noted, |report| report.spend);
-    job.with_looks(|looks| looks.taken = looks.taken + spend);
+    job.with_reviews(|reviews| reviews.taken = reviews.taken + spend);
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
     write_spend(worker, job, spend).await?;
     Ok(match report {
@@ -173,17 +173,18 @@ fn findings(report: RunReport, diff: &Diff) -> Result<Findings, String> {
         Outcome::ApprovalNeeded { .. } => {
             Err("it tried an action that needs approval, and a reviewer only reads".to_owned())
         }
-        Outcome::HandOver(_) => Err("it tried to hand off the work".to_owned()),
+        Outcome::HandOff(_) => Err("it tried to hand off the work".to_owned()),
         Outcome::Failed { reason, .. } => Err(reason),
     }
 }
 
 /// The reviewer's allowance, or why there is no review.
 fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, String> {
-    let left = left(worker, job).map_err(|_| "no budget is left".to_owned())?;
+    let left = remaining_allowance(worker, job).map_err(|_| "no budget is left".to_owned())?;
     let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
-    let taken = job.with_looks(|looks| looks.taken);
-    look_allowance(&budget, taken, left).map_err(|used_up| format!("its share of the issue, a {used_up}, is used up"))
+    let taken = job.with_reviews(|reviews| reviews.taken);
+    reviewer_allowance(&budget, taken, left)
+        .map_err(|used_up| format!("its share of the issue, a {used_up}, is used up"))
 }
 
 async fn request(
@@ -194,7 +195,7 @@ async fn request(
     allowance: Allowance,
 ) -> Result<RunRequest, WorkError> {
     let (issue, fence) = (&job.held.issue, fresh_nonce());
-    let brief = look_brief(&LookParts {
+    let brief = reviewer_brief(&ReviewerParts {
         repo: worker.forge.repo(),
         issue: issue.number,
         title: &issue.title,
@@ -207,9 +208,9 @@ async fn request(
         fence: &fence,
     });
     let folder = job.checkout.proof(&proven.head).await?;
-    let number = job.with_looks(|looks| {
-        looks.count += 1;
-        looks.count
+    let number = job.with_reviews(|reviews| {
+        reviews.count += 1;
+        reviews.count
     });
     // Its own run: it must not join the author's session.
     let run = RunId(format!("{}-look{number}", job.run));
@@ -233,7 +234,7 @@ async fn request(
         tokens: allowance.tokens,
         approved: Vec::new(),
         investigation: None,
-        hand_over_to: Vec::new(),
+        hand_off_to: Vec::new(),
         images: Vec::new(),
     })
 }

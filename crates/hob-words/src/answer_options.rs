@@ -4,7 +4,7 @@ use hob_domain::{BlockKind, Record};
 use hob_text::markup::code_span;
 
 /// The ways to answer.
-pub(super) struct Ways {
+pub(super) struct AnswerOptions {
     /// The one that fits, a sentence or two.
     pub(super) first: &'static str,
     /// The others, a list, and whose answer counts.
@@ -23,7 +23,7 @@ enum Retry {
 }
 
 /// The ways to answer a question of this kind.
-pub(super) fn ways(kind: BlockKind, record: &Record, label: &str) -> Ways {
+pub(super) fn answer_options(kind: BlockKind, record: &Record, label: &str) -> AnswerOptions {
     let (first, retry) = of(kind, record.waiting_action().is_some());
     let mut others = String::from("Answers of accounts with write access to this repository count.\n\n");
     match retry {
@@ -38,7 +38,7 @@ pub(super) fn ways(kind: BlockKind, record: &Record, label: &str) -> Ways {
         None => String::new(),
     };
     others.push_str(&format!("- `/hob cancel` ends the work on this issue.{kept}"));
-    Ways { first, others }
+    AnswerOptions { first, others }
 }
 
 fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {

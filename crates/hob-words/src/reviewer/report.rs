@@ -8,13 +8,13 @@ use hob_text::{
 use crate::Findings;
 
 /// How often findings go back to the author within an attempt.
-pub const LOOK_ROUNDS: u32 = 2;
+pub const REVIEWER_ROUNDS: u32 = 2;
 /// Bytes of the cause that people see.
 const CAUSE_MAX: usize = 400;
 
 /// The state of a review of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecondLook {
+pub struct ReviewerReport {
     /// The reviewer's name.
     pub reviewer: String,
     /// The findings of the last completed review.
@@ -25,7 +25,7 @@ pub struct SecondLook {
     pub missing: Option<String>,
 }
 
-impl SecondLook {
+impl ReviewerReport {
     /// A review without findings so far.
     pub fn by(reviewer: impl Into<String>) -> Self {
         Self { reviewer: reviewer.into(), findings: Findings::default(), rounds: 0, missing: None }
@@ -33,7 +33,7 @@ impl SecondLook {
 
     /// Whether the findings go back to the author.
     pub fn goes_back(&self) -> bool {
-        self.missing.is_none() && self.rounds < LOOK_ROUNDS && self.findings.high().next().is_some()
+        self.missing.is_none() && self.rounds < REVIEWER_ROUNDS && self.findings.high().next().is_some()
     }
 
     /// What is left for a person because of it, one sentence.
@@ -102,8 +102,8 @@ mod tests {
         Finding { severity, file: "src/a.rs".to_owned(), line: Some(3), reason: reason.to_owned() }
     }
 
-    fn look(list: Vec<Finding>) -> SecondLook {
-        SecondLook { findings: Findings { list, ..Findings::default() }, ..SecondLook::by("reviewer") }
+    fn look(list: Vec<Finding>) -> ReviewerReport {
+        ReviewerReport { findings: Findings { list, ..Findings::default() }, ..ReviewerReport::by("reviewer") }
     }
 
     #[test]
@@ -112,9 +112,9 @@ mod tests {
         let medium = look(vec![finding(FindingSeverity::Medium, "x")]);
         for (look, back) in [
             (high.clone(), true),
-            (SecondLook { rounds: 1, ..high.clone() }, true),
-            (SecondLook { rounds: 2, ..high.clone() }, false),
-            (SecondLook { missing: Some("it is down".to_owned()), ..high }, false),
+            (ReviewerReport { rounds: 1, ..high.clone() }, true),
+            (ReviewerReport { rounds: 2, ..high.clone() }, false),
+            (ReviewerReport { missing: Some("it is down".to_owned()), ..high }, false),
             (medium, false),
         ] {
             assert_eq!(look.goes_back(), back, "{look:?}");
@@ -124,18 +124,18 @@ mod tests {
     #[test]
     fn what_is_open_is_said() {
         let high = look(vec![finding(FindingSeverity::High, "x")]);
-        let down = |look: SecondLook| SecondLook { missing: Some("the model is down".to_owned()), ..look };
+        let down = |look: ReviewerReport| ReviewerReport { missing: Some("the model is down".to_owned()), ..look };
         for (look, open) in [
             (look(vec![finding(FindingSeverity::Low, "x")]), None),
             (
-                SecondLook { rounds: 2, ..high.clone() },
+                ReviewerReport { rounds: 2, ..high.clone() },
                 Some(
                     "`reviewer` says that this must not be merged as it is, after 2 rounds: look at its findings first.",
                 ),
             ),
             (down(look(Vec::new())), Some("This change was opened without a review by `reviewer`: the model is down.")),
             (
-                down(SecondLook { rounds: 1, ..high }),
+                down(ReviewerReport { rounds: 1, ..high }),
                 Some("What the agent changed after the findings of `reviewer` was not reviewed: the model is down."),
             ),
         ] {
@@ -157,7 +157,7 @@ mod tests {
         </details>
         ");
         assert_eq!(look(Vec::new()).section(), "The reviewer `reviewer` had no findings.\n\n");
-        let down = SecondLook { missing: Some("down".to_owned()), ..look(Vec::new()) };
+        let down = ReviewerReport { missing: Some("down".to_owned()), ..look(Vec::new()) };
         assert_eq!(down.section(), "");
     }
 

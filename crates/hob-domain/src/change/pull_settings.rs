@@ -1,4 +1,4 @@
-//! A repository's house rules for pull requests: their base, their reviewers, and what the ledger remembers of them.
+//! A repository's rules for pull requests: their base, their reviewers, and what the ledger remembers of them.
 
 use hob_text::title;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use crate::{CheckNotes, ForgeCheck, ForgeCheckState, Login, PullFacts, PullNumbe
 /// The most checks of one kind that people are told about.
 const NOTED_MAX: usize = 20;
 
-/// What the ledger knows about the house rules.
+/// What the ledger knows about a repository's rules for pull requests.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct HouseLog {
+pub struct PullSettings {
     /// The branch that the work is merged into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<BaseChoice>,
@@ -23,7 +23,7 @@ pub struct HouseLog {
     pub draft: Option<DraftLog>,
 }
 
-impl HouseLog {
+impl PullSettings {
     /// Whether the pull request is still a draft until its checks are green.
     pub fn waits_for_green(&self) -> bool {
         self.draft.as_ref().is_some_and(|draft| !draft.ready)
@@ -81,7 +81,7 @@ pub struct DraftLog {
     pub ready: bool,
 }
 
-impl HouseLog {
+impl PullSettings {
     /// Records that a pull request is a draft until its checks are green, unless that is over.
     pub fn opened_draft(&mut self, pull: PullNumber) {
         if self.draft.as_ref().is_none_or(|draft| draft.pull != pull) {
@@ -219,8 +219,8 @@ mod tests {
         use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
         let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
         let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
-        let mut house = HouseLog::default();
-        let ready = |house: &HouseLog, states: &[ForgeCheckState], now| {
+        let mut house = PullSettings::default();
+        let ready = |house: &PullSettings, states: &[ForgeCheckState], now| {
             let check =
                 |state: &ForgeCheckState| ForgeCheck { name: "x".to_owned(), state: *state, red_on_base: false };
             let (said, checks) = (Vec::new(), states.iter().map(check).collect());
@@ -263,7 +263,7 @@ mod tests {
             state,
             red_on_base,
         };
-        let tell = |house: &HouseLog, log: &ReviewLog, checks: &[(&str, ForgeCheckState, bool)], now: i64| {
+        let tell = |house: &PullSettings, log: &ReviewLog, checks: &[(&str, ForgeCheckState, bool)], now: i64| {
             let (head, base, merge, said) = ("h".into(), "b".into(), MergeState::Fits, Vec::new());
             let checks = checks.iter().map(check).collect();
             let facts = PullFacts { head, base, merge, said, checks, ejected: None, has_command: false };
@@ -273,7 +273,7 @@ mod tests {
         let notes = |red: &str, undecided: &str| {
             Some(CheckNotes { red_on_base: list(red), undecided: list(undecided), ..CheckNotes::default() })
         };
-        let (house, none) = (HouseLog::default(), ReviewLog::default());
+        let (house, none) = (PullSettings::default(), ReviewLog::default());
         let told = |told: CheckNotes| ReviewLog { told, ..ReviewLog::default() };
         let told_red = told(CheckNotes { red_on_base: list("a"), ..CheckNotes::default() });
         let red = [("b", Failed, false), ("a", Failed, true), ("c", Passed, false)];
@@ -289,7 +289,7 @@ mod tests {
         for checks in [&unclear, &hidden] {
             assert_eq!(tell(&house, &none, checks, 1), None, "nothing waits for its verdict");
         }
-        let mut draft = HouseLog::default();
+        let mut draft = PullSettings::default();
         draft.opened_draft(PullNumber(9));
         assert_eq!(tell(&draft, &none, &unclear, 1), notes("", "b"));
         let lacks = CheckNotes { hidden: list("checks:read"), ..CheckNotes::default() };

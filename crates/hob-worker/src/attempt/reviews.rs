@@ -1,13 +1,13 @@
 //! The reviews of one attempt's work before its pull request.
 
 use hob_domain::{ChangeText, Diff, Spend};
-use hob_words::{Finding, SecondLook};
+use hob_words::{Finding, ReviewerReport};
 
-/// The looks at the work of one attempt.
+/// The reviews of one attempt.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct Reviews {
     /// The reviewer's verdict; `None` if there was no review.
-    pub(super) look: Option<SecondLook>,
+    pub(super) report: Option<ReviewerReport>,
     /// The number of reviews.
     pub(super) count: u32,
     /// The spend of the reviews.
@@ -16,10 +16,10 @@ pub(super) struct Looks {
     pub(super) sent_back: Option<(Diff, ChangeText)>,
 }
 
-impl Looks {
+impl Reviews {
     /// The findings that the author has to address.
     pub(super) fn for_author(&self) -> Vec<Finding> {
-        let look = self.look.as_ref().filter(|_| self.sent_back.is_some());
-        look.into_iter().flat_map(|look| look.findings.high()).cloned().collect()
+        let report = self.report.as_ref().filter(|_| self.sent_back.is_some());
+        report.into_iter().flat_map(|report| report.findings.high()).cloned().collect()
     }
 }

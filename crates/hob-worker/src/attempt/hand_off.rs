@@ -1,7 +1,7 @@
 //! Hand-offs: another profile continues the work, in the same attempt.
 //!
 //! # Flow
-//! [`hand_over()`] checks what the agent says, commits and keeps its work, writes the hand-off to the ledger, and
+//! [`hand_off()`] checks what the agent says, commits and keeps its work, writes the hand-off to the ledger, and
 //! starts the next profile with the same lease, folder, branch and budget, and another session.
 //!
 //! # Guarantees
@@ -11,8 +11,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    BlockReason, Candidate, Catalog, ChangeText, Choice, HandOver, PassedOn, ProfileName, Received, Record,
-    RefusedHandOver, RoutedText, Router, RunId, Sha, Transition, investigation::next_left,
+    BlockReason, Candidate, Catalog, ChangeText, Choice, HandOff, PassedOn, ProfileName, Received, Record,
+    RefusedHandOff, RoutedText, Router, RunId, Sha, Transition, investigation::next_left,
 };
 use hob_text::{clip, visible};
 use tokio::time::Instant;
@@ -25,8 +25,8 @@ use crate::{
         branch::{commit, is_reviewed, keep, policy_violations, work_so_far},
         breaker::note_failed_load,
         job::Job,
-        left::left,
         proof::{Proof, Proven, prove},
+        remaining_allowance::remaining_allowance,
         specialist::{carry_out, targets},
     },
     counters::{chain_ended, handed_over},
@@ -46,14 +46,14 @@ pub(super) enum Passed {
 }
 
 /// Accepts a hand-off, or ends the chain with the work so far.
-pub(super) async fn hand_over(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
+pub(super) async fn hand_off(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passed, WorkError> {
     let (from, number) = (job.active.now().specialist.name.clone(), number(&job.held.lease.record()));
     // An agent's text may be anything: its target becomes a field only once it is known to be a name.
-    let span = tracing::error_span!("hand_over", from, number, bytes = given.bytes(), to = tracing::field::Empty);
+    let span = tracing::error_span!("hand_off", from, number, bytes = given.bytes(), to = tracing::field::Empty);
     pass_on(worker, job, given).instrument(span).await
 }
 
-async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Passed, WorkError> {
+async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passed, WorkError> {
     let (began, active, record) = (Instant::now(), job.active.now(), job.held.lease.record());
     let profile = active.specialist.profile.as_ref();
     let targets = profile.map(|profile| profile.hand_off_to.as_slice()).unwrap_or_default();
@@ -64,7 +64,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
             tracing::Span::current().record("to", to.as_str());
             (profile.name.clone(), to)
         }
-        (_, Err(refused @ RefusedHandOver::Secret(_))) => {
+        (_, Err(refused @ RefusedHandOff::Secret(_))) => {
             // Nothing of it is passed on.
             let done = format!("The work of `{}` so far.", active.specialist.name);
             return Ok(ended(worker, job, &refused.to_string(), &done));
@@ -86,7 +86,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     if let Err(end) = record.chain.may_go_on(&given, &to, &head) {
         return Ok(ended(worker, job, &end.to_string(), said(&given)));
     }
-    if left(worker, job).is_err() || Instant::now() >= job.limits.ends {
+    if remaining_allowance(worker, job).is_err() || Instant::now() >= job.limits.ends {
         return Ok(ended(worker, job, "no budget or time is left", said(&given)));
     }
     worker.progress(job.number(), &format!("handing off from `{from}` to `{to}`"));
@@ -95,10 +95,10 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
     if next.profile.is_none() {
         note_failed_load(worker, job.held).await;
     }
-    let received = Received { from: from.clone(), to: to.clone(), hand_over: given, switched: false };
+    let received = Received { from: from.clone(), to: to.clone(), hand_off: given, switched: false };
     let passed = passed_on(job, &record, received, head.clone());
     let (percent, spend, session) = (passed.percent, passed.spend, passed.session.clone());
-    worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
+    worker.forge.ledger().transition(&job.held.lease, Transition::HandOff(Box::new(passed))).await?;
     tracing::info!(
         issue = job.number().0,
         from = from.as_str(),
@@ -123,7 +123,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOver) -> Result<Pass
 pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, report: &str) -> Result<bool, WorkError> {
     let (began, active, record, issue) = (Instant::now(), job.active.now(), job.held.lease.record(), job.number());
     let Some(profile) = &active.specialist.profile else { return Ok(false) };
-    let given = HandOver {
+    let given = HandOff {
         to: to.to_string(),
         reason: "the investigation is concluded, and something is to be changed".to_owned(),
         done: "The investigation. Its report is the context.".to_owned(),
@@ -137,9 +137,9 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
         worker.progress(issue, &format!("no hand-off after the investigation: {refused}"));
         return Ok(false);
     }
-    let received = Received { from: profile.name.clone(), to: to.clone(), hand_over: given, switched: false };
+    let received = Received { from: profile.name.clone(), to: to.clone(), hand_off: given, switched: false };
     let passed = passed_on(job, &record, received, job.checkout.tip().await?);
-    worker.forge.ledger().transition(&job.held.lease, Transition::HandOver(Box::new(passed))).await?;
+    worker.forge.ledger().transition(&job.held.lease, Transition::HandOff(Box::new(passed))).await?;
     worker.progress(issue, &format!("handing off from `{}` to `{to}`", profile.name));
     note_time(job, &profile.name, to, began.elapsed());
     Ok(true)
@@ -152,7 +152,7 @@ fn note_time(job: &Job<'_>, from: &ProfileName, to: &ProfileName, took: Duration
 
 /// A hand-off with the work at `head`, as the ledger takes it.
 fn passed_on(job: &Job<'_>, record: &Record, received: Received, head: Sha) -> PassedOn {
-    let percent = likely(&job.catalog, &received.hand_over, &received.to);
+    let percent = likely(&job.catalog, &received.hand_off, &received.to);
     let spend = record.spend.since(record.chain.billed().unwrap_or(job.limits.began));
     let session = RunId(format!("{}-h{}", job.run, number(record)));
     PassedOn { received, percent, spend, head, session }
@@ -180,7 +180,7 @@ pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option
         return Ok(None);
     }
     worker.progress(job.number(), "out of time: keeping the work so far if it passes its checks");
-    let change = ChangeText::untitled(said(&received.hand_over));
+    let change = ChangeText::untitled(said(&received.hand_off));
     commit(worker, job, &change).await?;
     Ok(match prove(worker, job, change).await? {
         Proof::Passed(proven) => Some(proven),
@@ -189,12 +189,12 @@ pub(super) async fn out_of_time(worker: &Worker, job: &Job<'_>) -> Result<Option
 }
 
 /// The agent's own description of what was done.
-fn said(given: &HandOver) -> &str {
+fn said(given: &HandOff) -> &str {
     [&given.done, &given.reason].into_iter().map(|text| text.trim()).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// How well the rest of the work fits the next profile, by the router, in percent.
-fn likely(catalog: &Catalog, given: &HandOver, to: &ProfileName) -> Option<u8> {
+fn likely(catalog: &Catalog, given: &HandOff, to: &ProfileName) -> Option<u8> {
     let candidates: Vec<Candidate> = catalog.profiles().map(Into::into).collect();
     let text = RoutedText { title: &given.reason, body: &given.left, labels: &[] };
     Router::new(&candidates).route(text).percent_of(to)

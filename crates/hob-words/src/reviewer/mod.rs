@@ -12,9 +12,9 @@ mod report;
 mod share;
 
 pub(super) use brief::push_findings;
-pub use brief::{LookParts, look_brief};
+pub use brief::{ReviewerParts, reviewer_brief};
 pub use cases::{Judgement, ReviewCase, ReviewScore, SeededDefect};
 pub use finding::{Finding, FindingSeverity};
 pub use read::{FINDINGS_MAX, Findings, UnreadableFindings};
-pub use report::{LOOK_ROUNDS, SecondLook};
-pub use share::look_allowance;
+pub use report::{REVIEWER_ROUNDS, ReviewerReport};
+pub use share::reviewer_allowance;

@@ -15,8 +15,8 @@ fn profile(name: &str, to: &[&str]) -> String {
 }
 
 /// The last line of an agent that hands off.
-fn line(hand_over: &Value) -> String {
-    let line = hand_over.to_string();
+fn line(hand_off: &Value) -> String {
+    let line = hand_off.to_string();
     assert!(!line.contains('\''), "it is part of a script: {line}");
     format!("echo '{line}'")
 }
@@ -24,7 +24,7 @@ fn line(hand_over: &Value) -> String {
 fn to(name: &str, left: &str) -> String {
     let reason = format!("{left} belongs to {name}");
     let said = json!({
-        "outcome": "hand_over", "to": name, "reason": reason, "done": "did my part", "left": left,
+        "outcome": "hand_off", "to": name, "reason": reason, "done": "did my part", "left": left,
         "context": "the zone is example.org", "evidence": ["zone.txt"], "usd": 0.25,
     });
     line(&said)
@@ -143,7 +143,7 @@ async fn three_profiles_work_in_one_chain() {
     }
     assert!(!briefs[1].contains("private words"), "what the other said stays its own: {}", briefs[1]);
     assert!(briefs[2].contains("hand-off from cloud") && !briefs[2].contains("hand-off from dns"), "{}", briefs[2]);
-    assert!(!briefs[2].contains("\"hand_over\""), "it can hand off to nobody: {}", briefs[2]);
+    assert!(!briefs[2].contains("\"hand_off\""), "it can hand off to nobody: {}", briefs[2]);
 
     let record = world.record(issue).await.unwrap();
     assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "security")]));
@@ -174,9 +174,9 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     for line in [
         "hob_profile_reads_total{result=\"ok\"} 1",
         "hob_routing_decisions_total{by=\"repository\"} 1",
-        "hob_hand_overs_total{from=\"dns\",to=\"cloud\"} 1",
-        "hob_hand_overs_total{from=\"cloud\",to=\"gone\"} 1",
-        "hob_hand_over_seconds_count{from=\"dns\",to=\"cloud\"} 1",
+        "hob_hand_offs_total{from=\"dns\",to=\"cloud\"} 1",
+        "hob_hand_offs_total{from=\"cloud\",to=\"gone\"} 1",
+        "hob_hand_off_seconds_count{from=\"dns\",to=\"cloud\"} 1",
         "hob_profile_loads_total{agent=\"dns\",result=\"ok\"} 1",
         "hob_profile_load_seconds_count 3",
         "hob_profile_load_errors_total{agent=\"gone\",reason=\"missing\"} 1",
@@ -187,7 +187,7 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
         assert!(counters.lines().any(|written| written == line), "{line}\n{counters}");
     }
     let events: Vec<Value> = ended.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let links: Vec<_> = events.iter().filter(|event| event["span"]["name"] == "hand_over").collect();
+    let links: Vec<_> = events.iter().filter(|event| event["span"]["name"] == "hand_off").collect();
     let passed =
         |event: &&&Value| event["fields"]["message"].as_str().unwrap_or_default().contains("handed off issue 1 to");
     let link = links.iter().find(passed).unwrap_or_else(|| panic!("{}", ended.stderr));
@@ -259,10 +259,10 @@ async fn a_circle_without_new_work_ends_where_it_closes() {
 
 /// Row M10 and bad input: a refused hand-off ends the chain with the work so far, and no part of a secret is shown.
 #[tokio::test]
-async fn a_hand_over_that_is_refused_ends_the_chain_with_the_work_so_far() {
+async fn a_hand_off_that_is_refused_ends_the_chain_with_the_work_so_far() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
-    let secret = line(&json!({"outcome": "hand_over", "to": "cloud", "reason": token, "done": token, "left": token}));
-    let large = line(&json!({"outcome": "hand_over", "to": "cloud", "reason": "x", "left": "y".repeat(20_000)}));
+    let secret = line(&json!({"outcome": "hand_off", "to": "cloud", "reason": token, "done": token, "left": token}));
+    let large = line(&json!({"outcome": "hand_off", "to": "cloud", "reason": "x", "left": "y".repeat(20_000)}));
     for (last, why) in [
         (to("dns", "all"), "`dns` cannot hand off to itself"),
         (to("sales", "all"), "a hand-off to `sales` is not allowed here: only to `cloud`"),
@@ -288,7 +288,7 @@ async fn a_hand_over_that_is_refused_ends_the_chain_with_the_work_so_far() {
 #[tokio::test]
 async fn a_target_that_is_gone_leaves_the_base_agent() {
     let damaged = "---\nname: cloud\nhob: { approve: everything }\n---\nMind.\n";
-    let comments = "---\nname: cloud\ndescription: Looks\nhob: { deliverable: comment }\n---\nMind.\n";
+    let comments = "---\nname: cloud\ndescription: Reviews\nhob: { deliverable: comment }\n---\nMind.\n";
     for (file, why) in [
         (None, "no agent `cloud`: there are "),
         (Some(damaged), ".github/agents/cloud.md cannot be used: line 3: `approve` is `everything`"),

@@ -4,7 +4,7 @@ use hob_text::{inert_line, markup::code_span};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{HandOver, Nonce, ProfileName, RunId, Sha, Spend};
+use crate::{HandOff, Nonce, ProfileName, RunId, Sha, Spend};
 
 /// The most hand-offs in one attempt, including those that were tried again.
 pub const CHAIN_MAX: usize = 5;
@@ -47,7 +47,8 @@ pub struct Received {
     /// Who received it.
     pub to: ProfileName,
     /// The hand-off's content.
-    pub hand_over: HandOver,
+    #[serde(alias = "hand_over")]
+    pub hand_off: HandOff,
     /// Whether Hob switched profiles because of what was said, without a hand-off by the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub switched: bool,
@@ -56,8 +57,8 @@ pub struct Received {
 impl Received {
     /// Who handed off to whom and why, as a line of the ledger.
     pub(crate) fn sentence(&self) -> String {
-        let Self { from, to, hand_over, switched } = self;
-        let reason = hand_over.short_reason();
+        let Self { from, to, hand_off, switched } = self;
+        let reason = hand_off.short_reason();
         match switched {
             true => format!("switched from `{from}` to `{to}`: {reason}"),
             false => format!("`{from}` handed off to `{to}`: {reason}"),
@@ -77,7 +78,7 @@ impl Received {
                  folder. Do what is left, and look at the work before you rely on what is said of it.\n"
             ),
         });
-        self.hand_over.write(text, fence, from);
+        self.hand_off.write(text, fence, from);
     }
 }
 
@@ -99,7 +100,7 @@ pub struct PassedOn {
 /// The hand-offs of an issue.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct HandOverLog {
+pub struct HandOffLog {
     /// The hand-off that gave the work to the current profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     received: Option<Received>,
@@ -127,7 +128,7 @@ pub enum ChainEnd {
     Circle(ProfileName),
 }
 
-impl HandOverLog {
+impl HandOffLog {
     /// Whether there was no hand-off.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -153,17 +154,17 @@ impl HandOverLog {
         self.billed
     }
 
-    /// Whether `hand_over` may pass to `to`, with the work at `head`.
+    /// Whether `hand_off` may pass to `to`, with the work at `head`.
     ///
     /// # Errors
     /// [`ChainEnd`] if it may not; the work so far is then the result.
-    pub fn may_go_on(&self, hand_over: &HandOver, to: &ProfileName, head: &Sha) -> Result<(), ChainEnd> {
+    pub fn may_go_on(&self, hand_off: &HandOff, to: &ProfileName, head: &Sha) -> Result<(), ChainEnd> {
         let chain = self.chain();
         if chain.len() >= CHAIN_MAX {
             return Err(ChainEnd::Full);
         }
         let Some(gave) = chain.iter().rev().find(|link| link.from == *to) else { return Ok(()) };
-        let names_new = hand_over.evidence.iter().any(|piece| !self.evidence.contains(&mark(piece)));
+        let names_new = hand_off.evidence.iter().any(|piece| !self.evidence.contains(&mark(piece)));
         let is_new = gave.head != *head || names_new || self.evidence.len() > gave.evidence;
         if is_new { Ok(()) } else { Err(ChainEnd::Circle(to.clone())) }
     }
@@ -176,14 +177,14 @@ impl HandOverLog {
     /// Adds a hand-off; `bill` is the issue's total cost so far.
     pub(crate) fn take(&mut self, passed: PassedOn, bill: Spend) {
         let PassedOn { received, percent, spend, head, session: _ } = passed;
-        for piece in &received.hand_over.evidence {
+        for piece in &received.hand_off.evidence {
             let mark = mark(piece);
             if !self.evidence.contains(&mark) && self.evidence.len() < EVIDENCE_KEPT {
                 self.evidence.push(mark);
             }
         }
         let (from, to) = (received.from.clone(), received.to.clone());
-        let (reason, evidence) = (received.hand_over.short_reason(), self.evidence.len());
+        let (reason, evidence) = (received.hand_off.short_reason(), self.evidence.len());
         let switched = received.switched;
         self.links.push(ChainLink { from, to, reason, percent, spend, head, switched, evidence });
         if self.links.len() > LINKS_KEPT {
@@ -233,16 +234,16 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn given(to: &str, evidence: &[&str]) -> HandOver {
+    fn given(to: &str, evidence: &[&str]) -> HandOff {
         let evidence = evidence.iter().map(|piece| (*piece).to_owned()).collect();
-        HandOver { to: to.to_owned(), reason: "why".to_owned(), evidence, ..HandOver::default() }
+        HandOff { to: to.to_owned(), reason: "why".to_owned(), evidence, ..HandOff::default() }
     }
 
     /// Hands off, if that is allowed.
-    fn pass(log: &mut HandOverLog, (from, to): (&str, &str), head: u8, evidence: &[&str]) -> Result<(), ChainEnd> {
-        let (hand_over, head) = (given(to, evidence), Sha(head.to_string()));
-        log.may_go_on(&hand_over, &name(to), &head)?;
-        let received = Received { from: name(from), to: name(to), hand_over, switched: false };
+    fn pass(log: &mut HandOffLog, (from, to): (&str, &str), head: u8, evidence: &[&str]) -> Result<(), ChainEnd> {
+        let (hand_off, head) = (given(to, evidence), Sha(head.to_string()));
+        log.may_go_on(&hand_off, &name(to), &head)?;
+        let received = Received { from: name(from), to: name(to), hand_off, switched: false };
         let passed = PassedOn { received, percent: None, spend: Spend::default(), head, session: RunId("s".into()) };
         log.take(passed, Spend::default());
         Ok(())
@@ -258,11 +259,11 @@ mod tests {
             (1, &["log.txt"], &[" LOG.txt"], circle),
             (1, &["log.txt"], &["log.txt", "trace.txt"], Ok(())),
         ] {
-            let mut log = HandOverLog::default();
+            let mut log = HandOffLog::default();
             pass(&mut log, ("a", "b"), 1, first).unwrap();
             assert_eq!(pass(&mut log, ("b", "a"), head, second), expected, "{head} {first:?} {second:?}");
         }
-        let mut log = HandOverLog::default();
+        let mut log = HandOffLog::default();
         pass(&mut log, ("a", "b"), 1, &[]).unwrap();
         log.begin_anew();
         assert_eq!((log.chain().len(), log.received().unwrap().to.as_str()), (0, "b"));
@@ -271,8 +272,8 @@ mod tests {
 
     /// Row M3: A → B → A → B, each time with a new commit, ends at the cap.
     #[test]
-    fn two_that_hand_over_to_each_other_end_at_the_cap() {
-        let mut log = HandOverLog::default();
+    fn two_that_hand_off_to_each_other_end_at_the_cap() {
+        let mut log = HandOffLog::default();
         for n in 0..5 {
             pass(&mut log, if n % 2 == 0 { ("a", "b") } else { ("b", "a") }, n, &[]).unwrap();
         }
@@ -293,10 +294,10 @@ mod tests {
     /// Requirement M2: a switch is part of the chain, and does not reduce how often the next profile may hand off.
     #[test]
     fn a_switch_is_a_link_and_begins_a_chain() {
-        let mut log = HandOverLog::default();
+        let mut log = HandOffLog::default();
         pass(&mut log, ("a", "b"), 1, &[]).unwrap();
-        let hand_over = given("c", &[]);
-        let received = Received { from: name("b"), to: name("c"), hand_over, switched: true };
+        let hand_off = given("c", &[]);
+        let received = Received { from: name("b"), to: name("c"), hand_off, switched: true };
         assert_eq!(received.sentence(), "switched from `b` to `c`: why");
         let (head, session) = (Sha("1".to_owned()), RunId("s".into()));
         log.take(PassedOn { received, percent: None, spend: Spend::default(), head, session }, Spend::default());
@@ -312,7 +313,7 @@ mod tests {
             steps in prop::collection::vec((0..4_usize, 0..4_usize, 0..6_u8, "[ab]{0,2}", prop::bool::weighted(0.1)), 0..200),
         ) {
             const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-            let mut log = HandOverLog::default();
+            let mut log = HandOffLog::default();
             for (from, to, head, piece, is_news) in steps {
                 if is_news {
                     log.begin_anew();

@@ -321,9 +321,16 @@ mod tests {
         for none in ["No findings", "I read src/a.rs and its tests.\n\n**No findings.**", "[]", "{\"findings\":[]}"] {
             assert_eq!(Findings::read(none, &diff()), Ok(Findings::default()), "{none}");
         }
-        for garbage in
-            ["", "Looks good to me!", "high", "- high", "- high hopes: none", "{\"severity\":\"high\"}", "[1, 2]", "{"]
-        {
+        for garbage in [
+            "",
+            "Reviews good to me!",
+            "high",
+            "- high",
+            "- high hopes: none",
+            "{\"severity\":\"high\"}",
+            "[1, 2]",
+            "{",
+        ] {
             assert_eq!(Findings::read(garbage, &diff()), Err(UnreadableFindings), "{garbage}");
         }
     }

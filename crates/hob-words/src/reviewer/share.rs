@@ -14,7 +14,7 @@ const LOOK_TIME: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// [`Exhausted`] if the share is used up.
-pub fn look_allowance(issue: &Budget, taken: Spend, left: Allowance) -> Result<Allowance, Exhausted> {
+pub fn reviewer_allowance(issue: &Budget, taken: Spend, left: Allowance) -> Result<Allowance, Exhausted> {
     let share = |limit: Option<u64>| limit.map(|limit| (u128::from(limit) * u128::from(SHARE_PERCENT) / 100) as u64);
     let budget = Budget { usd_micros: share(issue.usd_micros), tokens: share(issue.tokens), ..Budget::default() };
     let time = Allowance { time: Some(LOOK_TIME), ..Allowance::default() };
@@ -47,7 +47,7 @@ mod tests {
             (Budget::default(), spent(9, 9), none, all(None, None, Some(LOOK_TIME))),
             (Budget { usd_micros: Some(6), ..issue }, spent(0, 0), none, Err(Exhausted::Money(0))),
         ] {
-            assert_eq!(look_allowance(&issue, taken, left), expected, "{issue:?} {taken:?} {left:?}");
+            assert_eq!(reviewer_allowance(&issue, taken, left), expected, "{issue:?} {taken:?} {left:?}");
         }
     }
 
@@ -58,7 +58,7 @@ mod tests {
         ) {
             let issue = Budget { usd_micros: budget, ..Budget::default() };
             let left = Allowance { usd_micros: left, ..Allowance::default() };
-            if let Ok(allowed) = look_allowance(&issue, spent(taken, 0), left) {
+            if let Ok(allowed) = reviewer_allowance(&issue, spent(taken, 0), left) {
                 let allowed = allowed.usd_micros;
                 prop_assert!(left.usd_micros.is_none_or(|left| allowed.is_some_and(|allowed| allowed <= left)));
                 prop_assert!(budget.is_none_or(|budget| allowed.is_some_and(|allowed| allowed <= budget / 100 * 15 + 15)));
