@@ -55,7 +55,8 @@ pub(super) async fn run(
     let task = task(&args.task)?;
     let settings = &setup.settings;
     let name = args.agent.clone().unwrap_or_else(|| settings.agent.default.clone());
-    let parts = AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
+    let parts =
+        AgentParts { record: setup.record.clone(), ..AgentParts::new(settings, &setup.state_dir, &setup.files) };
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
     let agent = Registry::new(parts).and_then(|registry| registry.get(&name)).map_err(unhealthy)?;
     let time = args.time.map_or((settings.limits.attempt_time, "limits.attempt_time"), |time| (time, "--time"));

@@ -91,7 +91,7 @@ pub(super) async fn catalog_here(
 
 fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
     let settings = &setup.settings;
-    let registry = Registry::new(AgentParts::of(settings, &setup.state_dir, &setup.files))?;
+    let registry = Registry::new(AgentParts::new(settings, &setup.state_dir, &setup.files))?;
     let mut names = registry.names();
     if !names.contains(&settings.agent.default) {
         names.push(settings.agent.default.clone());

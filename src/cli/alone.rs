@@ -153,7 +153,7 @@ pub(super) async fn run(
         drop(context);
         report
     };
-    let mut stream = TaskStream::of(request.run.clone());
+    let mut stream = TaskStream::new(request.run.clone());
     if shared.json {
         let begins = json!({ "event": "agent_started", "agent": name, "session": request.session });
         stream.write(begins, &format!("starting agent `{name}`"), None)?;

@@ -94,7 +94,7 @@ pub(super) async fn routing(shared: &Shared, args: &RoutingArgs) -> anyhow::Resu
 /// The profiles of a folder. Problems with a file are reported, and the others are used.
 async fn candidates(folder: &Path) -> anyhow::Result<Vec<Candidate>> {
     let found = folder_profiles(folder, PROFILES_MAX).await.map_err(|error| fatal(Exit::Usage, error.to_string()))?;
-    let catalog = Catalog::of([found], PROFILES_MAX);
+    let catalog = Catalog::new([found], PROFILES_MAX);
     for note in notes(&catalog) {
         output::note(terminal(&note));
     }

@@ -126,7 +126,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     // The operator names it here, as in a profile of their own.
     let source = if model.is_some() { ProfileSource::Settings } else { origin.source };
     profile.model = model.or(profile.model);
-    let registry = Registry::new(AgentParts::of(settings, &setup.state_dir, &setup.files))?;
+    let registry = Registry::new(AgentParts::new(settings, &setup.state_dir, &setup.files))?;
     let agent = registry.narrowed(&settings.agent.default, &profile, source, &settings.profiles.models)?;
     Ok((profile, agent))
 }

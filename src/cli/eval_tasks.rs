@@ -110,7 +110,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     let failed = evaluation.all(&wanted, jobs, &shared, &mut results).await?;
     evaluation.screen.close();
     let trials = results.trials();
-    let score = Score::of(trials);
+    let score = Score::new(trials);
     if shared.json {
         let (agent, model) = (evaluation.agent.as_str(), model.as_deref());
         json::result(&Report { agent, model, results: folder, score, unusable, failed: failed.clone(), trials })?;
@@ -347,7 +347,7 @@ impl Evaluation {
 /// The agent, whose model plays a recording if there is one.
 fn backend(setup: &Setup, name: &str, recording: Option<&Path>) -> anyhow::Result<Arc<dyn AgentBackend>> {
     let mut parts =
-        AgentParts { record: setup.record.clone(), ..AgentParts::of(&setup.settings, &setup.state_dir, &setup.files) };
+        AgentParts { record: setup.record.clone(), ..AgentParts::new(&setup.settings, &setup.state_dir, &setup.files) };
     if let Some(recording) = recording {
         // The recording is the whole model, whichever the agent's settings name.
         parts.model.default = Some(format!("cassette/{}", recording.display()));
@@ -434,16 +434,16 @@ pub(super) fn compare(shared: &Shared, args: &CompareArgs) -> anyhow::Result<()>
     let read = |folder: &PathBuf| Results::read(folder).map_err(usage);
     let runs = args.results.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
     let paired = match runs.as_slice() {
-        [(_, first), (_, second)] => Some(Comparison::of(first, second)),
+        [(_, first), (_, second)] => Some(Comparison::new(first, second)),
         _one_or_many => None,
     };
     if shared.json {
         let rows: Vec<_> =
-            runs.iter().map(|(heading, trials)| json!({ "run": heading, "score": Score::of(trials) })).collect();
+            runs.iter().map(|(heading, trials)| json!({ "run": heading, "score": Score::new(trials) })).collect();
         return json::result(&json!({ "runs": rows, "paired": paired }));
     }
     let row = |(heading, trials): &(Heading, Vec<Trial>)| {
-        (heading.agent.clone(), heading.model.clone().unwrap_or_default(), Score::of(trials))
+        (heading.agent.clone(), heading.model.clone().unwrap_or_default(), Score::new(trials))
     };
     table(&runs.iter().map(row).collect::<Vec<_>>())?;
     let Some(paired) = paired else { return Ok(()) };

@@ -52,7 +52,7 @@ pub(super) async fn investigator(
     let settings = &setup.settings;
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());
     let mut parts =
-        AgentParts { record: setup.record.clone(), ..AgentParts::of(settings, &setup.state_dir, &setup.files) };
+        AgentParts { record: setup.record.clone(), ..AgentParts::new(settings, &setup.state_dir, &setup.files) };
     let mut registry = Registry::new(parts.clone()).map_err(unhealthy)?;
     if let Some(iterations) = args.iterations {
         let own = registry.settings(agent).map_err(unhealthy)?.into_owned();

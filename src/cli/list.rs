@@ -20,7 +20,7 @@ pub(super) async fn list(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let trigger = setup.settings.labels.trigger.clone();
     let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
-    let naming = output::Naming::of(workers.len());
+    let naming = output::Naming::new(workers.len());
     let (mut values, mut failed) = (Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();

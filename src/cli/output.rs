@@ -27,7 +27,7 @@ pub(super) enum Naming {
 
 impl Naming {
     /// Whether lines name their repository when there are this many.
-    pub(super) fn of(repositories: usize) -> Self {
+    pub(super) fn new(repositories: usize) -> Self {
         if repositories > 1 { Self::Several } else { Self::One }
     }
 }

@@ -90,7 +90,7 @@ pub(super) enum Grouping {
 
 impl Grouping {
     /// The grouping of a process that works on `jobs` issues at a time.
-    pub(super) fn of(in_actions: bool, jobs: usize) -> Self {
+    pub(super) fn new(in_actions: bool, jobs: usize) -> Self {
         match (in_actions, jobs) {
             (false, _) => Self::Off,
             (true, 0 | 1) => Self::PerIssue,

@@ -36,7 +36,7 @@ struct Listed<'a> {
 pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: Screen) -> anyhow::Result<()> {
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
-    let report = Report::of(&setup);
+    let report = Report::new(&setup);
     let asks_for_schedule = setup.standard.event.as_deref().is_some_and(|event| event != SCHEDULE);
     // The result is one value at the end, so progress goes to standard error even with `--json`.
     let view = View {

@@ -30,7 +30,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
         let text = format!("session `{}` has no turns to replay: only native agents record turns", record.id);
         return Err(fatal(Exit::NotFound, text));
     }
-    let registry = Registry::new(AgentParts::of(&setup.settings, &setup.state_dir, &setup.files))?;
+    let registry = Registry::new(AgentParts::new(&setup.settings, &setup.state_dir, &setup.files))?;
     let agent = registry.native_with(&record.agent, Arc::new(Replayed::new(&before)))?.replaying(&before);
     let scratch = tempfile::tempdir()?;
     let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.sessions.clone());

@@ -21,7 +21,7 @@ pub(super) async fn routing(setup: Setup, shared: Shared) -> anyhow::Result<()> 
     let rules = setup.settings.routing.rules();
     let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
-    let naming = Naming::of(workers.len());
+    let naming = Naming::new(workers.len());
     let (mut routed, mut unreadable, mut failed) = (Vec::new(), Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();

@@ -32,7 +32,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
     }
     setup.record = args.record.folder()?;
     let counters = CountersFile::open(args.counters.metrics)?;
-    let report = Report::of(&setup);
+    let report = Report::new(&setup);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
     let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
@@ -80,7 +80,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
 
 fn naming(repositories: &Repositories) -> output::Naming {
     match repositories {
-        Repositories::Named(names) => output::Naming::of(names.len()),
+        Repositories::Named(names) => output::Naming::new(names.len()),
         Repositories::OfInstallation => output::Naming::Several,
     }
 }

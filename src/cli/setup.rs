@@ -49,7 +49,7 @@ impl Setup {
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
         let secrets = KnownSecrets::default();
         secrets.add(own_secrets(&files));
-        secrets.add(AgentParts::of(&settings, &state_dir, &files).given_secrets());
+        secrets.add(AgentParts::new(&settings, &state_dir, &files).given_secrets());
         let webhook = Webhook::read(&settings, &files)?;
         Ok(Self { settings, standard, files, state_dir, record: None, webhook, secrets })
     }
@@ -197,7 +197,7 @@ impl Setup {
     ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents =
-            AgentParts { record: self.record.clone(), ..AgentParts::of(&self.settings, &self.state_dir, &self.files) };
+            AgentParts { record: self.record.clone(), ..AgentParts::new(&self.settings, &self.state_dir, &self.files) };
         // A command that only reads starts nothing in it.
         let sandbox = match access {
             Access::ReadOnly => sandbox_of_tier(&self.settings, Tier::Fence, &self.state_dir, launcher()),

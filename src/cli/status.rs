@@ -21,7 +21,7 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: &StatusArgs) -> a
     let access = if args.forget_memory { Access::ReadWrite } else { Access::ReadOnly };
     let pool = setup.pool(&shared, access, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
-    let naming = output::Naming::of(workers.len());
+    let naming = output::Naming::new(workers.len());
     let (mut issues, mut repositories, mut failed) = (Vec::new(), Vec::new(), None);
     for worker in &workers {
         let repo = worker.forge().repo();

@@ -91,7 +91,7 @@ pub(super) struct TaskStream {
 }
 
 impl TaskStream {
-    pub(super) fn of(run: RunId) -> Self {
+    pub(super) fn new(run: RunId) -> Self {
         Self { run, percent: 0 }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct Report {
 
 impl Report {
     /// The reports that this process has to write.
-    pub(super) fn of(setup: &Setup) -> Self {
+    pub(super) fn new(setup: &Setup) -> Self {
         let (standard, labels) = (&setup.standard, &setup.settings.labels);
         let (path, in_actions) = (standard.step_summary.clone(), standard.in_actions);
         Self { path, in_actions, trigger: labels.trigger.clone() }
@@ -44,7 +44,7 @@ impl Report {
 
     /// The grouping of progress lines with `jobs` issues at a time.
     pub(super) fn grouping(&self, jobs: usize) -> Grouping {
-        Grouping::of(self.in_actions, jobs)
+        Grouping::new(self.in_actions, jobs)
     }
 
     /// The number of events to keep: a daemon without a report keeps none.
@@ -55,7 +55,7 @@ impl Report {
     /// Reports the events of a run that has ended.
     pub(super) fn write(&self, log: &Log, done: Option<&RunSummary>) -> anyhow::Result<()> {
         let events = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = Told::of(&events);
+        let told = Told::new(&events);
         if self.in_actions {
             actions::annotate(&told.annotations());
         }
@@ -94,7 +94,7 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn of(events: &'a [Timed]) -> Self {
+    fn new(events: &'a [Timed]) -> Self {
         let mut told = Self { several: events.windows(2).any(|two| two[0].repo != two[1].repo), ..Self::default() };
         // Whether all checks passed on an issue's work, the last time that they ran on it.
         let mut heads = BTreeMap::new();
@@ -359,7 +359,7 @@ mod tests {
         let issue = IssueNumber(1);
         let checked = |on, passed| timed(0.1, WorkEvent::Checked { issue, on, passed, run: 1 });
         let moved = |state| timed(0.2, WorkEvent::Moved { issue, state, why: "the base fails".to_owned() });
-        let summary = |events: &[Timed]| Told::of(events).summary(events, "code", None);
+        let summary = |events: &[Timed]| Told::new(events).summary(events, "code", None);
         let waits = summary(&[checked(CheckedCommit::Base, 0), moved(State::Ready)]);
         assert!(waits.contains("Hob requeued 1 issue.") && waits.contains("### The base is red"), "{waits}");
         let mended =
@@ -394,7 +394,7 @@ mod tests {
             timed(9.9, WorkEvent::Failed { issue: Some(four), reason: "no route to <host>".to_owned() }),
             timed(10.0, WorkEvent::Polled { issues: 7, ready: 1, waiting: waits }),
         ];
-        let told = Told::of(&events);
+        let told = Told::new(&events);
         // The character that keeps a number from becoming a link is invisible.
         let summary = told.summary(&events, "code", Some(&RunSummary::default())).replace('\u{200b}', "");
         insta::assert_snapshot!(summary, @r"
@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn a_summary_of_nothing_says_so() {
         let idle = [timed(0.1, WorkEvent::Polled { issues: 0, ready: 0, waiting: Vec::new() })];
-        let said = Told::of(&idle).summary(&[], "code", None);
+        let said = Told::new(&idle).summary(&[], "code", None);
         assert_eq!(said, "## Hob\n\nNothing to do: no open issue has the label `code`.\n");
     }
 }

@@ -38,7 +38,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
         return look(setup, &shared, &numbers).await;
     }
     let counters = CountersFile::open(args.counters.metrics)?;
-    let report = Report::of(&setup);
+    let report = Report::new(&setup);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
     let jobs = if args.sequential { 1 } else { setup.settings.limits.jobs.min(numbers.len()) };

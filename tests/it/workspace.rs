@@ -563,7 +563,7 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
     let run = async |sha: &Sha| {
         let folder = checkout.proof(sha).await.unwrap();
         let sandbox = crate::harness::sandbox();
-        let (confined, _home) = Confined::to(&folder, &sandbox, child_environment()).await.unwrap();
+        let (confined, _home) = Confined::to_folder(&folder, &sandbox, child_environment()).await.unwrap();
         let Confined { plan, environment } = &confined;
         run_checks(&folder, &commands, plan, environment, limits, &CancellationToken::new()).await.unwrap()
     };

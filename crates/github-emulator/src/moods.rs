@@ -102,19 +102,19 @@ pub struct Moods {
 impl Default for Moods {
     /// No mood.
     fn default() -> Self {
-        Self::of([], 0)
+        Self::new([], 0)
     }
 }
 
 impl Moods {
     /// These moods. The same seed draws the same for the same requests in the same order.
-    pub fn of(on: impl IntoIterator<Item = Mood>, seed: u64) -> Self {
+    pub fn new(on: impl IntoIterator<Item = Mood>, seed: u64) -> Self {
         Self { on: on.into_iter().collect(), percent: PERCENT, seed }
     }
 
     /// Every mood.
     pub fn all(seed: u64) -> Self {
-        Self::of(Mood::ALL, seed)
+        Self::new(Mood::ALL, seed)
     }
 
     /// The same moods, with this percentage of draws that hit; 20 unless it is set.
@@ -165,7 +165,7 @@ impl FromStr for Moods {
             let known = Mood::ALL.into_iter().find(|mood| mood.name() == name);
             known.ok_or_else(|| InvalidMoods::Name(name.to_owned()))
         };
-        Ok(Self::of(names.split(',').map(named).collect::<Result<Vec<_>, _>>()?, seed))
+        Ok(Self::new(names.split(',').map(named).collect::<Result<Vec<_>, _>>()?, seed))
     }
 }
 
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn moods_are_read_by_name_with_a_seed() {
         assert_eq!("all".parse(), Ok(Moods::all(0)));
-        assert_eq!("ref-lag,tags@7".parse(), Ok(Moods::of([Mood::Tags, Mood::RefLag], 7)));
+        assert_eq!("ref-lag,tags@7".parse(), Ok(Moods::new([Mood::Tags, Mood::RefLag], 7)));
         for mood in Mood::ALL {
-            assert_eq!(mood.name().parse(), Ok(Moods::of([mood], 0)));
+            assert_eq!(mood.name().parse(), Ok(Moods::new([mood], 0)));
         }
         for bad in ["", "all,tags", "ref-lag,", "tags@", "tags@x", "none"] {
             assert!(bad.parse::<Moods>().is_err(), "{bad:?}");

@@ -17,7 +17,7 @@ pub(super) struct Page {
 
 impl Page {
     /// Reads `page` and `per_page`; invalid values become GitHub's default, 30 on page 1.
-    pub(super) fn of(call: &Call) -> Self {
+    pub(super) fn asked_for(call: &Call) -> Self {
         let number = |name| call.query(name).and_then(|text| text.parse::<usize>().ok()).filter(|n| *n > 0);
         Self { number: number("page").unwrap_or(1), size: number("per_page").unwrap_or(30).min(PER_PAGE_MAX) }
     }
@@ -52,7 +52,7 @@ impl Page {
 
 /// Answers the requested page of `items`, each made to JSON by `show`.
 pub(super) fn paged<T>(call: &Call, items: Vec<T>, show: impl Fn(&T) -> Value) -> Reply {
-    let (page, total) = (Page::of(call), items.len());
+    let (page, total) = (Page::asked_for(call), items.len());
     let shown = page.of_list(items).iter().map(show).collect();
     Reply::ok(Value::Array(shown)).with_link(page.link(call, total))
 }

@@ -12,7 +12,7 @@ pub(super) struct Needed {
 
 impl Needed {
     /// The permission for an endpoint below a repository, by its method and pattern.
-    pub(super) fn by(method: &str, pattern: &str) -> Option<Self> {
+    pub(super) fn for_call(method: &str, pattern: &str) -> Option<Self> {
         use Permission::{Actions, Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses};
         let below = pattern.strip_prefix("/repos/{owner}/{repo}")?;
         let access = if method == "GET" { Access::Read } else { Access::Write };
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn each_endpoint_names_its_permission() {
-        let header = |method: &str, pattern: &str| Needed::by(method, pattern).map(Needed::header);
+        let header = |method: &str, pattern: &str| Needed::for_call(method, pattern).map(Needed::header);
         for (method, below, expected) in [
             ("GET", "", "metadata=read"),
             ("DELETE", "", "administration=write"),

@@ -100,7 +100,7 @@ impl Route {
             return Ok(elsewhere);
         }
         refuse_the_rest(&self.name(), self.query, self.body, call)?;
-        if let Some(needed) = Needed::by(self.verb, self.pattern) {
+        if let Some(needed) = Needed::for_call(self.verb, self.pattern) {
             call.permitted(needed)?;
         }
         takes(call, self.verb, self.pattern)?;

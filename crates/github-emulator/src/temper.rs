@@ -156,7 +156,7 @@ mod tests {
 
     fn temper(seed: u64) -> Temper {
         let temper = Temper::default();
-        temper.set(Moods::of([Mood::RefLag], seed));
+        temper.set(Moods::new([Mood::RefLag], seed));
         temper
     }
 

@@ -34,7 +34,11 @@ impl Confined {
     ///
     /// # Errors
     /// The system's, if the home cannot be made.
-    pub async fn to(folder: &Path, sandbox: &Sandbox, environment: Environment) -> io::Result<(Self, Option<Home>)> {
+    pub async fn to_folder(
+        folder: &Path,
+        sandbox: &Sandbox,
+        environment: Environment,
+    ) -> io::Result<(Self, Option<Home>)> {
         Self::with_home(Self { plan: sandbox.plan().writes(folder), environment }, sandbox).await
     }
 
@@ -106,7 +110,7 @@ impl Confined {
         sandbox: &Sandbox,
         environment: Environment,
     ) -> Result<(Self, Option<Home>), AgentError> {
-        let (confined, home) = Self::to(folder, sandbox, environment).await.map_err(no_home)?;
+        let (confined, home) = Self::to_folder(folder, sandbox, environment).await.map_err(no_home)?;
         Ok((Self { plan: confined.plan.network(egress.network.clone()), ..confined }, home))
     }
 

@@ -272,7 +272,7 @@ impl EgressRules {
             });
         }
         let settings = self.models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
-        let prices = Prices::of(settings, routes.iter().map(|(_, route)| route));
+        let prices = Prices::new(settings, routes.iter().map(|(_, route)| route));
         let budget = usd_micros.map(|micros| {
             let prices = prices.clone();
             Budget::new(micros, move |model| prices.get(model))
@@ -459,7 +459,7 @@ mod tests {
         let context = RunContext::new(CancellationToken::new(), progress, Environment::new(), Sandbox::none());
         let egress = Egress::start(EgressConfig::default(), Listen::Loopback, context.cancel.clone()).await.unwrap();
         let proxy = egress.ended();
-        let open = Some(Open { egress, prices: Prices::of(Arc::default(), [].iter()), _socket: None });
+        let open = Some(Open { egress, prices: Prices::new(Arc::default(), [].iter()), _socket: None });
         let (variables, services) = (Environment::new(), Services::default());
         let run = RunEgress { open, variables, services, tools: None, network: Network::None, tokens: None };
         let end = context.cancel.child_token();

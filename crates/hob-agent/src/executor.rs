@@ -75,7 +75,7 @@ impl Executor {
     /// Ends the remains of a session's last run whose process was killed: its agent and the agent's children.
     pub async fn end_leftovers(&self, record: &SessionRecord) {
         if let (SessionState::Interrupted, Some(run)) = (record.state, record.runs.last()) {
-            TaggedProcesses::with(RUN_VARIABLE, run.as_str()).end().await;
+            TaggedProcesses::new(RUN_VARIABLE, run.as_str()).end().await;
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// The prices of the settings, for models behind `routes`.
-    pub(crate) fn of<'a>(settings: Arc<ModelSettings>, routes: impl Iterator<Item = &'a Route>) -> Self {
+    pub(crate) fn new<'a>(settings: Arc<ModelSettings>, routes: impl Iterator<Item = &'a Route>) -> Self {
         let here = routes.filter(|route| is_loopback(&route.upstream));
         Self { settings, here: here.map(|route| format!("{}/", route.name)).collect() }
     }

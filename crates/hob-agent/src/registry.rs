@@ -60,7 +60,7 @@ pub struct AgentParts {
 impl AgentParts {
     /// The parts of the settings, with the variables of this process that they name, some of them given by `files`;
     /// homes are below `state_dir`.
-    pub fn of(settings: &Settings, state_dir: &Path, files: &SecretFiles) -> Self {
+    pub fn new(settings: &Settings, state_dir: &Path, files: &SecretFiles) -> Self {
         Self {
             agents: settings.agents.clone(),
             recipes: settings.recipes.clone(),
@@ -175,7 +175,7 @@ impl Registry {
     /// The unmet needs of the native agent `name` with these settings of the sandbox; `None` if none are known.
     pub fn lacks(&self, name: &str, sandbox: &SandboxSettings) -> Option<String> {
         let settings = self.settings(name).ok().filter(|settings| settings.backend == BackendKind::Native)?;
-        let lack = Needs::of(name, &settings, &self.parts.tools).lack(&OpenWays::by(sandbox));
+        let lack = Needs::new(name, &settings, &self.parts.tools).lack(&OpenWays::by_settings(sandbox));
         lack.map(|lack| lack.sentence)
     }
 
@@ -270,7 +270,7 @@ impl Registry {
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError::caused_by(error.failure(), error);
         let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort).map_err(broken)?;
-        let agent = NativeAgent::new(chain, settings.clone()).needing(Needs::of(name, settings, &self.parts.tools));
+        let agent = NativeAgent::new(chain, settings.clone()).needing(Needs::new(name, settings, &self.parts.tools));
         Ok(Arc::new(self.outfit(agent)?))
     }
 

@@ -99,7 +99,7 @@ impl Settings {
     pub fn plan_rules(&self) -> PlanRules {
         PlanRules {
             labels: self.labels.clone(),
-            assignee: AssigneeFilter::of(&self.issues.assignee),
+            assignee: AssigneeFilter::new(&self.issues.assignee),
             recovery: self.recovery,
             skew: self.lease.skew,
             repository: self.repository_rules(),

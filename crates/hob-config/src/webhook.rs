@@ -39,14 +39,14 @@ impl Webhook {
         #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let secret = |name| set(name).map(SecretString::from).or_else(|| files.get(name).cloned());
-        Self::of(settings, secret(WEBHOOK_URL), secret(WEBHOOK_SECRET))
+        Self::from_settings(settings, secret(WEBHOOK_URL), secret(WEBHOOK_SECRET))
     }
 
     /// The same with these values of the two variables.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn of(
+    pub fn from_settings(
         settings: &Settings,
         url: Option<SecretString>,
         secret: Option<SecretString>,
@@ -128,12 +128,12 @@ mod tests {
     fn plain_json_is_signed_and_the_variable_wins() {
         let set = [("notify.webhook".to_owned(), "https://one.example/x".to_owned())];
         let settings = Settings::load(None, HashMap::new(), &set).unwrap();
-        let error = Webhook::of(&settings, None, None).unwrap_err().to_string();
+        let error = Webhook::from_settings(&settings, None, None).unwrap_err().to_string();
         assert!(error.contains("HOB_WEBHOOK_SECRET"), "{error}");
         let url = Some("https://two.example/y".into());
-        let webhook = Webhook::of(&settings, url, Some("s".into())).unwrap().unwrap();
+        let webhook = Webhook::from_settings(&settings, url, Some("s".into())).unwrap().unwrap();
         assert_eq!(webhook.url.expose_secret(), "https://two.example/y");
         let none = Settings::load(None, HashMap::new(), &[]).unwrap();
-        assert!(Webhook::of(&none, None, None).unwrap().is_none());
+        assert!(Webhook::from_settings(&none, None, None).unwrap().is_none());
     }
 }

@@ -348,7 +348,7 @@ fn routed(
 /// The profiles that the router may choose, and how likely each is.
 fn ranked(claims: &Claims, catalog: &Catalog, router: &RouterInput<'_>) -> (Vec<Candidate>, Routing) {
     let candidates = catalog.profiles().filter(|profile| is_candidate(claims, router, profile));
-    let candidates: Vec<Candidate> = candidates.map(|profile| Candidate::of(catalog, profile)).collect();
+    let candidates: Vec<Candidate> = candidates.map(|profile| Candidate::new(catalog, profile)).collect();
     let routing = Router::new(&candidates).route(router.text);
     (candidates, routing)
 }
@@ -440,7 +440,7 @@ mod tests {
             ("triage", "questions: [{text: Since when?, required: true}]"),
             ("broken", "limits: {turns: 3}"),
         ];
-        Catalog::of([ProfileFiles { files: files.map(file).into(), left_out: 0 }], 100)
+        Catalog::new([ProfileFiles { files: files.map(file).into(), left_out: 0 }], 100)
     }
 
     fn record() -> Record {

@@ -67,7 +67,7 @@ pub struct Score {
 
 impl Score {
     /// Counts trials.
-    pub fn of(trials: &[Trial]) -> Self {
+    pub fn new(trials: &[Trial]) -> Self {
         let count = |is_it: &dyn Fn(&Trial) -> bool| trials.iter().filter(|trial| is_it(trial)).count();
         let sum = |value: &dyn Fn(&Trial) -> u64| trials.iter().map(value).sum::<u64>();
         let all = trials.len().max(1) as f64;
@@ -144,7 +144,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares by pairs.
-    pub fn of(first: &[Trial], second: &[Trial]) -> Self {
+    pub fn new(first: &[Trial], second: &[Trial]) -> Self {
         let by_name: BTreeMap<&str, &Trial> = second.iter().map(|trial| (trial.task.as_str(), trial)).collect();
         let pairs: Vec<(&Trial, &Trial)> =
             first.iter().filter_map(|trial| Some((trial, *by_name.get(trial.task.as_str())?))).collect();
@@ -241,17 +241,17 @@ mod tests {
     fn trials_are_counted_and_compared_by_pairs() {
         let first = [trial("a", true), trial("b", true), trial("c", false), trial("d", false)];
         let second = [trial("a", true), trial("b", false), trial("c", true), trial("e", true)];
-        let score = Score::of(&first);
+        let score = Score::new(&first);
         assert_eq!((score.solved.count, score.solved.of, score.limits["turns"]), (2, 4, 2));
         near(score.median_turns, 130.0);
         near(score.usd_per_solved.unwrap(), 0.5);
         near(score.cached_share, 0.8);
-        let compared = Comparison::of(&first, &second);
+        let compared = Comparison::new(&first, &second);
         assert_eq!((compared.tasks, compared.left_out, compared.both, compared.neither), (3, 2, 1, 0));
         assert_eq!((compared.only_first, compared.only_second), (vec!["b".to_owned()], vec!["c".to_owned()]));
         near(compared.difference, 0.0);
         // -1.96 * sqrt(3) / 5
         near(compared.low, -0.678_9);
-        assert_eq!(Score::of(&[]).solved.of, 0);
+        assert_eq!(Score::new(&[]).solved.of, 0);
     }
 }

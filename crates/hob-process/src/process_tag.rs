@@ -32,11 +32,11 @@ impl TaggedProcesses {
     /// used once only.
     pub fn tag(environment: &mut Environment, name: &str, value: &str) -> Self {
         environment.insert(name.into(), value.into());
-        Self::with(name, value)
+        Self::new(name, value)
     }
 
     /// The processes that have the variable `name` with `value`.
-    pub fn with(name: &str, value: &str) -> Self {
+    pub fn new(name: &str, value: &str) -> Self {
         Self(Some(KillOnDrop(ProcessTag { name: name.to_owned(), value: value.to_owned() })))
     }
 

@@ -209,7 +209,7 @@ impl Program {
     pub fn tag(mut self, name: &str, value: &str) -> Self {
         self.environment.insert(name.into(), value.into());
         // A supervisor itself finds all descendants of its child.
-        self.tagged = self.plan.is_none().then(|| TaggedProcesses::with(name, value));
+        self.tagged = self.plan.is_none().then(|| TaggedProcesses::new(name, value));
         self
     }
 
@@ -287,7 +287,7 @@ impl Program {
             Some(plan) => self.launch(plan).map_err(|source| self.cannot_start(source))?,
         };
         let child = command.spawn().map_err(|source| self.cannot_start(source))?;
-        let group = Group::of(&child, self.plan.is_some());
+        let group = Group::new(&child, self.plan.is_some());
         Ok(Started { child, group, before })
     }
 
@@ -393,7 +393,7 @@ pub(super) struct Group {
 
 impl Group {
     /// The group that `child` leads.
-    fn of(child: &Child, supervised: bool) -> Self {
+    fn new(child: &Child, supervised: bool) -> Self {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(group) = leader.filter(|_| !supervised) {
             watchdog::announce(group);

@@ -69,7 +69,7 @@ impl List {
     }
 
     /// The list that an issue belongs to. `None` if it is over, or if no one asks for it.
-    fn of(planned: &Planned<'_>) -> Option<Self> {
+    fn new(planned: &Planned<'_>) -> Option<Self> {
         let state = planned.issue.record.as_ref().map_or(State::Ready, |record| record.state);
         let is_held = match &planned.decision {
             Decision::Wait(WaitReason::Finished | WaitReason::NotTriggered | WaitReason::Dashboard) => return None,
@@ -129,7 +129,7 @@ fn with(board: &Board<'_>, shown: usize) -> String {
         let mut entries: Vec<String> = board
             .planned
             .iter()
-            .filter(|planned| List::of(planned) == Some(list))
+            .filter(|planned| List::new(planned) == Some(list))
             .map(|one| entry(list, one))
             .collect();
         if list == List::Waiting {

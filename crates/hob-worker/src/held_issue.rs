@@ -24,7 +24,7 @@ pub(super) struct HeldIssue {
 impl HeldIssue {
     /// With the labels as the issue was read.
     pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>) -> Self {
-        let (labels, (receipts, commands, durations)) = (Labels::of(issue.labels.clone()), Default::default());
+        let (labels, (receipts, commands, durations)) = (Labels::new(issue.labels.clone()), Default::default());
         Self { lease, issue, base, labels, receipts, commands, durations }
     }
 
@@ -44,7 +44,7 @@ struct Known {
 }
 
 impl Labels {
-    fn of(read: Vec<String>) -> Self {
+    fn new(read: Vec<String>) -> Self {
         Self(Mutex::new(Known { read, presumed: Vec::new() }))
     }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn labels(names: &[&str]) -> Labels {
-        Labels::of(names.iter().map(|name| (*name).to_owned()).collect())
+        Labels::new(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
     #[test]

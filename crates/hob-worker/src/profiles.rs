@@ -35,7 +35,7 @@ pub async fn catalog(of_repository: Result<ProfileFiles, WorkspaceError>, settin
     };
     let places =
         [readable(of_repository, "the repository"), readable(of_settings, "`profiles.folder`"), ready_profiles()];
-    let mut catalog = Catalog::of(places, settings.max);
+    let mut catalog = Catalog::new(places, settings.max);
     catalog.unread_places = warnings.len();
     catalog.warnings.splice(0..0, warnings);
     catalog
@@ -96,7 +96,7 @@ pub(super) async fn known_profiles(worker: &Worker, base: &Sha, asked: &[&str]) 
                 continue;
             }
             let files = Vec::from_iter(profile_file(worker, base, (source, folder), file).await?);
-            let of_file = Catalog::of([ProfileFiles { files, left_out: 0 }], 1);
+            let of_file = Catalog::new([ProfileFiles { files, left_out: 0 }], 1);
             if of_file.get(&name).is_some() {
                 known.names.push(name.to_string());
             }

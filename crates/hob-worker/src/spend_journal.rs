@@ -14,7 +14,7 @@ use tokio::fs;
 pub(super) struct SpendJournal(PathBuf);
 
 impl SpendJournal {
-    pub(super) fn of(state_dir: &Path, repo: &RepoName) -> Self {
+    pub(super) fn new(state_dir: &Path, repo: &RepoName) -> Self {
         Self(state_dir.join("unpaid").join(repo.owner()).join(repo.name()))
     }
 
@@ -80,7 +80,7 @@ mod tests {
     const ISSUE: IssueNumber = IssueNumber(7);
 
     fn journal(folder: &Path) -> SpendJournal {
-        SpendJournal::of(folder, &"o/n".parse().unwrap())
+        SpendJournal::new(folder, &"o/n".parse().unwrap())
     }
 
     fn spend(usd_micros: u64) -> Spend {

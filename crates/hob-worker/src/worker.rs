@@ -123,7 +123,7 @@ impl Worker {
         };
         let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
         let executor = Executor::new(sessions, parts.settings.agent.clone());
-        let spend_journal = SpendJournal::of(&parts.state_dir, parts.forge.repo());
+        let spend_journal = SpendJournal::new(&parts.state_dir, parts.forge.repo());
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;

@@ -44,7 +44,7 @@ pub async fn run_checks(
 ) -> Result<Vec<CheckResult>, ProcessError> {
     let end = Instant::now() + limits.time;
     let home = |environment: &Environment| environment.get(OsStr::new("HOME")).map(PathBuf::from);
-    let public = PublicPaths::of(folder, [home(environment), home(&child_environment())].into_iter().flatten());
+    let public = PublicPaths::new(folder, [home(environment), home(&child_environment())].into_iter().flatten());
     let mut results = Vec::with_capacity(commands.len());
     for command in commands {
         let started = Instant::now();

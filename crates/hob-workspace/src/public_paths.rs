@@ -12,7 +12,7 @@ pub struct PublicPaths {
 
 impl PublicPaths {
     /// Paths in `folder` become relative to it, and those in `homes` begin with `~`.
-    pub fn of(folder: &Path, homes: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn new(folder: &Path, homes: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut homes: Vec<_> = homes.into_iter().filter_map(|home| home.into_os_string().into_string().ok()).collect();
         homes.retain(|home| home.len() > 1);
         homes.sort_by_key(|home| std::cmp::Reverse(home.len()));

@@ -197,7 +197,7 @@ async fn respond(
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let protocol = Protocol::of(&path).filter(|_| method == axum::http::Method::POST && body.is_object());
+    let protocol = Protocol::of_path(&path).filter(|_| method == axum::http::Method::POST && body.is_object());
     let next = protocol.map(|protocol| {
         let (turn, kind, fault) = play.next(protocol, &body, &String::from_utf8_lossy(&bytes));
         (protocol, turn, kind, fault)

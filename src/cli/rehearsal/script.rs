@@ -117,7 +117,8 @@ pub(in crate::cli) async fn own(
     let name: String =
         name.unwrap_or_default().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
-    let agents = AgentParts { record: setup.record, ..AgentParts::of(&setup.settings, &setup.state_dir, &setup.files) };
+    let agents =
+        AgentParts { record: setup.record, ..AgentParts::new(&setup.settings, &setup.state_dir, &setup.files) };
     let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;

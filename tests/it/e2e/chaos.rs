@@ -112,7 +112,7 @@ async fn runs_that_take_too_much_end_with_the_reason_and_another_issue_goes_on()
             issues.push(world.opens("ann", &format!("Take {name}"), "", &["code", &format!("agent:{name}")]).await);
         }
         let good = world.asks("Make done.txt", "").await;
-        world.forge.set_moods(Moods::of(Mood::ALL, 28).with_percent(5));
+        world.forge.set_moods(Moods::new(Mood::ALL, 28).with_percent(5));
         let ended = world.hob(&["run", "--once"]).await;
         world.forge.set_moods(Moods::default());
         for (issue, Greedy { says, .. }) in issues.iter().zip(GREEDY) {

@@ -108,7 +108,7 @@ fn each_mood_is_told_by_exactly_its_lines() {
             let mut told = BTreeSet::new();
             // One of the wordings of a lost race is the usual one, and a run's own names decide which is drawn.
             for _ in 0..if mood == Mood::RefRaces { 40 } else { 1 } {
-                world.forge.set_moods(Moods::of([mood], 0).with_percent(100));
+                world.forge.set_moods(Moods::new([mood], 0).with_percent(100));
                 let report = check(&world.live_with("token-of-hob", None)).await;
                 world.forge.set_moods(Moods::default());
                 nothing_is_left(&world, &report).await;
@@ -126,7 +126,7 @@ fn each_mood_is_told_by_exactly_its_lines() {
 fn what_github_says_of_an_apps_permissions_is_as_assumed() {
     in_virtual_time(async {
         let world = world().await;
-        world.forge.set_moods(Moods::of([Mood::TokenPermissions], 0));
+        world.forge.set_moods(Moods::new([Mood::TokenPermissions], 0));
         let report = check(&world.live_app()).await;
         assert_eq!(says(&report, "repo.permissions"), "`push` is false, which is unexpected for such a token");
         assert_eq!(with(&report, "differs"), BTreeSet::new());

@@ -23,7 +23,7 @@ fn refused(method: &str, path: &str, when: When, (status, message): (u16, &str))
 #[tokio::test]
 async fn an_app_works_where_permissions_are_about_people_alone() {
     let world = World::fixing().start().await;
-    world.forge.set_moods(Moods::of([Mood::TokenPermissions], 1));
+    world.forge.set_moods(Moods::new([Mood::TokenPermissions], 1));
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_app(Some(repo()));
     let details = Forge::new(connection.clone(), repo(), "refs/hob/").repository().details().await.unwrap();
@@ -114,7 +114,7 @@ async fn race() {
         world.asks(&format!("Chore {n}"), "").await;
     }
     let moods = [Mood::RefRaces, Mood::RefRefusals, Mood::RefLag, Mood::TokenPermissions];
-    world.forge.set_moods(Moods::of(moods, 7).with_percent(20));
+    world.forge.set_moods(Moods::new(moods, 7).with_percent(20));
     let workers = [world.worker("one").await, world.worker("two").await, world.worker("job").await];
     for _pass in 0..6 {
         let [one, two, job] = &workers;
@@ -142,7 +142,7 @@ async fn a_command_whose_times_differ_by_a_second_is_followed() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    world.forge.set_moods(Moods::of([Mood::Touched], 3).with_percent(100));
+    world.forge.set_moods(Moods::new([Mood::Touched], 3).with_percent(100));
     world.comments("ann", issue, "/hob pause").await;
     world.run().await;
     assert!(world.record(issue).await.unwrap().paused.is_some(), "{:?}", world.failures());
@@ -239,7 +239,7 @@ async fn checks_of_one_name_that_contradict_each_other_begin_no_round() {
 #[tokio::test]
 async fn an_event_that_lags_is_waited_for_and_refuses_nothing() {
     let world = World::fixing().start().await;
-    world.forge.set_moods(Moods::of([Mood::EventLag], 5).with_percent(100));
+    world.forge.set_moods(Moods::new([Mood::EventLag], 5).with_percent(100));
     let issue = world.asks("Make done.txt", "").await;
     for _ in 0..3 {
         world.run().await;
@@ -274,7 +274,7 @@ fn what_graphql_may_leave_null_or_refuse_stops_no_claim() {
         let turnstile = std::sync::Arc::new(Turnstile::default());
         let world = World::fixing().inside(&turnstile).start().await;
         let issue = world.asks("Make done.txt", "").await;
-        world.forge.set_moods(Moods::of([Mood::Queries, Mood::HiddenChecks], 9).with_percent(40));
+        world.forge.set_moods(Moods::new([Mood::Queries, Mood::HiddenChecks], 9).with_percent(40));
         for _ in 0..4 {
             world.run().await;
             world.forge.advance(Duration::from_secs(120));

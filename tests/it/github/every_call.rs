@@ -45,7 +45,7 @@ pub(super) async fn make(world: &World, door: &Door) {
     of_issues(&forge, &lease, &things).await;
     // Only a comment with different times is checked for edits.
     world.forge.advance(Duration::from_secs(2));
-    world.forge.set_moods(Moods::of([Mood::Touched], 1).with_percent(100));
+    world.forge.set_moods(Moods::new([Mood::Touched], 1).with_percent(100));
     for comment in forge.comments().of(issue).await.unwrap() {
         forge.comments().is_edited(&comment).await.unwrap();
     }

@@ -340,7 +340,7 @@ impl World {
             events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),
             cancel,
             approval: Approval::Nobody,
-            webhook: Webhook::of(&settings, None, Some(WEBHOOK_SECRET.into())).unwrap(),
+            webhook: Webhook::from_settings(&settings, None, Some(WEBHOOK_SECRET.into())).unwrap(),
             // Through the program it is wanted.
             preflight: Preflight::Done,
             settings,

@@ -435,7 +435,7 @@ async fn an_agent_reads_the_objects_that_it_borrows_and_changes_none() {
     let checkout = yard.prepare().await;
     for tier in [Tier::Fence, Tier::Box] {
         let sandbox = Sandbox::new(tier, launcher(), Limits::default()).reading(checkout.borrowed_folders());
-        let (confined, _home) = Confined::to(checkout.folder(), &sandbox, child_environment()).await.unwrap();
+        let (confined, _home) = Confined::to_folder(checkout.folder(), &sandbox, child_environment()).await.unwrap();
         let borrowed = checkout.borrowed_folders().map(|folder| folder.display().to_string()).join(" ");
         let script = format!(
             "git log --format=%s; for folder in {borrowed}; do

@@ -89,7 +89,7 @@ pub(super) fn runs(call: &Call, is_of: impl Fn(&WorkflowRun) -> bool) -> Answer 
         let (status, conclusion) = together(&latest_jobs(repo, run));
         wanted.is_empty() || status == wanted || conclusion == Some(wanted)
     });
-    let (page, total) = (Page::of(call), found.len());
+    let (page, total) = (Page::asked_for(call), found.len());
     let view = call.view(&state)?;
     let shown =
         page.of_list(found).into_iter().map(|run| shown(view, &git, run, pulls)).collect::<Result<Value, _>>()?;
@@ -149,7 +149,7 @@ fn jobs(call: &Call) -> Answer {
         }
         _ => latest_jobs(repo, run),
     };
-    let (page, total) = (Page::of(call), found.len());
+    let (page, total) = (Page::asked_for(call), found.len());
     let view = call.view(&state)?;
     let shown: Value = page.of_list(found).into_iter().map(|check| wire::job(view, check)).collect();
     Ok(Reply::ok(json!({"total_count": total, "jobs": shown})).with_link(page.link(call, total)))

@@ -57,7 +57,7 @@ fn token(call: &Call) -> Answer {
     let fields = call.fields("Installation")?;
     let id = call.number("id")?;
     let app = Some(app(call)?).filter(|app| app.installation == id).ok_or_else(Refusal::not_found)?;
-    let permissions = narrowed_permissions(&fields, &Permissions::of(app.role))?;
+    let permissions = narrowed_permissions(&fields, &Permissions::for_role(app.role))?;
     let repositories = narrowed_repositories(call, &fields)?;
     let token = format!("ghs_{}", BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; 27]>()));
     let until = call.now + TOKEN_LIFE;
@@ -129,7 +129,7 @@ fn repositories(call: &Call) -> Answer {
     call.actor()?;
     let state = call.state();
     let seen: Vec<_> = state.repositories.all().filter(|repo| call.role(&state, repo) >= Role::Read).collect();
-    let (page, total) = (Page::of(call), seen.len());
+    let (page, total) = (Page::asked_for(call), seen.len());
     let show = |repo| {
         let view = View { server: call.forge.server(), accounts: &state.accounts, repo };
         wire::repository(view, call.role(&state, repo))
@@ -154,7 +154,7 @@ fn integration(call: &Call, app: &App) -> Value {
         "html_url": format!("{}/apps/{}", call.forge.server(), app.slug),
         "created_at": time(call.forge.started),
         "updated_at": time(call.forge.started),
-        "permissions": Permissions::of(app.role),
+        "permissions": Permissions::for_role(app.role),
         "events": [],
     })
 }
@@ -174,7 +174,7 @@ fn shown(call: &Call, app: &App) -> Value {
         "access_tokens_url": format!("{at}/access_tokens"),
         "repositories_url": format!("{}/api/v3/installation/repositories", call.forge.server()),
         "html_url": format!("{}/settings/installations/{}", call.forge.server(), app.installation),
-        "permissions": Permissions::of(app.role),
+        "permissions": Permissions::for_role(app.role),
         "events": [],
         "created_at": time(call.forge.started),
         "updated_at": time(call.forge.started),

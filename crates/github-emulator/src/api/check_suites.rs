@@ -25,7 +25,7 @@ pub(super) fn list(call: &Call) -> Answer {
     let mut found = repo.suites(&sha.to_string());
     found.retain(|suite| wanted.is_none_or(|id| suite.app.as_ref().is_some_and(|app| app.id == id)));
     found.retain(|suite| name.is_none_or(|name| suite.checks.iter().any(|check| check.name == name)));
-    let (page, total) = (Page::of(call), found.len());
+    let (page, total) = (Page::asked_for(call), found.len());
     let view = call.view(&state)?;
     let shown: Value = page.of_list(found).iter().map(|suite| wire::check_suite(view, suite, &head)).collect();
     Ok(Reply::ok(json!({"total_count": total, "check_suites": shown})).with_link(page.link(call, total)))

@@ -167,7 +167,7 @@ pub(super) fn list(call: &Call) -> Answer {
     found.retain(|run| app.is_none_or(|id| run.app.as_ref().is_some_and(|known| known.id == id)));
     found.retain(|run| call.query("check_name").is_none_or(|name| run.name == name));
     found.retain(|run| call.query("status").is_none_or(|status| run.status == status));
-    let (page, total) = (Page::of(call), found.len());
+    let (page, total) = (Page::asked_for(call), found.len());
     let view = call.view(&state)?;
     let runs: Value = page.of_list(found).into_iter().map(|run| wire::check_run(view, run)).collect();
     Ok(Reply::ok(json!({"total_count": total, "check_runs": runs})).with_link(page.link(call, total)))

@@ -102,7 +102,7 @@ fn signatures(call: &Call) -> Answer {
 fn readable(call: &Call) -> Result<(), Refusal> {
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    let needed = Needed::by("GET", "/repos/{owner}/{repo}/branches/{branch}/protection");
+    let needed = Needed::for_call("GET", "/repos/{owner}/{repo}/branches/{branch}/protection");
     if let (Some(grant), Some(needed)) = (&call.grant, needed)
         && !needed.is_met(grant, false)
     {

@@ -87,7 +87,7 @@ fn text(call: &Call) -> Result<&str, Refusal> {
 
 /// The repositories whose issues the caller may read.
 fn visible<'s>(call: &'s Call, state: &'s State) -> impl Iterator<Item = &'s Repository> {
-    let needed = Needed::by("GET", "/repos/{owner}/{repo}/issues");
+    let needed = Needed::for_call("GET", "/repos/{owner}/{repo}/issues");
     let permitted = move |repo: &Repository| match (&call.grant, needed) {
         (Some(grant), Some(needed)) => needed.is_met(grant, repo.visibility == Visibility::Public),
         (Some(_) | None, _) => true,
@@ -97,7 +97,7 @@ fn visible<'s>(call: &'s Call, state: &'s State) -> impl Iterator<Item = &'s Rep
 
 /// A page of the results, with links to the others. All have the same score.
 fn results<T>(call: &Call, found: Vec<T>, show: impl Fn(T) -> Value) -> Result<(Value, Option<String>), Refusal> {
-    let (page, total) = (Page::of(call), found.len());
+    let (page, total) = (Page::asked_for(call), found.len());
     if page.start() >= RESULTS_MAX {
         return Err(Refusal::unprocessable("Only the first 1000 search results are available"));
     }

@@ -42,7 +42,7 @@ fn first_of<'s>(call: &Call, repo: &'s Repository) -> Result<&'s WorkflowRun, Re
 fn list(call: &Call) -> Answer {
     let state = call.state();
     let found = all(call.repository(&state, Role::Read)?);
-    let (page, total) = (Page::of(call), found.len());
+    let (page, total) = (Page::asked_for(call), found.len());
     let view = call.view(&state)?;
     let shown: Value = page.of_list(found).into_iter().map(|first| wire::workflow(view, first)).collect();
     Ok(Reply::ok(json!({"total_count": total, "workflows": shown})).with_link(page.link(call, total)))

@@ -146,7 +146,7 @@ async fn an_edit_history_may_be_null() {
     assert_eq!(fixture.data("tw", &query).await["node"]["userContentEdits"]["totalCount"], 0);
     // 60 of a hundred: some queries are answered, and this id's history is hidden.
     let hidden = async |seed: u64| {
-        fixture.forge.set_moods(Moods::of([crate::Mood::Queries], seed).with_percent(60));
+        fixture.forge.set_moods(Moods::new([crate::Mood::Queries], seed).with_percent(60));
         let mut answers = Vec::new();
         for _ in 0..20 {
             let answer = fixture.ask("tw", &query).await;
@@ -174,7 +174,7 @@ async fn checks_are_hidden_from_all_but_admins() {
         let rollup = answer["data"]["repository"]["pullRequest"]["statusCheckRollup"].clone();
         (rollup, answer["errors"][0]["type"].clone(), answer["errors"][0]["message"].clone())
     };
-    fixture.forge.set_moods(Moods::of([crate::Mood::HiddenChecks], 0).with_percent(0));
+    fixture.forge.set_moods(Moods::new([crate::Mood::HiddenChecks], 0).with_percent(0));
     let (shown, kind, said) = rollup("tw").await;
     assert_eq!((&shown["contexts"]["nodes"], &kind), (&json!([null]), &json!("FORBIDDEN")));
     assert_eq!(said, "Resource not accessible by personal access token");

@@ -76,7 +76,7 @@ async fn a_ref_outside_of_branches_is_refused_at_times_and_stays_as_it_is() {
     assert_eq!(create(&fixture, "refs/heads/a", &main).await.0, 201, "a branch is not");
     fixture.forge.set_moods(Moods::default());
     assert_eq!(create(&fixture, "refs/hob/a", &main).await.0, 201);
-    fixture.forge.set_moods(Moods::of([Mood::RefRefusals], 0).with_percent(100));
+    fixture.forge.set_moods(Moods::new([Mood::RefRefusals], 0).with_percent(100));
     let moved = fixture.answer("tw", &format!("PATCH {SITE}/git/refs/hob/a"), json!({"sha": next})).await;
     assert!(moved.0 == 422 && refused.contains(&moved.1["message"].as_str().unwrap()), "{moved:?}");
     assert_eq!(fixture.rest("tw", &at, Value::Null).await["object"]["sha"], main);
@@ -86,7 +86,7 @@ async fn a_ref_outside_of_branches_is_refused_at_times_and_stays_as_it_is() {
 async fn the_same_seed_draws_the_same() {
     let run = async |seed: u64| {
         let fixture = Fixture::start().await;
-        fixture.forge.set_moods(Moods::of([Mood::RefRefusals], seed).with_percent(50));
+        fixture.forge.set_moods(Moods::new([Mood::RefRefusals], seed).with_percent(50));
         let main = fixture.tip("main").await;
         let mut statuses = Vec::new();
         for round in 0..16 {

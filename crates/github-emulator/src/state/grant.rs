@@ -65,7 +65,7 @@ pub(in super::super) struct Permissions(pub(in super::super) BTreeMap<Permission
 
 impl Permissions {
     /// The permissions of an App whose account has this role.
-    pub(in super::super) fn of(role: Role) -> Self {
+    pub(in super::super) fn for_role(role: Role) -> Self {
         use Permission::{
             Actions, Administration, Checks, Contents, Issues, Metadata, PullRequests, Statuses, Workflows,
         };

@@ -156,7 +156,7 @@ fn check_app(view: View<'_>, app: &CheckApp) -> Value {
         "html_url": format!("{}/apps/{}", view.server, app.slug),
         "created_at": time(since),
         "updated_at": time(since),
-        "permissions": Permissions::of(role.max(Role::Write)),
+        "permissions": Permissions::for_role(role.max(Role::Write)),
         "events": [],
     })
 }

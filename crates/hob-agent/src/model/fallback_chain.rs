@@ -24,11 +24,11 @@ pub(super) struct Member {
 impl FallbackChain {
     /// A single model, whose tokens cost `price`.
     pub fn one(name: &str, client: Arc<dyn ModelClient>, price: PriceSettings) -> Self {
-        Self::of(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
+        Self::new(Member { name: name.to_owned(), client, price: Some(price) }, Vec::new(), None)
     }
 
     /// `first`, with `others` as fallbacks; recordings of their replies go to `records`.
-    pub(super) fn of(first: Member, others: Vec<Member>, records: Option<Records>) -> Self {
+    pub(super) fn new(first: Member, others: Vec<Member>, records: Option<Records>) -> Self {
         Self { first, others, records }
     }
 

@@ -70,7 +70,7 @@ impl Models {
             }
         }
         let others = others.iter().map(|name| self.member(name, effort)).collect::<Result<_, _>>()?;
-        Ok(FallbackChain::of(self.member(first, effort)?, others, self.records.clone()))
+        Ok(FallbackChain::new(self.member(first, effort)?, others, self.records.clone()))
     }
 
     fn member(&self, name: &ModelName, effort: Option<Effort>) -> Result<Member, ModelError> {

@@ -118,7 +118,7 @@ impl NativeAgent {
 
     /// Checks that any tool is left to it in `sandbox`.
     fn reaches(&self, sandbox: &Sandbox) -> Result<(), AgentError> {
-        match self.needs.lack(&OpenWays::of(sandbox)) {
+        match self.needs.lack(&OpenWays::in_sandbox(sandbox)) {
             Some(lack) if lack.is_all => Err(AgentError::setup(lack.sentence)),
             Some(_) | None => Ok(()),
         }
@@ -127,7 +127,7 @@ impl NativeAgent {
     /// The names of its tools in this run: those that the sandbox cuts off are left out, and people are told.
     fn wanted(&self, context: &RunContext) -> Vec<String> {
         let mut wanted = self.settings.tools.clone();
-        if let Some(lack) = self.needs.lack(&OpenWays::of(&context.sandbox)) {
+        if let Some(lack) = self.needs.lack(&OpenWays::in_sandbox(&context.sandbox)) {
             wanted.retain(|tool| !lack.tools.contains(tool));
             context.session.add(SessionEvent::Noted { text: lack.sentence.clone() });
             context.show(lack.sentence);
@@ -258,7 +258,7 @@ impl AgentBackend for NativeAgent {
             limits,
             usage,
             history,
-            window: Window::of(self.models.first(), self.settings.context_tokens),
+            window: Window::new(self.models.first(), self.settings.context_tokens),
             context,
             progress: standing,
             last_look: LastLook::new(request, self.settings.last_look),

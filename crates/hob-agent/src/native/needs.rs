@@ -37,7 +37,7 @@ pub(crate) struct OpenWays {
 
 impl OpenWays {
     /// The open ways of `sandbox`.
-    pub(crate) fn of(sandbox: &Sandbox) -> Self {
+    pub(crate) fn in_sandbox(sandbox: &Sandbox) -> Self {
         let docker = match sandbox.tier() {
             Tier::None => true,
             // A fence does not let a program connect to the socket of another.
@@ -48,7 +48,7 @@ impl OpenWays {
     }
 
     /// The open ways of a sandbox that is made by these settings.
-    pub(crate) fn by(settings: &SandboxSettings) -> Self {
+    pub(crate) fn by_settings(settings: &SandboxSettings) -> Self {
         let is_none = settings.tier == TierSetting::None;
         let is_shared = |path: &PathBuf| Path::new(DOCKER).starts_with(path);
         let docker = is_none || settings.tier != TierSetting::Fence && settings.write.iter().any(is_shared);
@@ -85,7 +85,7 @@ pub(crate) struct Lack {
 
 impl Needs {
     /// The needs of the agent `name`.
-    pub(crate) fn of(name: &str, settings: &AgentSettings, programs: &BTreeMap<String, ToolSettings>) -> Self {
+    pub(crate) fn new(name: &str, settings: &AgentSettings, programs: &BTreeMap<String, ToolSettings>) -> Self {
         let way = |tool: &String| {
             let command = &programs.get(tool)?.command;
             let own = [tool.as_str()];
@@ -148,7 +148,7 @@ mod tests {
             ("ps".to_owned(), tool(&["docker", "ps"])),
         ];
         let settings = AgentSettings { tools: owned(tools), hosts: owned(hosts), ..AgentSettings::default() };
-        Needs::of("mine", &settings, &programs.into())
+        Needs::new("mine", &settings, &programs.into())
     }
 
     /// The unmet needs of an agent with these tools in a closed sandbox: the tools, and whether that is all.
@@ -175,7 +175,7 @@ mod tests {
         let open = |set: &[(&str, &str)]| {
             let set: Vec<_> = set.iter().map(|(key, value)| (format!("sandbox.{key}"), (*value).to_owned())).collect();
             let settings = Settings::load(None, std::collections::HashMap::new(), &set).unwrap();
-            let open = OpenWays::by(&settings.sandbox);
+            let open = OpenWays::by_settings(&settings.sandbox);
             (open.servers, open.docker)
         };
         assert_eq!(open(&[]), (false, false));

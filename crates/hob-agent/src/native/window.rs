@@ -32,7 +32,7 @@ pub(super) struct Window {
 
 impl Window {
     /// The window of a model: by the settings, otherwise as far as it is known.
-    pub(super) fn of(model: &str, setting: Option<u64>) -> Self {
+    pub(super) fn new(model: &str, setting: Option<u64>) -> Self {
         let known = || KNOWN.iter().find(|(name, _)| model.starts_with(name)).map_or(DEFAULT, |(_, tokens)| *tokens);
         Self { tokens: setting.unwrap_or_else(known).max(1), counted: (BYTES_PER_TOKEN, 1) }
     }
@@ -81,9 +81,9 @@ mod tests {
             ("openai/qwen3-coder", None, 128_000),
             ("openai/gpt-5", Some(64_000), 64_000),
         ] {
-            assert_eq!(Window::of(model, setting).tokens, tokens, "{model}");
+            assert_eq!(Window::new(model, setting).tokens, tokens, "{model}");
         }
-        let mut window = Window::of("openai/x", None);
+        let mut window = Window::new("openai/x", None);
         window.counted(400_000, 100_000);
         assert_eq!(window.bytes(FULL), 384_000);
         let mut history = History::new("x".repeat(400_000));

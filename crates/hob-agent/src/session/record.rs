@@ -131,7 +131,7 @@ impl SessionRecord {
     }
 
     /// The record of a transcript's session.
-    pub(super) fn of(transcript: &Transcript) -> Self {
+    pub(super) fn from_transcript(transcript: &Transcript) -> Self {
         let began = transcript.lines.first().map_or(0, |line| line.at_ms);
         let mut record = Self::new(&transcript.header, began);
         for line in &transcript.lines {

@@ -93,23 +93,23 @@ impl Session {
         let mut writer = Writer { file: Some(file), folder, record, secrets };
         if size == 0 {
             writer.append(header).and_then(|()| writer.save()).map_err(failed)?;
-            return Ok(Self::of(writer));
+            return Ok(Self::new(writer));
         }
         let transcript = read(&path)?;
         if transcript.header != *header {
             return Err(SessionError::Another(header.session.clone()));
         }
-        writer.record = SessionRecord::of(&transcript);
+        writer.record = SessionRecord::from_transcript(&transcript);
         if transcript.damaged > 0 {
             let cut = OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(transcript.whole));
             cut.map_err(failed)?;
             let text = format!("{} damaged bytes at the end were cut off", transcript.damaged);
             writer.add(&Line { at_ms: now_ms(), event: SessionEvent::Noted { text } });
         }
-        Ok(Self::of(writer))
+        Ok(Self::new(writer))
     }
 
-    fn of(writer: Writer) -> Self {
+    fn new(writer: Writer) -> Self {
         let transcript = writer.folder.join(TRANSCRIPT);
         Self(Some(Arc::new(Shared { transcript, queue: Mutex::default(), writer: Mutex::new(writer) })))
     }
@@ -240,7 +240,8 @@ pub(super) fn record(folder: &Path) -> Option<SessionRecord> {
     let text = fs::read(folder.join(RECORD)).unwrap_or_default();
     let known = serde_json::from_slice::<SessionRecord>(&text).ok().filter(SessionRecord::is_settled);
     // The transcript has everything, also what happened since the record was written; reading it only takes longer.
-    let mut record = known.or_else(|| read(&path).ok().map(|transcript| SessionRecord::of(&transcript)))?;
+    let mut record =
+        known.or_else(|| read(&path).ok().map(|transcript| SessionRecord::from_transcript(&transcript)))?;
     if record.state == SessionState::Running && !is_held(&path) {
         record.state = SessionState::Interrupted;
     }

@@ -57,7 +57,7 @@ pub enum BaseSource {
 impl BaseChoice {
     /// The base of an attempt: that of an authorized label, else that of earlier attempts, else that of the settings. A
     /// removed label no longer counts.
-    pub fn of(label: Option<&str>, earlier: Option<&Self>, settings: &str) -> Self {
+    pub fn choose(label: Option<&str>, earlier: Option<&Self>, settings: &str) -> Self {
         match (label, earlier) {
             (Some(branch), _) => Self { branch: branch.to_owned(), by: BaseSource::Label },
             (None, Some(earlier)) if earlier.by == BaseSource::Settings => earlier.clone(),
@@ -160,7 +160,7 @@ pub struct Reviewers {
 
 impl Reviewers {
     /// Reads logins, `team:SLUG` and `ORG/TEAM`. The forge itself requests the owners in CODEOWNERS.
-    pub fn of(names: &[String]) -> Self {
+    pub fn new(names: &[String]) -> Self {
         let mut all = Self::default();
         for name in names.iter().map(|name| name.trim().trim_start_matches('@')) {
             match name.strip_prefix("team:").or_else(|| name.split_once('/').map(|(_org, team)| team)) {
@@ -210,7 +210,7 @@ mod tests {
             (None, Some(&labelled), by("main", BaseSource::Settings)),
             (Some("v2"), Some(&labelled), by("v2", BaseSource::Label)),
         ] {
-            assert_eq!(BaseChoice::of(label, earlier, "main"), chosen, "{label:?} {earlier:?}");
+            assert_eq!(BaseChoice::choose(label, earlier, "main"), chosen, "{label:?} {earlier:?}");
         }
     }
 
@@ -306,13 +306,13 @@ mod tests {
     #[test]
     fn reviewers_are_accounts_and_teams() {
         let names = ["ann", "@wil", "team:core", "acme/docs", "codeowners"].map(str::to_owned);
-        let all = Reviewers::of(&names);
+        let all = Reviewers::new(&names);
         assert_eq!(
             (all.users.as_slice(), all.teams.join(" ")),
             (&["ann".into(), "wil".into()][..], "core docs".into())
         );
         assert_eq!(all.each().len(), 4);
         assert_eq!(all.names(), "`ann`, `wil`, the team `core`, the team `docs`");
-        assert!(Reviewers::of(&["codeowners".to_owned()]).is_empty());
+        assert!(Reviewers::new(&["codeowners".to_owned()]).is_empty());
     }
 }

@@ -125,7 +125,7 @@ fn expected(old: Node, condition: &str, proposed: &Workflows) -> Option<(Node, N
     put(on, "schedule", None)?;
     put(on, "issue_comment", Some(new.get("on")?.get("issue_comment")?.value.clone()))?;
     put(on, "workflow_dispatch", Some(dispatch.clone()))?;
-    let condition = format!("({condition}) && {}", Layout::of(&proposed.hob)?.answers()?);
+    let condition = format!("({condition}) && {}", Layout::new(&proposed.hob)?.answers()?);
     put(job(&mut hob)?, "if", Some(Value::Text(condition)))?;
     put(&mut schedule, "name", Some(by_schedule.get("name")?.value.clone()))?;
     put(&mut schedule, "on", Some(Value::Map(Vec::new())))?;
@@ -160,7 +160,7 @@ struct Layout<'t> {
 }
 
 impl<'t> Layout<'t> {
-    fn of(text: &'t str) -> Option<Self> {
+    fn new(text: &'t str) -> Option<Self> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let first = (0..lines.len()).find(|at| !is_remark(lines[*at]))?;
         let mut layout = Self { on: Entry { comments: 0..0, own: 0..0 }, job: 0..0, first, lines };
@@ -250,7 +250,7 @@ fn indent_of(line: &str) -> usize {
 }
 
 fn edited(old: &str, condition: &str, proposed: &Workflows) -> Option<Workflows> {
-    let (old, new, by_schedule) = (Layout::of(old)?, Layout::of(&proposed.hob)?, Layout::of(&proposed.schedule)?);
+    let (old, new, by_schedule) = (Layout::new(old)?, Layout::new(&proposed.hob)?, Layout::new(&proposed.schedule)?);
     let (indent, deep) = (old.indent(&old.triggers())?, old.indent(&old.job)?);
     let (schedule, issues) = (old.trigger("schedule")?, old.trigger("issues")?);
     let was = old.entry(&old.job, "if")?;

@@ -16,7 +16,7 @@ pub enum AssigneeFilter {
 
 impl AssigneeFilter {
     /// Reads the setting: empty, `none`, or the name of an account.
-    pub fn of(setting: &str) -> Self {
+    pub fn new(setting: &str) -> Self {
         match setting.trim() {
             "" => Self::Anybody,
             // Case is ignored, as for an account's name.
@@ -69,7 +69,7 @@ mod tests {
             ("ann", false, true, true),
             ("bob", false, false, true),
         ] {
-            let filter = AssigneeFilter::of(setting);
+            let filter = AssigneeFilter::new(setting);
             assert_eq!((filter.fits(&[]), filter.fits(&ann), filter.fits(&both)), (nobody, one, two), "{setting}");
         }
     }

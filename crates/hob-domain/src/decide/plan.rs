@@ -113,7 +113,7 @@ fn in_order<'a>(
     rules: &PlanRules,
     now: Timestamp,
 ) -> Vec<Planned<'a>> {
-    let mut room = Room::of(snapshot, rules, now);
+    let mut room = Room::new(snapshot, rules, now);
     let decided: Vec<_> = issues.into_iter().map(|issue| (issue, decide(issue, rules, now))).collect();
     let askers = askers(snapshot, &decided);
     let planned = |(issue, decision): (&'a IssueView, Decision)| {
@@ -162,7 +162,7 @@ struct Room {
 }
 
 impl Room {
-    fn of(snapshot: &Snapshot, rules: &PlanRules, now: Timestamp) -> Self {
+    fn new(snapshot: &Snapshot, rules: &PlanRules, now: Timestamp) -> Self {
         let record = snapshot.repository.as_ref();
         let open = snapshot.issues.iter().filter(|issue| has_or_makes_a_pull(issue)).count();
         Self {

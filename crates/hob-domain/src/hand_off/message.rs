@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn check(given: &HandOff) -> Result<ProfileName, String> {
-        let known = Redaction::of(["hunter2-hunter2"]);
+        let known = Redaction::new(["hunter2-hunter2"]);
         given.check(Some(&name("dns")), &[name("cloud"), name("dns")], &known).map_err(|refused| refused.to_string())
     }
 

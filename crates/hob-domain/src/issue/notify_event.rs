@@ -30,7 +30,7 @@ impl NotifyEvent {
     }
 
     /// The event of coming to a state.
-    pub(crate) fn of(state: State) -> Option<Self> {
+    pub(crate) fn for_state(state: State) -> Option<Self> {
         match state {
             State::Blocked => Some(Self::Blocked),
             State::InReview => Some(Self::InReview),

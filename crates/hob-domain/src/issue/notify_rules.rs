@@ -17,7 +17,7 @@ pub struct NotifyRules<'a> {
 pub fn to_notify(record: &Record, rules: &NotifyRules<'_>) -> Vec<NotifyEvent> {
     let used = rules.budget.used(record.spend);
     let warns = !record.budget_warned && used > 0.0 && used >= rules.soft && record.state != State::Done;
-    let entered = record.entered.filter(|entered| !entered.notified).and_then(|_| NotifyEvent::of(record.state));
+    let entered = record.entered.filter(|entered| !entered.notified).and_then(|_| NotifyEvent::for_state(record.state));
     let due = warns.then_some(NotifyEvent::BudgetWarning).into_iter().chain(entered);
     due.filter(|event| rules.events.contains(event)).collect()
 }

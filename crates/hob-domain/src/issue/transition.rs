@@ -283,7 +283,7 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     if state != record.state {
         next.label_fights.begin_anew();
         let generation = next.generation;
-        next.entered = NotifyEvent::of(state).map(|_| Entered { at: now, generation, notified: false });
+        next.entered = NotifyEvent::for_state(state).map(|_| Entered { at: now, generation, notified: false });
     }
     Ok((next, sentence))
 }
@@ -329,7 +329,7 @@ impl Record {
             }
             Note::Notified(NotifyEvent::BudgetWarning) => self.budget_warned = true,
             Note::Notified(event @ (NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done)) => {
-                let of_this = self.entered.as_mut().filter(|_| NotifyEvent::of(self.state) == Some(event));
+                let of_this = self.entered.as_mut().filter(|_| NotifyEvent::for_state(self.state) == Some(event));
                 if let Some(entered) = of_this {
                     entered.notified = true;
                 }

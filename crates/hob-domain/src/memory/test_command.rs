@@ -45,7 +45,7 @@ enum Slot {
 }
 
 impl Slot {
-    fn of(word: &str) -> Option<Self> {
+    fn new(word: &str) -> Option<Self> {
         Some(match word {
             "NAME" => Self::Name,
             "PATH" => Self::Path,
@@ -106,7 +106,7 @@ fn fits(form: &[&str], words: &[&str]) -> bool {
 
 /// Whether a word fits one part of a form.
 fn is(part: &str, word: &str) -> bool {
-    match Slot::of(part) {
+    match Slot::new(part) {
         Some(slot) => slot.takes(word),
         None => match part.strip_suffix("=NAME") {
             Some(option) => word.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')).is_some_and(is_name),

@@ -109,7 +109,7 @@ pub struct Catalog {
 
 impl Catalog {
     /// The catalog of these files. At most `max` files are read, not counting Hob's own.
-    pub fn of(places: impl IntoIterator<Item = ProfileFiles>, max: usize) -> Self {
+    pub fn new(places: impl IntoIterator<Item = ProfileFiles>, max: usize) -> Self {
         let (mut files, mut left_out) = (Vec::new(), 0);
         for place in places {
             files.extend(place.files);
@@ -225,7 +225,7 @@ mod tests {
             file(GithubAgents, "c.agent.md", &named("b", "again")),
             file(ClaudeAgents, "code.md", &named("code", "own")),
         ];
-        let catalog = Catalog::of([place(files), ready_profiles()], 100);
+        let catalog = Catalog::new([place(files), ready_profiles()], 100);
         let said = |name: &str| catalog.get(&name.parse().unwrap()).unwrap().0.description.as_str();
         assert_eq!((said("a"), said("b"), said("code")), ("claude", "github", "own"));
         let hidden: Vec<String> = catalog
@@ -253,7 +253,7 @@ mod tests {
         let mut bad = file(ProfileSource::GithubAgents, "code.md", "---\nname: code\nhob: {limits: 3}\n---\nx");
         let unread = ProfileFile { content: Err("it is a link".to_owned()), name: "l.md".to_owned(), ..bad.clone() };
         bad.name = "bad.md".to_owned();
-        let catalog = Catalog::of([place(vec![bad, unread]), ready_profiles()], 100);
+        let catalog = Catalog::new([place(vec![bad, unread]), ready_profiles()], 100);
         assert_eq!((catalog.unusable(), catalog.profiles().count()), (2, 7));
         assert_eq!(catalog.get(&"code".parse().unwrap()).unwrap().1.source, ProfileSource::Ready);
         assert_eq!(catalog.entries[1].problems[0].to_string(), "it is a link");
@@ -271,7 +271,7 @@ mod tests {
             file(GithubAgents, "code.md", &named("code", "ours")),
             file(ClaudeAgents, "code.md", "x"),
         ];
-        let catalog = Catalog::of([place(files), ready_profiles()], 100);
+        let catalog = Catalog::new([place(files), ready_profiles()], 100);
         let fault = |name: &str| catalog.damaged(&name.parse().unwrap()).and_then(CatalogEntry::fault);
         let hands_over = "---\nname: a\ndescription: x\nhob: {hand_off_to: [code, cloud, gone]}\n---\nx";
         let gives = parse("a.md", hands_over.as_bytes()).profile.unwrap();
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn ten_thousand_profiles_are_bounded() {
         let many = (0..10_000).map(|n| file(ProfileSource::GithubAgents, &format!("p{n:05}.md"), &named("p", "x")));
-        let catalog = Catalog::of([place(many.collect()), ready_profiles()], 200);
+        let catalog = Catalog::new([place(many.collect()), ready_profiles()], 200);
         assert_eq!((catalog.entries.len(), catalog.profiles().count()), (207, 8));
         assert_eq!(catalog.warnings, ["9800 files of profiles are skipped: `profiles.max` is 200"]);
     }

@@ -23,7 +23,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    pub(super) fn of(node: &Node, text: impl Into<String>) -> Self {
+    pub(super) fn new(node: &Node, text: impl Into<String>) -> Self {
         Self { line: node.line, text: text.into() }
     }
 }
@@ -45,13 +45,13 @@ impl Problems {
 
 /// One text.
 pub(super) fn text(key: &str, node: &Node, max: usize) -> Result<String, Wrong> {
-    let Value::Text(text) = &node.value else { return Err(Wrong::of(node, format!("`{key}` is not text"))) };
+    let Value::Text(text) = &node.value else { return Err(Wrong::new(node, format!("`{key}` is not text"))) };
     let text = text.trim();
     match text.chars().count() {
-        0 => Err(Wrong::of(node, format!("`{key}` is empty"))),
-        length if length > max => Err(Wrong::of(node, format!("`{key}` has {length} characters; it may have {max}"))),
+        0 => Err(Wrong::new(node, format!("`{key}` is empty"))),
+        length if length > max => Err(Wrong::new(node, format!("`{key}` has {length} characters; it may have {max}"))),
         _fits if text.chars().any(|c| c.is_control() && !c.is_whitespace()) => {
-            Err(Wrong::of(node, format!("`{key}` holds a control character")))
+            Err(Wrong::new(node, format!("`{key}` holds a control character")))
         }
         _fits => Ok(text.to_owned()),
     }
@@ -61,12 +61,12 @@ pub(super) fn text(key: &str, node: &Node, max: usize) -> Result<String, Wrong> 
 pub(super) fn items<'a>(key: &str, node: &'a Node) -> Result<Vec<&'a Node>, Wrong> {
     match &node.value {
         Value::List(items) if items.len() > LIST_MAX => {
-            Err(Wrong::of(node, format!("`{key}` lists {} values; it may list {LIST_MAX}", items.len())))
+            Err(Wrong::new(node, format!("`{key}` lists {} values; it may list {LIST_MAX}", items.len())))
         }
         Value::List(items) => Ok(items.iter().collect()),
         Value::Text(_) => Ok(vec![node]),
         Value::Nothing => Ok(Vec::new()),
-        Value::Map(_) | Value::Other => Err(Wrong::of(node, format!("`{key}` is not a list"))),
+        Value::Map(_) | Value::Other => Err(Wrong::new(node, format!("`{key}` is not a list"))),
     }
 }
 
@@ -81,12 +81,12 @@ pub(super) fn entries<'a>(key: &str, node: &'a Node) -> Result<&'a [(String, Nod
         Value::Map(entries) => entries.as_slice(),
         Value::Nothing => &[],
         Value::Text(_) | Value::List(_) | Value::Other => {
-            return Err(Wrong::of(node, format!("`{key}` is not a map: write its keys below it")));
+            return Err(Wrong::new(node, format!("`{key}` is not a map: write its keys below it")));
         }
     };
     for (at, (name, value)) in entries.iter().enumerate() {
         if entries[..at].iter().any(|(earlier, _)| earlier == name) {
-            return Err(Wrong::of(value, format!("`{}` appears twice", shown(name))));
+            return Err(Wrong::new(value, format!("`{}` appears twice", shown(name))));
         }
     }
     Ok(entries)
@@ -98,7 +98,7 @@ where
     T::Err: ToString,
 {
     let text = text(key, node, TEXT_MAX)?;
-    text.parse().map_err(|error: T::Err| Wrong::of(node, format!("`{key}`: {}", error.to_string())))
+    text.parse().map_err(|error: T::Err| Wrong::new(node, format!("`{key}`: {}", error.to_string())))
 }
 
 /// One of a fixed list of words.
@@ -106,21 +106,21 @@ pub(super) fn one_of<T: Copy>(key: &str, node: &Node, words: &[(&str, T)]) -> Re
     let given = text(key, node, TEXT_MAX)?;
     let found = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);
     let known = || words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| Wrong::of(node, format!("`{key}` is `{}`; it may be {}", shown(&given), known())))
+    found.ok_or_else(|| Wrong::new(node, format!("`{key}` is `{}`; it may be {}", shown(&given), known())))
 }
 
 /// A whole number from 1.
 pub(super) fn number(key: &str, node: &Node) -> Result<u64, Wrong> {
     let given = text(key, node, TEXT_MAX)?;
     let number = given.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| Wrong::of(node, format!("`{key}` is `{}`; write a whole number from 1", shown(&given))))
+    number.ok_or_else(|| Wrong::new(node, format!("`{key}` is `{}`; write a whole number from 1", shown(&given))))
 }
 
 /// A time such as `30m`.
 pub(super) fn time(key: &str, node: &Node) -> Result<Duration, Wrong> {
     let given = text(key, node, TEXT_MAX)?;
     let time = humantime::parse_duration(&given).ok().filter(|time| !time.is_zero());
-    time.ok_or_else(|| Wrong::of(node, format!("`{key}` is `{}`; write a time such as `30m`", shown(&given))))
+    time.ok_or_else(|| Wrong::new(node, format!("`{key}` is `{}`; write a time such as `30m`", shown(&given))))
 }
 
 /// A text of the file in a message.

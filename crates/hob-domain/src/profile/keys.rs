@@ -74,9 +74,9 @@ pub(super) fn model(node: &Node) -> Result<Option<String>, Wrong> {
 pub(super) fn globs(key: &str, node: &Node) -> Result<PathGlobs, Wrong> {
     let texts = texts(key, node)?;
     if texts.is_empty() && node.value != Value::Nothing {
-        return Err(Wrong::of(node, format!("`{key}` is empty: write a glob, or leave the key out")));
+        return Err(Wrong::new(node, format!("`{key}` is empty: write a glob, or leave the key out")));
     }
-    PathGlobs::new(texts).map_err(|error| Wrong::of(node, format!("`{key}`: {}", shown(&error))))
+    PathGlobs::new(texts).map_err(|error| Wrong::new(node, format!("`{key}`: {}", shown(&error))))
 }
 
 pub(super) fn matches(node: &Node, problems: &mut Problems) -> Matches {
@@ -86,7 +86,7 @@ pub(super) fn matches(node: &Node, problems: &mut Problems) -> Matches {
     let pattern = |node: &Node| {
         let expression = text("errors", node, TEXT_MAX)?;
         let why = |error: String| {
-            Wrong::of(node, format!("`{}` is not a valid pattern: {}", shown(&expression), shown(&error)))
+            Wrong::new(node, format!("`{}` is not a valid pattern: {}", shown(&expression), shown(&error)))
         };
         ErrorPattern::new(&expression).map_err(why)
     };
@@ -110,7 +110,7 @@ pub(super) fn denied(node: &Node) -> Result<Vec<String>, Wrong> {
     };
     match given.iter().find(|action| !is_action(action)) {
         Some(wrong) => {
-            Err(Wrong::of(node, format!("`denied`: `{}` is not an action such as `shell(git push)`", shown(wrong))))
+            Err(Wrong::new(node, format!("`denied`: `{}` is not an action such as `shell(git push)`", shown(wrong))))
         }
         None => Ok(given),
     }
@@ -130,13 +130,13 @@ pub(super) fn limits(node: &Node) -> Result<ProfileLimits, Wrong> {
             "failed_commands" => failed_commands(node, &mut limits)?,
             "usd" => {
                 let given = text(name, node, TEXT_MAX)?;
-                let amount = usd_micros(&given).map_err(|error| Wrong::of(node, format!("`usd`: {error}")))?;
+                let amount = usd_micros(&given).map_err(|error| Wrong::new(node, format!("`usd`: {error}")))?;
                 limits.usd_micros = Some(amount);
             }
             other => {
                 let keys = "max_iterations, max_time, max_tokens, max_output, consecutive_errors, recent_errors, \
                             failed_commands, usd";
-                return Err(Wrong::of(node, format!("`limits` has no key `{}`: the keys are {keys}", shown(other))));
+                return Err(Wrong::new(node, format!("`limits` has no key `{}`: the keys are {keys}", shown(other))));
             }
         }
     }
@@ -149,7 +149,7 @@ fn failed_commands(node: &Node, limits: &mut ProfileLimits) -> Result<(), Wrong>
             "in_row" => limits.failed_commands_in_row = Some(number(name, node)?),
             "total" => limits.failed_commands_total = Some(number(name, node)?),
             other => {
-                return Err(Wrong::of(
+                return Err(Wrong::new(
                     node,
                     format!("`failed_commands` has `in_row` and `total`, not `{}`", shown(other)),
                 ));
@@ -170,18 +170,18 @@ pub(super) fn question(node: &Node) -> Result<ProfileQuestion, Wrong> {
             "text" => asked = Some(text("text", node, TEXT_MAX)?),
             "required" => required = one_of("required", node, &[("true", true), ("false", false)])?,
             other => {
-                return Err(Wrong::of(node, format!("a question has `text` and `required`, not `{}`", shown(other))));
+                return Err(Wrong::new(node, format!("a question has `text` and `required`, not `{}`", shown(other))));
             }
         }
     }
-    let text = asked.ok_or_else(|| Wrong::of(node, "a question needs its `text`"))?;
+    let text = asked.ok_or_else(|| Wrong::new(node, "a question needs its `text`"))?;
     Ok(ProfileQuestion { text, required })
 }
 
 pub(super) fn states(node: &Node) -> Result<Vec<ProfileState>, Wrong> {
     let states: Vec<ProfileState> = items("states", node)?.into_iter().map(state).collect::<Result<_, _>>()?;
     match states.iter().enumerate().find(|(at, state)| states[..*at].iter().any(|other| other.name == state.name)) {
-        Some((_, twice)) => Err(Wrong::of(node, format!("the state `{}` appears twice", twice.name))),
+        Some((_, twice)) => Err(Wrong::new(node, format!("the state `{}` appears twice", twice.name))),
         None => Ok(states),
     }
 }
@@ -200,9 +200,9 @@ fn state(node: &Node) -> Result<ProfileState, Wrong> {
                 let given = items("needs", node)?;
                 needs = given.into_iter().map(|gate| one_of("needs", gate, &gates)).collect::<Result<_, _>>()?;
             }
-            other => return Err(Wrong::of(node, format!("a state has `name` and `needs`, not `{}`", shown(other)))),
+            other => return Err(Wrong::new(node, format!("a state has `name` and `needs`, not `{}`", shown(other)))),
         }
     }
-    let name = state_name.ok_or_else(|| Wrong::of(node, "a state needs its `name`"))?;
+    let name = state_name.ok_or_else(|| Wrong::new(node, "a state needs its `name`"))?;
     Ok(ProfileState { name, needs })
 }

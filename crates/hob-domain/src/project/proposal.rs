@@ -43,7 +43,7 @@ pub struct SetUpHosts {
 }
 
 impl SetUpHosts {
-    fn of(found: impl IntoIterator<Item = Found>) -> Self {
+    fn new(found: impl IntoIterator<Item = Found>) -> Self {
         let (mut names, mut is_open) = (BTreeSet::new(), false);
         for Found { hosts, is_named } in found {
             names.extend(hosts);
@@ -102,8 +102,8 @@ fn together(parts: Vec<Part>) -> Proposal {
             of_steps.push(step.from);
         }
     }
-    all.hosts = SetUpHosts::of(of_steps);
-    all.check_hosts = (!of_checks.is_empty()).then(|| SetUpHosts::of(of_checks));
+    all.hosts = SetUpHosts::new(of_steps);
+    all.check_hosts = (!of_checks.is_empty()).then(|| SetUpHosts::new(of_checks));
     all
 }
 

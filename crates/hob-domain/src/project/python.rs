@@ -40,7 +40,7 @@ pub(super) fn python(files: &ProjectFiles) -> Option<Part> {
     }
     let mut part = Part::default();
     let told = told(files, &lists);
-    let tests_by = Tests::of(files, &told);
+    let tests_by = Tests::new(files, &told);
     let home = set_up(files, &lists, &told, tests_by, &mut part);
     let prefix = if has_src_layout(files) { "PYTHONPATH=src " } else { "" };
     let module = |module: &str| format!("{prefix}{} {module}", interpreter(home));
@@ -110,7 +110,7 @@ enum Tests {
 }
 
 impl Tests {
-    fn of(files: &ProjectFiles, told: &str) -> Self {
+    fn new(files: &ProjectFiles, told: &str) -> Self {
         let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let is_test =
             |path: &str| path.ends_with(".py") && (name(path).starts_with("test_") || name(path).ends_with("_test.py"));

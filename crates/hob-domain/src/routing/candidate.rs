@@ -40,7 +40,7 @@ impl From<&Profile> for Candidate {
 
 impl Candidate {
     /// A profile of the catalog, which knows whether Hob brings it.
-    pub fn of(catalog: &Catalog, profile: &Profile) -> Self {
+    pub fn new(catalog: &Catalog, profile: &Profile) -> Self {
         let source = catalog.get(&profile.name).filter(|(known, _)| *known == profile).map(|(_, origin)| origin.source);
         Self { is_ready: source == Some(ProfileSource::Ready), ..profile.into() }
     }

@@ -27,7 +27,7 @@ pub struct Likeness {
 
 impl Likeness {
     /// From a profile's score, the best score of the others, and what the words of the issue could have counted.
-    pub(super) fn of(score: f32, other: f32, known: f32) -> Self {
+    pub(super) fn new(score: f32, other: f32, known: f32) -> Self {
         let lead = ((score + DAMPING) / (other + DAMPING)).ln().clamp(-LEAD_MAX, LEAD_MAX);
         let share = (score / (known + DAMPING)).clamp(0.0, 1.0);
         Self { strength: score.ln_1p(), lead, share }

@@ -47,7 +47,7 @@ pub fn missed(
             let all: Vec<Candidate> = sound
                 .chain(remains.filter(first))
                 .filter(|profile| is_candidate(profile))
-                .map(|profile| Candidate::of(catalog, profile))
+                .map(|profile| Candidate::new(catalog, profile))
                 .collect();
             decide_agent(None, &Router::new(&all).route(text), present, rules).profile
         }
@@ -94,7 +94,7 @@ mod tests {
             name: (*name).to_owned(),
             content: Ok(text.as_bytes().to_vec()),
         };
-        Catalog::of([ProfileFiles { files: files.iter().map(file).collect(), left_out: 0 }, ready_profiles()], 100)
+        Catalog::new([ProfileFiles { files: files.iter().map(file).collect(), left_out: 0 }, ready_profiles()], 100)
     }
 
     /// What is missed, and by which choice.

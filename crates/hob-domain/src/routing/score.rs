@@ -169,7 +169,7 @@ impl Router {
             let (first, second) = if self.ready[place] { all } else { own };
             let other =
                 if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
-            let likeness = Likeness::of(case.score, other.unwrap_or_default(), known);
+            let likeness = Likeness::new(case.score, other.unwrap_or_default(), known);
             let reasons = self.reasons(case, issue, &read, &terms);
             let profile = self.names[place].clone();
             ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });

@@ -149,7 +149,7 @@ impl<'a> Run<'a> {
             // Closes the gate for the following calls.
             return Err(connection.transport.failure(&reply, call.path, call.purpose).into());
         }
-        Ok(Seen::of(&reply))
+        Ok(Seen::new(&reply))
     }
 
     /// Reads until the answer is as wanted, at most ten seconds. `since` is when the object was created.

@@ -43,7 +43,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn of(reply: &Reply) -> Self {
+    pub(super) fn new(reply: &Reply) -> Self {
         Self {
             status: reply.status.as_u16(),
             message: reply.message(),

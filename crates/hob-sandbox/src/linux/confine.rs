@@ -47,7 +47,7 @@ struct Rest {
 }
 
 impl Rest {
-    fn of(plan: &Plan) -> Self {
+    fn new(plan: &Plan) -> Self {
         Self {
             tier: plan.tier,
             read: plan.readable().collect(),
@@ -90,7 +90,7 @@ pub(super) fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<Child, 
         environment: Some(launch.environment.clone()),
         folder: Some(launch.folder.clone()),
     };
-    start_from_thread(starts, Rest::of(&launch.plan), Arc::clone(refusals))
+    start_from_thread(starts, Rest::new(&launch.plan), Arc::clone(refusals))
 }
 
 /// Starts a child from a thread that has taken the step. Rules, rights and filter are a thread's, and its children's; the
@@ -169,7 +169,7 @@ pub(super) fn arguments(plan: &Plan, program: &Path, report: RawFd) -> Result<[O
         Network::None | Network::Open => None,
         Network::Proxy { socket, port } => Some(bridge::Way { socket: socket.clone(), port: *port }),
     };
-    let step = Step { rest: Rest::of(plan), program: program.to_owned(), bridge, report };
+    let step = Step { rest: Rest::new(plan), program: program.to_owned(), bridge, report };
     Ok([CONFINE.into(), to_hex(&step)?])
 }
 

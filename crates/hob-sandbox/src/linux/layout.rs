@@ -53,7 +53,7 @@ pub(super) enum Access {
 
 impl Layout {
     /// The layout of the plan, for a child that starts in `folder`.
-    pub(super) fn of(plan: &Plan, folder: &Path) -> Result<Self, RefusedError> {
+    pub(super) fn new(plan: &Plan, folder: &Path) -> Result<Self, RefusedError> {
         let launcher = std::fs::read_link("/proc/self/exe").map_err(RefusedError::at("find Hob's program"))?;
         // They are memory of the machine outside of any process.
         let most =

@@ -76,7 +76,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, ask)
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
-    let disk = Disk::of(&launch.plan)?;
+    let disk = Disk::new(&launch.plan)?;
     let refusals = Arc::<Refusals>::default();
     let group = Group::new(&launch.plan.limits);
     let start = || start(launch, &refusals);
@@ -209,7 +209,7 @@ fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard
 #[expect(clippy::disallowed_methods, reason = "the supervisor is what `hob-process` starts children by")]
 fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
     let report = Report::new()?;
-    let layout = Layout::of(&launch.plan, &launch.folder)?;
+    let layout = Layout::new(&launch.plan, &launch.folder)?;
     let (program, arguments) = match launch.plan.maker {
         Maker::Bubblewrap => bubblewrap::command(&layout)?,
         Maker::Hob => namespaces::command(layout, report.number())?,
@@ -289,7 +289,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn of(plan: &Plan) -> Result<Self, RefusedError> {
+    fn new(plan: &Plan) -> Result<Self, RefusedError> {
         let folders: Vec<_> = plan.write.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let devices = folders.iter().filter_map(|folder| Some(fs::metadata(folder).ok()?.dev())).collect();
         let before = Arc::<OnceLock<Measured>>::default();

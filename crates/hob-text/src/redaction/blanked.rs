@@ -26,8 +26,8 @@ impl fmt::Debug for Redaction {
 
 impl Redaction {
     /// The gate for these secrets.
-    pub fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(Search::of(secrets))
+    pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(Search::new(secrets))
     }
 
     /// The text with a mark in place of each secret, or unchanged if there is none. A JSON object at its end stays

@@ -68,7 +68,7 @@ impl KnownSecrets {
 impl Known {
     fn rebuild(&mut self) {
         let all = self.lasting.iter().chain(&self.rotated);
-        self.redaction = Arc::new(Redaction::of(all.map(|secret| secret.expose_secret())));
+        self.redaction = Arc::new(Redaction::new(all.map(|secret| secret.expose_secret())));
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Undo {
 
 impl Undo {
     /// The ways to read this text that can give different results.
-    pub(super) fn of(text: &[u8]) -> Vec<Self> {
+    pub(super) fn all_for(text: &[u8]) -> Vec<Self> {
         let kinds = [(b'\\', Self::Backslash), (b'%', Self::Percent), (b'&', Self::Entity)];
         let there = kinds.iter().filter(|(sign, _)| text.contains(sign)).map(|(_, undo)| *undo);
         let mut ways: Vec<_> = std::iter::once(Self::Nothing).chain(there).collect();
@@ -68,7 +68,7 @@ enum Unit {
 
 impl Plain {
     /// Reads a text.
-    pub(super) fn of(text: &[u8], undo: Undo) -> Self {
+    pub(super) fn new(text: &[u8], undo: Undo) -> Self {
         let mut plain = Self::default();
         let (mut at, mut behind_blank) = (0, false);
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {

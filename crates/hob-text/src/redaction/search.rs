@@ -33,7 +33,7 @@ pub(super) struct Found {
 
 impl Search {
     /// A search for these secrets; a finding refers to one by its index.
-    pub(super) fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(super) fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let of_one = |(number, secret)| forms(secret).into_iter().map(move |form| (number, form));
         let forms: Vec<_> = secrets.into_iter().enumerate().flat_map(of_one).collect();
         let (mut blocks, mut patterns) = (Vec::new(), Vec::new());
@@ -57,7 +57,9 @@ impl Search {
         let Some(automaton) = &self.automaton else { return Vec::new() };
         let mut found: Vec<Found> = Vec::new();
         self.runs(automaton, text, |secret, run| found.push(Found { at: (run.start, run.end), secret }));
-        for plain in Undo::of(text).into_iter().map(|undo| Plain::of(text, undo)).filter(|plain| plain.bytes != text) {
+        for plain in
+            Undo::all_for(text).into_iter().map(|undo| Plain::new(text, undo)).filter(|plain| plain.bytes != text)
+        {
             self.runs(automaton, &plain.bytes, |secret, run| {
                 let Some((from, to, is_spread)) = plain.source(run.start, run.end) else { return };
                 if !is_spread || run.len() >= SPREAD_MIN {

@@ -48,7 +48,7 @@ fn encodings(secret: &str) -> Vec<(&'static str, String)> {
 /// Attack corpus G77.
 #[test]
 fn a_secret_is_held_back_in_every_encoding() {
-    let redaction = Redaction::of([KEY]);
+    let redaction = Redaction::new([KEY]);
     for (name, written) in encodings(KEY) {
         let kept = redaction.text(&format!("the key is {written} indeed")).into_owned();
         // The last character may be followed by an invisible one.
@@ -66,7 +66,7 @@ fn a_secret_is_held_back_in_every_encoding() {
 
 #[test]
 fn base64_in_wrapped_lines_is_held_back_at_every_alignment() {
-    let redaction = Redaction::of([KEY]);
+    let redaction = Redaction::new([KEY]);
     for before in 0..80 {
         for (name, encoded) in [
             ("standard", STANDARD.encode(format!("{}{KEY}\n", "x".repeat(before)))),
@@ -84,7 +84,7 @@ fn base64_in_wrapped_lines_is_held_back_at_every_alignment() {
 
 #[test]
 fn a_part_that_a_cut_text_leaves_is_held_back_where_it_tells_much() {
-    let redaction = Redaction::of([KEY]);
+    let redaction = Redaction::new([KEY]);
     for length in 1..=KEY.len() {
         let (begin, end) = (&KEY[..length], &KEY[KEY.len() - length..]);
         for part in [begin, end] {
@@ -93,7 +93,7 @@ fn a_part_that_a_cut_text_leaves_is_held_back_where_it_tells_much() {
         }
     }
     // Half of a short secret is a word.
-    let short = Redaction::of(["token-of-hob"]);
+    let short = Redaction::new(["token-of-hob"]);
     assert!(short.holds("token-of-hob") && !short.holds("token-of-ann, the token-of") && !short.holds("token of\nhob"));
 }
 
@@ -101,7 +101,7 @@ fn a_part_that_a_cut_text_leaves_is_held_back_where_it_tells_much() {
 fn a_key_of_several_lines_is_held_back_line_by_line() {
     let line = |c: char| format!("{c}ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/+{c}");
     let pem = format!("-----BEGIN {} KEY-----\n{}\n{}\nshort\n-----END-----\n", "PRIVATE", line('x'), line('y'));
-    let redaction = Redaction::of([pem.as_str()]);
+    let redaction = Redaction::new([pem.as_str()]);
     assert_eq!(redaction.text(&format!("{{:?}} of it: {}", line('y'))), format!("{{:?}} of it: {MARK}"));
     let kept = redaction.text(&pem).into_owned();
     assert!(kept.starts_with("-----BEGIN") && !kept.contains("ABCDEF"), "{kept}");
@@ -112,7 +112,7 @@ fn a_key_of_several_lines_is_held_back_line_by_line() {
 fn json_stays_json_wherever_the_secret_begins_and_ends() {
     // Here the beginning of one secret and the end of the other are parts of escapes.
     for secret in ["nABCDEFGH", "ABCDEFGH\\", "\"ABCDEFGH", "ABCDEFGH\"", "\\\"ABCDEFGH"] {
-        let redaction = Redaction::of([secret]);
+        let redaction = Redaction::new([secret]);
         for text in [format!("x\n{}", &secret[1..]), format!("{secret}\""), format!("\\{secret}"), secret.to_owned()] {
             let value = json!({ "note": text, "number": 1 });
             for message in [value.to_string(), format!("a sentence with {secret}\n\n{value}\n")] {
@@ -124,7 +124,7 @@ fn json_stays_json_wherever_the_secret_begins_and_ends() {
             }
         }
     }
-    let redaction = Redaction::of([KEY]);
+    let redaction = Redaction::new([KEY]);
     let value = json!({ "list": [KEY, 1, null], KEY: { "deep": format!("a {KEY}") }, "other": true });
     let without = json!({ "list": [MARK, 1, null], MARK: { "deep": format!("a {MARK}") }, "other": true });
     assert_eq!(*redaction.value(&value), without);
@@ -134,7 +134,7 @@ fn json_stays_json_wherever_the_secret_begins_and_ends() {
 
 #[test]
 fn the_mark_does_not_make_an_image_or_a_link_of_what_stands_around_it() {
-    let redaction = Redaction::of([KEY]);
+    let redaction = Redaction::new([KEY]);
     let text = format!("!{KEY}(http://tracker/x.png) [a]{KEY} `{KEY}`");
     let mut html = String::new();
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new(&redaction.text(&text)));
@@ -143,7 +143,7 @@ fn the_mark_does_not_make_an_image_or_a_link_of_what_stands_around_it() {
 
 #[test]
 fn a_file_tells_which_secrets_it_holds_wherever_they_stand() {
-    let redaction = Redaction::of(["the-first-secret-1", "the-other-secret-2"]);
+    let redaction = Redaction::new(["the-first-secret-1", "the-other-secret-2"]);
     for before in [0, 10, (1 << 20) - 7, (1 << 20) - 1, 1 << 20, 3 << 20] {
         let mut content = vec![b'.'; before];
         content.extend(b"the-other-secret-2 \xff\xfe");
@@ -188,7 +188,7 @@ fn secret() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_secret_passes_in_any_encoding((secret, before, after) in (secret(), "[ -~\n]{0,40}", "[ -~\nä€]{0,40}")) {
-        let redaction = Redaction::of([secret.as_str()]);
+        let redaction = Redaction::new([secret.as_str()]);
         for (name, written) in encodings(&secret) {
             // A backslash or a sign that begins an escape would change the meaning of the encoding.
             let before = before.trim_end_matches(['\\', '%', '&', '#', '{']);
@@ -200,7 +200,7 @@ proptest! {
 
     #[test]
     fn no_secret_passes_in_base64((secret, before, after) in (secret(), "\\PC{0,20}", "\\PC{0,20}")) {
-        let redaction = Redaction::of([secret.as_str()]);
+        let redaction = Redaction::new([secret.as_str()]);
         let own = (before.len() * 8).div_ceil(6)..(before.len() + secret.len()) * 8 / 6;
         for encoded in [STANDARD.encode(format!("{before}{secret}{after}")), URL_SAFE.encode(format!("{before}{secret}{after}"))] {
             let kept = redaction.text(&encoded).into_owned();
@@ -210,14 +210,14 @@ proptest! {
 
     #[test]
     fn text_without_a_secret_is_unchanged((secret, text) in ("[0-9]{8,40}", "[a-zA-Z\\\\%&#;{}\" \n\0äß€\u{200b}]{0,200}")) {
-        let redaction = Redaction::of([secret.as_str()]);
+        let redaction = Redaction::new([secret.as_str()]);
         prop_assert_eq!(&*redaction.text(&text), text.as_str());
         prop_assert!(redaction.found_in(text.as_bytes()).is_empty());
     }
 
     #[test]
     fn any_text_is_taken((secrets, text) in (proptest::collection::vec("\\PC{0,30}", 0..3), "\\PC{0,100}")) {
-        let redaction = Redaction::of(secrets.iter().map(String::as_str));
+        let redaction = Redaction::new(secrets.iter().map(String::as_str));
         let text = format!("{text}{}", secrets.concat());
         let kept = redaction.text(&text).into_owned();
         prop_assert_eq!(&*redaction.text(&kept), kept.as_str(), "what is left holds nothing");

@@ -27,7 +27,7 @@ pub struct ReviewerReport {
 
 impl ReviewerReport {
     /// A review without findings so far.
-    pub fn by(reviewer: impl Into<String>) -> Self {
+    pub fn new(reviewer: impl Into<String>) -> Self {
         Self { reviewer: reviewer.into(), findings: Findings::default(), rounds: 0, missing: None }
     }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn look(list: Vec<Finding>) -> ReviewerReport {
-        ReviewerReport { findings: Findings { list, ..Findings::default() }, ..ReviewerReport::by("reviewer") }
+        ReviewerReport { findings: Findings { list, ..Findings::default() }, ..ReviewerReport::new("reviewer") }
     }
 
     #[test]

@@ -204,7 +204,7 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
 fn public_paths(worker: &Worker, job: &Job<'_>) -> PublicPaths {
     let state = worker.children.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
     let home = worker.children.environment.get(OsStr::new("HOME")).map(PathBuf::from);
-    PublicPaths::of(job.checkout.folder(), state.into_iter().chain(home))
+    PublicPaths::new(job.checkout.folder(), state.into_iter().chain(home))
 }
 
 /// Shows the agent's progress, passes its checklist on, and notes its spend as it grows; returns the total that was

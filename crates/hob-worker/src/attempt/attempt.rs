@@ -61,7 +61,7 @@ async fn run(worker: &Worker, held: &HeldIssue) -> Result<Attempted, WorkError> 
         interrupt = Box::pin(heartbeat(worker, held)) => interrupt.map(AttemptEnd::Interrupted),
         () = worker.cancel.cancelled() => Ok(AttemptEnd::Interrupted(Interrupt::Stopped)),
     };
-    let attempted = Attempted::of(&end);
+    let attempted = Attempted::new(&end);
     let finished = Box::pin(finish(worker, held, began, job.get(), end)).await;
     journal(worker, held).await;
     finished.map(|()| attempted)

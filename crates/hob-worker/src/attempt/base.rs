@@ -29,7 +29,7 @@ pub(super) async fn choose_base(
             Err(why) => worker.progress(issue.number, &why),
         }
     }
-    Ok(Ok(BaseChoice::of(named, earlier.as_ref(), set_base(worker, held))))
+    Ok(Ok(BaseChoice::choose(named, earlier.as_ref(), set_base(worker, held))))
 }
 
 /// The base that the settings name.

@@ -44,7 +44,7 @@ pub(crate) enum Attempted {
 }
 
 impl Attempted {
-    pub(super) fn of<E>(end: &Result<AttemptEnd, E>) -> Self {
+    pub(super) fn new<E>(end: &Result<AttemptEnd, E>) -> Self {
         if matches!(end, Ok(AttemptEnd::NoRoom(_))) { Self::NoRoom } else { Self::Worked }
     }
 }

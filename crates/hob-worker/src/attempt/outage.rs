@@ -24,7 +24,7 @@ pub(super) struct Service {
 
 impl Service {
     /// What the agent that works asks; none: it asks nobody that Hob knows.
-    pub(super) fn of(job: &Job<'_>) -> Option<Self> {
+    pub(super) fn asked_by(job: &Job<'_>) -> Option<Self> {
         job.active.now().specialist.agent.service().map(|name| Self { name, is_shared: true })
     }
 
@@ -90,7 +90,7 @@ async fn note_failure(worker: &Worker, held: &HeldIssue, outage: &Outage, pause:
 
 /// Where the agent's model is down: whether this issue is the one that asks whether it is back. The attempt's end, where it is not.
 pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptEnd> {
-    let service = Service::of(job)?.name;
+    let service = Service::asked_by(job)?.name;
     if is_wanted_at_once(job) || !is_down(worker, &service, ServiceOutage::is_open) {
         return None;
     }
@@ -122,7 +122,7 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
 
 /// Notes for all issues of the repository that the agent's model answers, where it was noted that it failed.
 pub(super) async fn note_answer(worker: &Worker, job: &Job<'_>) {
-    let Some(service) = Service::of(job).map(|service| service.name) else { return };
+    let Some(service) = Service::asked_by(job).map(|service| service.name) else { return };
     if !is_down(worker, &service, |down| down.back.is_none()) {
         return;
     }

@@ -92,7 +92,7 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
         }
     }
     job.with_reviews(|reviews| {
-        let look = reviews.report.get_or_insert_with(|| ReviewerReport::by(reviewer));
+        let look = reviews.report.get_or_insert_with(|| ReviewerReport::new(reviewer));
         match found {
             Ok(findings) => (look.findings, look.missing) = (findings, None),
             Err(cause) => look.missing = Some(cause),

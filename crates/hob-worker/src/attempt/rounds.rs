@@ -235,7 +235,7 @@ pub(super) async fn failed(
     keep_soon(worker, job).await;
     let agent = || Service::alone(format!("the agent `{}`", job.active.now().specialist.name));
     let (service, wanted) = match wanted {
-        Some(wanted) => (Service::of(job).unwrap_or_else(agent), wanted),
+        Some(wanted) => (Service::asked_by(job).unwrap_or_else(agent), wanted),
         None if did_nothing(job).await? => (agent(), Wanted::Pause(None)),
         None => return Ok(AttemptEnd::Retry { failure: reason }),
     };

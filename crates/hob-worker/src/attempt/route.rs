@@ -65,7 +65,7 @@ pub(super) struct NewestText {
 
 impl NewestText {
     /// `investigates` is whether a label asks for an investigation.
-    pub(super) fn of(issue: &Issue, record: Option<&Record>, review: &ReviewBrief, investigates: bool) -> Self {
+    pub(super) fn new(issue: &Issue, record: Option<&Record>, review: &ReviewBrief, investigates: bool) -> Self {
         // An investigation stays with the profile that has its record: new evidence does not change its kind.
         let message = record.and_then(|record| newest_message(record, review)).filter(|_| !investigates);
         Self { is_message: message.is_some(), body: rendered(message.as_deref().unwrap_or(&issue.body)).0 }
@@ -105,7 +105,7 @@ pub(crate) async fn profile_warning(
     let is_over = record.is_some_and(|record| record.pull_request.is_some() || record.is_handed_on());
     let investigates = !is_over && worker.settings.labels.asks_for_investigation(&issue.labels).is_some();
     let claims = claims(worker, issue, record, &rules, investigates).await?;
-    let newest = NewestText::of(issue, record, &ReviewBrief::default(), investigates);
+    let newest = NewestText::new(issue, record, &ReviewBrief::default(), investigates);
     let router = newest.for_router(worker, issue, None);
     if !claims.need_profiles(&router) {
         return Ok(None);

@@ -76,7 +76,7 @@ pub(super) struct Chosen {
 pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) -> Result<Chosen, WorkError> {
     let record = held.lease.record();
     let claims = claims(worker, &held.issue, Some(&record), place.rules, place.investigates).await?;
-    let newest = NewestText::of(&held.issue, Some(&record), place.review, place.investigates);
+    let newest = NewestText::new(&held.issue, Some(&record), place.review, place.investigates);
     let router = newest.for_router(worker, &held.issue, routing_off_until(worker));
     let began = Instant::now();
     let catalog = match claims.need_profiles(&router) {

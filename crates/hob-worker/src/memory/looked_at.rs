@@ -29,7 +29,7 @@ struct Look {
 
 impl Look {
     /// `None` if the list may not show everything about the issue that may have changed.
-    fn of(view: &IssueView, at: Timestamp) -> Option<Self> {
+    fn new(view: &IssueView, at: Timestamp) -> Option<Self> {
         // A comment in its pull request's conversation does not change the issue.
         let record = view.record.as_ref().filter(|record| record.pull_request.is_none())?;
         let (updated_at, comments, renewed_at) = (view.updated_at, view.comments, record.renewed_at);
@@ -41,12 +41,12 @@ impl LookedAt {
     /// Whether nothing can have been said on the issue since the last look.
     pub(crate) fn is_quiet(&self, view: &IssueView, now: Timestamp) -> bool {
         let Some(before) = self.0.get(&view.number) else { return false };
-        now < before.at + LOOK_AGAIN && Look::of(view, before.at) == Some(before)
+        now < before.at + LOOK_AGAIN && Look::new(view, before.at) == Some(before)
     }
 
     /// Remembers that nothing was found on the issue in that state.
     pub(crate) fn note(&self, view: &IssueView, now: Timestamp) {
-        if let Some(look) = Look::of(view, now).filter(|look| look.updated_at + SETTLED < now) {
+        if let Some(look) = Look::new(view, now).filter(|look| look.updated_at + SETTLED < now) {
             self.0.insert(view.number, look);
         }
     }

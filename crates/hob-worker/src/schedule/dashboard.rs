@@ -69,7 +69,7 @@ async fn keep(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> R
             Err(why) => refused = Some(RefusedTick { at: now, why }),
         }
     }
-    let page = Page::of(&board, refused, number);
+    let page = Page::new(&board, refused, number);
     let is_of_another =
         drawn.is_some_and(|drawn| drawn.digest == body_digest(&body)) && worker.memory.last_page.is(&page.digest);
     if body == normalized(&page.text) || is_of_another {
@@ -91,7 +91,7 @@ struct Page {
 }
 
 impl Page {
-    fn of(board: &Board<'_>, refused: Option<RefusedTick>, number: IssueNumber) -> Self {
+    fn new(board: &Board<'_>, refused: Option<RefusedTick>, number: IssueNumber) -> Self {
         let text = dashboard_text(&Board { refused: refused.as_ref(), ..board.clone() });
         Self { number, digest: body_digest(&text), text, refused }
     }
@@ -129,7 +129,7 @@ async fn draw(worker: &Worker, page: Page, seen: &[ActBox]) -> Result<Option<Dur
 /// Opens the dashboard, unless an account of Hob's did: a worker that died may have left it out of the ledger.
 async fn open(worker: &Worker, board: &Board<'_>) -> Result<Option<Duration>, WorkError> {
     let base = worker.forge.repository().base_branch().await?;
-    let Page { text, digest, .. } = Page::of(board, None, IssueNumber(0));
+    let Page { text, digest, .. } = Page::new(board, None, IssueNumber(0));
     let Some(turn) = turn(worker, &base, (None, &digest, None)).await? else { return Ok(Some(DRAW_INTERVAL)) };
     let known = match worker.own_login().await? {
         Some(own) => worker.forge.dashboard().find(&own).await?.map(|issue| issue.number),

@@ -159,7 +159,7 @@ impl Scheduler {
     pub(super) async fn run(&mut self) -> Result<RunSummary, WorkError> {
         let cancel = self.cancel.clone();
         while !cancel.is_cancelled() && !self.is_full() && (self.mode == Mode::Once || !self.is_hopeless()) {
-            let moment = Moment::of(&self.connection);
+            let moment = Moment::new(&self.connection);
             self.see_writes(moment.now).await;
             self.start(moment);
             let wake = self.wakes_at(moment);

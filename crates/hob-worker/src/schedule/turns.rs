@@ -21,7 +21,7 @@ pub(super) struct Moment {
 
 impl Moment {
     /// The present moment.
-    pub(super) fn of(connection: &Connection) -> Self {
+    pub(super) fn new(connection: &Connection) -> Self {
         let now = Instant::now();
         Self { now, opens: now + connection.closed_for().unwrap_or_default() }
     }

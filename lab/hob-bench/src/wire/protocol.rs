@@ -22,7 +22,7 @@ pub(crate) enum Protocol {
 
 impl Protocol {
     /// The protocol of a request's path, if it asks a model for a reply.
-    pub(crate) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
         let path = path.trim_end_matches('/');
         if path.ends_with("/chat/completions") {
             Some(Self::Chat)
@@ -111,7 +111,7 @@ mod tests {
     fn every_protocol_says_a_turn_whole_and_in_pieces() {
         let call = Turn::Call { name: "shell".into(), arguments: r#"{"command":"make all"}"#.into() };
         for (protocol, path) in ALL {
-            assert_eq!(Protocol::of(path), Some(protocol));
+            assert_eq!(Protocol::of_path(path), Some(protocol));
             for (turn, said) in [(Turn::Text("All is done.".into()), "done."), (call.clone(), "make all")] {
                 let reply = Reply { turn, number: 1, model: "m".into() };
                 assert!(texts(&protocol.whole(&reply)).contains(said), "{protocol:?} {said}");
@@ -125,6 +125,6 @@ mod tests {
                 assert!(all.contains(&format!("{INPUT_TOKENS}")) && all.contains(&format!("{OUTPUT_TOKENS}")));
             }
         }
-        assert_eq!(Protocol::of("/v1/models"), None);
+        assert_eq!(Protocol::of_path("/v1/models"), None);
     }
 }

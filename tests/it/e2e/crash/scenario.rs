@@ -164,7 +164,7 @@ impl Scenario {
         let builder = if self.events().is_empty() { builder } else { builder.notified() };
         let builder: Builder = builder.inside(turnstile);
         let world = builder.start().await;
-        world.forge.set_moods(Moods::of(MOODS, 11).with_percent(10));
+        world.forge.set_moods(Moods::new(MOODS, 11).with_percent(10));
         world
     }
 

@@ -153,7 +153,7 @@ async fn a_job_that_may_not_see_checks_marks_nothing_as_ready() {
             let job = opened.checks().await[0]["id"].as_u64().unwrap();
             let passed = JobChange { conclusion: Some(JobConclusion::Success), ..JobChange::default() };
             opened.world.forge.change_job(&repo_on_forge(), job, &passed).unwrap();
-            opened.world.forge.set_moods(Moods::of([Mood::HiddenChecks], 1).with_percent(100));
+            opened.world.forge.set_moods(Moods::new([Mood::HiddenChecks], 1).with_percent(100));
         }
         hides.iter().for_each(|what| opened.world.forge.inject(hidden(what)));
         for _ in 0..2 {

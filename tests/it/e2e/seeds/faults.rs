@@ -50,5 +50,5 @@ pub(super) fn faults(draw: Draw, pass: u64) -> Vec<Fault> {
 pub(super) fn moods(draw: Draw, pass: u64) -> Moods {
     let on = Mood::ALL.into_iter().filter(|mood| draw.below(2, &format!("{pass}: mood {}", mood.name())) == 0);
     let percent = draw.one(&[2, 5, 20], &format!("{pass}: percent of moods"));
-    Moods::of(on, draw.below(u64::MAX, &format!("{pass}: seed of moods"))).with_percent(percent)
+    Moods::new(on, draw.below(u64::MAX, &format!("{pass}: seed of moods"))).with_percent(percent)
 }

@@ -62,7 +62,7 @@ struct Person {
 }
 
 impl Person {
-    fn of(signature: &Signature<'_>) -> Self {
+    fn new(signature: &Signature<'_>) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { name: text(signature.name_bytes()), email: text(signature.email_bytes()), when: signature.when() }
     }
@@ -113,8 +113,8 @@ pub(super) fn commit<'s>(at: &At<'s>, repo: &'s Repository, oid: Oid) -> Resolve
         repo,
         oid,
         message: String::from_utf8_lossy(found.message_raw_bytes()).trim_end().to_owned(),
-        author: Person::of(&found.author()),
-        committer: Person::of(&found.committer()),
+        author: Person::new(&found.author()),
+        committer: Person::new(&found.committer()),
         parents: found.parent_ids().collect(),
         tree: found.tree_id(),
     }))

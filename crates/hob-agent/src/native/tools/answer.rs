@@ -27,7 +27,7 @@ pub(in crate::native) enum CommandResult {
 
 impl CommandResult {
     /// The result of a command with this exit.
-    pub(super) fn of(exit: Exit) -> Self {
+    pub(super) fn new(exit: Exit) -> Self {
         if exit.is_success() { Self::Succeeded } else { Self::Failed(exit.to_string()) }
     }
 

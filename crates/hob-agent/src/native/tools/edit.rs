@@ -125,7 +125,7 @@ impl Edit {
         let given = |text: &'_ str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
         let (old, new) = (given(&self.old), given(&self.new));
         let [old, new] = [&old, &new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
-        let places = Places::of(&lines, 0, &old);
+        let places = Places::find(&lines, 0, &old);
         let at = match places.at.as_slice() {
             [] => return Err(Unedited::Nowhere),
             [at] => *at,

@@ -45,7 +45,7 @@ pub(super) enum Unclear {
 
 impl Places {
     /// Reviews for `wanted` among `lines`, at and after `from`.
-    pub(super) fn of(lines: &[&str], from: usize, wanted: &[&str]) -> Self {
+    pub(super) fn find(lines: &[&str], from: usize, wanted: &[&str]) -> Self {
         let Some(last) = lines.len().checked_sub(wanted.len()).filter(|_| !wanted.is_empty()) else {
             return Self { at: Vec::new(), indent: Indent::Same, is_exact: true };
         };
@@ -195,7 +195,7 @@ mod tests {
 
     fn replaced(file: &str, old: &str, new: &str) -> Result<String, String> {
         let [lines, old, new] = [file, old, new].map(|text| text.lines().collect::<Vec<_>>());
-        let places = Places::of(&lines, 0, &old);
+        let places = Places::find(&lines, 0, &old);
         let [at] = places.at.as_slice() else { return Err(format!("{} places", places.at.len())) };
         let there = &lines[*at..*at + old.len()];
         Ok(places.replaced(there, &old, &new).map_err(|error| error.to_string())?.join("\n"))

@@ -105,7 +105,7 @@ impl Run {
         let shown = plain(&if errors.is_empty() { said } else { format!("{said}\n[standard error]\n{errors}") });
         match finished.exit {
             exit @ (Exit::Code(_) | Exit::Signal(_)) => {
-                Ok(Answer::Ran(format!("[{exit}]\n{shown}"), CommandResult::of(exit)))
+                Ok(Answer::Ran(format!("[{exit}]\n{shown}"), CommandResult::new(exit)))
             }
             Exit::Deadline => {
                 let how = format!("ended after {} s", time.as_secs());

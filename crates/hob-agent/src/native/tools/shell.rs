@@ -171,10 +171,10 @@ fn shown(ran: &Ran, time: Duration, place: &str) -> Result<Answer, ToolError> {
     let out_of_time = format!("ended after {} s", time.as_secs());
     match ran.end {
         CommandEnd::Code(code) => {
-            Ok(Answer::Ran(format!("[exit code {code}{place}]\n{output}"), CommandResult::of(Exit::Code(code))))
+            Ok(Answer::Ran(format!("[exit code {code}{place}]\n{output}"), CommandResult::new(Exit::Code(code))))
         }
         CommandEnd::WithShell(exit) => {
-            Ok(Answer::Ran(format!("[{exit}; it ended the shell: {fresh}]\n{output}"), CommandResult::of(exit)))
+            Ok(Answer::Ran(format!("[{exit}; it ended the shell: {fresh}]\n{output}"), CommandResult::new(exit)))
         }
         CommandEnd::Deadline => Err(ended(out_of_time, &format!("{place}; {fresh}"))),
         CommandEnd::DeadlineOfCommand => {

@@ -178,7 +178,7 @@ impl Sockets {
                     return Err(nobody());
                 }
                 let own = found.iter().all(|inode| self.own.contains(inode));
-                if own { Ok(Target::of(SockAddr::from(*to))) } else { Err(foreign(Errno::CONNREFUSED)) }
+                if own { Ok(Target::new(SockAddr::from(*to))) } else { Err(foreign(Errno::CONNREFUSED)) }
             }
             Address::Abstract(name) => {
                 let found = named(&fs::read("/proc/net/unix").unwrap_or_default(), name);
@@ -187,7 +187,7 @@ impl Sockets {
                 }
                 let name = named_without_file(name);
                 match found.iter().all(|inode| self.own.contains(inode)) {
-                    true => name.map(Target::of).map_err(|error| failed(&error).into()),
+                    true => name.map(Target::new).map_err(|error| failed(&error).into()),
                     false => Err(foreign(Errno::CONNREFUSED)),
                 }
             }
@@ -246,7 +246,7 @@ struct Target {
 }
 
 impl Target {
-    fn of(address: SockAddr) -> Self {
+    fn new(address: SockAddr) -> Self {
         Self { address, _file: None }
     }
 

@@ -35,7 +35,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
     let mut brief = String::new();
     std::io::stdin().read_to_string(&mut brief).context("read the brief")?;
     let files = SecretFiles::read(variables_of_agents(&settings))?;
-    let agent = Registry::new(AgentParts::of(&settings, state_dir, &files))?.get(&args.name)?;
+    let agent = Registry::new(AgentParts::new(&settings, state_dir, &files))?.get(&args.name)?;
     // With a session, like a worker.
     let executor = Executor::new(Sessions::new(state_dir.join("sessions"), settings.sessions), settings.agent);
     let run = RunId(format!("bench-{}", std::process::id()));

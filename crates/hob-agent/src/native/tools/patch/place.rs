@@ -80,7 +80,7 @@ fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), 
         from = cursor + found.ok_or_else(|| Unplaced::Anchor(anchor.clone()))? + 1;
     }
     let wanted: Vec<&str> = hunk.old.iter().map(String::as_str).collect();
-    let places = Places::of(lines, from, &wanted);
+    let places = Places::find(lines, from, &wanted);
     if wanted.is_empty() {
         let at = match hunk.line {
             Some(line) if line <= lines.len() && line >= cursor => line,
