@@ -75,7 +75,7 @@ pub(super) async fn run(
 
 /// The session that goes on.
 fn resumed(setup: &Setup, text: &str, agent: &str) -> anyhow::Result<RunId> {
-    let found = sessions::of(setup).find(text, Some(&TASKS.parse()?));
+    let found = sessions::open(setup).find(text, Some(&TASKS.parse()?));
     let found = found.map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     may_go_on(&found)?;
     if found.agent != agent {
@@ -131,7 +131,7 @@ fn images(files: &[PathBuf]) -> anyhow::Result<Vec<Image>> {
 
 /// Prints the result; a run that is not done is also an error.
 fn tell(setup: &Setup, shared: &Shared, agent: &str, request: &RunRequest, report: &RunReport) -> anyhow::Result<()> {
-    let record = sessions::of(setup).record(&request.session);
+    let record = sessions::open(setup).record(&request.session);
     let turns = record.as_ref().map(|record| record.metrics.turns).filter(|turns| *turns > 0);
     let cached_tokens = record.map_or(0, |record| record.metrics.cached_tokens);
     let (outcome, spend, session) = (&report.outcome, report.spend, &request.session);

@@ -140,7 +140,7 @@ pub(super) async fn run(
         screen.clone(),
         "stopping; the session can be resumed (a second signal exits immediately)",
     );
-    let (sessions, session) = (sessions::of(setup), request.session.clone());
+    let (sessions, session) = (sessions::open(setup), request.session.clone());
     sessions.forget_to_stop(&session);
     let asked_to_stop = tokio::spawn(stop_when_asked(sessions.clone(), session.clone(), cancel.clone()));
     let (sender, progress) = mpsc::channel(256);

@@ -201,7 +201,7 @@ impl Evaluation {
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         Ok(Self {
-            executor: Executor::new(sessions::of(&setup), setup.settings.agent.clone()),
+            executor: Executor::new(sessions::open(&setup), setup.settings.agent.clone()),
             approval: if args.auto_approve { Approval::Given } else { Approval::Nobody },
             time: args.time,
             verbosity: shared.verbosity(),
@@ -276,7 +276,7 @@ impl Evaluation {
         if verdict.exit == ProcessExit::Cancelled {
             anyhow::bail!("the evaluation was stopped");
         }
-        let metrics = sessions::of(&self.setup).record(&request.session).map(|record| record.metrics);
+        let metrics = sessions::open(&self.setup).record(&request.session).map(|record| record.metrics);
         let metrics = metrics.unwrap_or_default();
         let (kind, said, _title) = alone::said(&outcome);
         let limit = if kind == "failed" { LimitKind::named_in(&said) } else { None };

@@ -61,7 +61,7 @@ pub(super) async fn investigate(
     let request = request(&setup, &args, &begun, &who, folder)?;
     let agent = NamedAgent { name: &who.name, agent: who.agent.as_ref() };
     let report = alone::run(&setup, &shared, agent, args.auto_approve.into(), &request, &screen).await?;
-    let record = sessions::of(&setup).investigation(&begun.session)?;
+    let record = sessions::open(&setup).investigation(&begun.session)?;
     let Some(record) = record else {
         let why = sessions::outcome(&report.outcome);
         return Err(fatal(Exit::Failure, format!("no record of the investigation was kept: {why}")));
@@ -155,7 +155,7 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
         let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.default.clone());
         return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, by: OfCase::default() });
     };
-    let store = sessions::of(setup);
+    let store = sessions::open(setup);
     let found =
         store.find(text, Some(&INVESTIGATIONS.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     may_go_on(&found)?;

@@ -17,7 +17,7 @@ use crate::cli::{
     json,
     layout::shortened,
     output::{self, BAD, BOLD, DIM, GOOD, styled},
-    sessions::{find, of, outcome, when},
+    sessions::{find, open, outcome, when},
     setup::Setup,
 };
 
@@ -28,7 +28,7 @@ const LINE_MAX: usize = 160;
 
 pub(super) async fn log(setup: Setup, shared: Shared, args: LogArgs) -> anyhow::Result<()> {
     let record = find(&setup, &shared, &args.session)?;
-    let sessions = of(&setup);
+    let sessions = open(&setup);
     let mut tail = Tail { path: sessions.transcript(&record.id)?, read: 0, part: Vec::new() };
     loop {
         // The state is read before the lines, so that lines written in between are printed in the next round.

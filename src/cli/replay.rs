@@ -16,7 +16,7 @@ use crate::cli::{
     args::{ReplayArgs, Shared},
     exit::{Exit, fatal},
     json, output,
-    sessions::{find, of},
+    sessions::{find, open},
     setup::{Setup, sandbox_of},
 };
 
@@ -25,7 +25,7 @@ const TIME: Duration = Duration::from_secs(3_600);
 
 pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> anyhow::Result<()> {
     let record = find(&setup, &shared, &args.session)?;
-    let before = of(&setup).read(&record.id)?.lines;
+    let before = open(&setup).read(&record.id)?.lines;
     if !before.iter().any(|line| matches!(line.event, SessionEvent::Replied { .. })) {
         let text = format!("session `{}` has no turns to replay: only native agents record turns", record.id);
         return Err(fatal(Exit::NotFound, text));

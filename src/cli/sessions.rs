@@ -93,14 +93,14 @@ impl<'a> Shown<'a> {
 }
 
 /// The sessions of this machine.
-pub(super) fn of(setup: &Setup) -> Sessions {
+pub(super) fn open(setup: &Setup) -> Sessions {
     Sessions::new(setup.state_dir.join("sessions"), setup.settings.sessions.clone()).without(setup.secrets.clone())
 }
 
 /// The session that `args` means.
 pub(super) fn find(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<SessionRecord> {
     let repo = setup.at_most_one(shared)?;
-    of(setup).find(&args.session, repo.as_ref()).map_err(|error| match error {
+    open(setup).find(&args.session, repo.as_ref()).map_err(|error| match error {
         SessionError::NotFound(text) => fatal(Exit::NotFound, text),
         other => other.into(),
     })
@@ -108,7 +108,7 @@ pub(super) fn find(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
 
 pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
     let repo = setup.at_most_one(shared)?;
-    let store = of(setup);
+    let store = open(setup);
     let mut found = store.list();
     // Sessions without an issue have no repository.
     found.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || is_local(record));
@@ -132,10 +132,10 @@ pub(super) fn sessions(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
 pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow::Result<()> {
     let record = find(setup, shared, args)?;
     if shared.json {
-        return json::result(&Shown::new(&of(setup), &record));
+        return json::result(&Shown::new(&open(setup), &record));
     }
     // A damaged record must not hide the rest; the next run says what it does about it.
-    let case = of(setup).investigation(&record.id).ok().flatten();
+    let case = open(setup).investigation(&record.id).ok().flatten();
     let metrics = &record.metrics;
     let limits = [
         Some(format!("{} s", record.limits.seconds)),
@@ -159,7 +159,7 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
         ("cached", count(metrics.cached_tokens, "token")),
         ("model", seconds(metrics.model_ms)),
         ("tools", seconds(metrics.tools_ms)),
-        ("chain", chain(&of(setup).list(), &record)),
+        ("chain", chain(&open(setup).list(), &record)),
         ("case", case.as_ref().map(investigated::figures).unwrap_or_default()),
         // A finished investigation has its report here, which is shown below in the form for people.
         (

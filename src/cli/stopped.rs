@@ -69,7 +69,7 @@ pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answe
 }
 
 fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, SessionRecord)> {
-    let store = sessions::of(setup);
+    let store = sessions::open(setup);
     let record = store.find(text, None).map_err(|error| match error {
         SessionError::NotFound(why) => fatal(Exit::NotFound, why),
         other => other.into(),

@@ -52,7 +52,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     let (events, watch) = progress::sink(view, &screen, &cancel);
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let listen = Listen { events, cancel, approval };
-    let sessions = sessions::of(&setup);
+    let sessions = sessions::open(&setup);
     let before = bills(&sessions);
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;
     let concurrency = if args.sequential { Concurrency::Sequential } else { Concurrency::Parallel };

@@ -30,7 +30,7 @@ const WORKFLOW_STATES: [&str; 5] = ["active", "deleted", "disabled_fork", "disab
 /// # Errors
 /// 422 if there is no such repository or commit, the run has a job of this name, or a field is invalid.
 pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, Refusal> {
-    let id = with(&mut forge.state(), name, |repo| Ok(repo.id))?;
+    let id = with_repository(&mut forge.state(), name, |repo| Ok(repo.id))?;
     let git = forge.git.open(id)?;
     let no_commit = || Refusal::unprocessable(format!("No commit found for SHA: {}", job.head_sha));
     let sha = commit_named(&git, &job.head_sha).ok_or_else(no_commit)?;
@@ -41,7 +41,7 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
         return Err(Refusal::missing("Job", "name"));
     }
     let now = forge.now();
-    let run = with(&mut forge.state(), name, |repo| {
+    let run = with_repository(&mut forge.state(), name, |repo| {
         let mut run = match run_of(repo, job, &sha) {
             Some(known) => known.clone(),
             None => {
@@ -80,7 +80,7 @@ pub(super) fn make(forge: &Forge, name: &RepoName, job: &Job) -> Result<JobIds, 
 /// 404 if there is none of this id; 422 if a field is invalid.
 pub(super) fn change(forge: &Forge, name: &RepoName, id: u64, change: &JobChange) -> Result<(), Refusal> {
     let now = forge.now();
-    let ended = with(&mut forge.state(), name, |repo| {
+    let ended = with_repository(&mut forge.state(), name, |repo| {
         let run = repo.checks.get_mut(&id).filter(|run| run.job.is_some()).ok_or_else(Refusal::not_found)?;
         let mut new = run.clone();
         apply(&mut new, change, now)?;
@@ -105,7 +105,7 @@ pub(super) fn set_workflow_state(forge: &Forge, name: &RepoName, file: &str, sta
     if !WORKFLOW_STATES.contains(&state) {
         return Err(Refusal::invalid("Workflow", "state"));
     }
-    with(&mut forge.state(), name, |repo| {
+    with_repository(&mut forge.state(), name, |repo| {
         repo.workflow_states.insert(file.to_owned(), state.to_owned());
         Ok(())
     })
@@ -142,7 +142,7 @@ pub(super) fn tell(forge: &Forge, name: &RepoName, check: &CheckRun, action: &'s
     queue_check(forge, name, &actor, check, action);
 }
 
-fn with<T>(
+fn with_repository<T>(
     state: &mut State,
     name: &RepoName,
     work: impl FnOnce(&mut Repository) -> Result<T, Refusal>,

@@ -37,14 +37,14 @@ impl Page {
         let last = total.div_ceil(self.size).max(1);
         let mut links = Vec::new();
         if self.number > 1 {
-            links.push(to(call, (self.number - 1).min(last), "prev"));
+            links.push(link_to(call, (self.number - 1).min(last), "prev"));
         }
         if self.number < last {
-            links.push(to(call, self.number + 1, "next"));
-            links.push(to(call, last, "last"));
+            links.push(link_to(call, self.number + 1, "next"));
+            links.push(link_to(call, last, "last"));
         }
         if self.number > 1 {
-            links.push(to(call, 1, "first"));
+            links.push(link_to(call, 1, "first"));
         }
         (!links.is_empty()).then(|| links.join(", "))
     }
@@ -57,7 +57,7 @@ pub(super) fn paged<T>(call: &Call, items: Vec<T>, show: impl Fn(&T) -> Value) -
     Reply::ok(Value::Array(shown)).with_link(page.link(call, total))
 }
 
-fn to(call: &Call, page: usize, rel: &str) -> String {
+fn link_to(call: &Call, page: usize, rel: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in call.query.iter().filter(|(name, _)| name.as_str() != "page") {
         query.append_pair(name, value);

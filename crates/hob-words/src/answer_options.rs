@@ -24,7 +24,7 @@ enum Retry {
 
 /// The ways to answer a question of this kind.
 pub(super) fn answer_options(kind: BlockKind, record: &Record, label: &str) -> AnswerOptions {
-    let (first, retry) = of(kind, record.waiting_action().is_some());
+    let (first, retry) = first_option(kind, record.waiting_action().is_some());
     let mut others = String::from("Answers of accounts with write access to this repository count.\n\n");
     match retry {
         Retry::Named => others.push_str(&format!("- Removing the label `{label}` does the same as `/hob retry`.\n")),
@@ -41,7 +41,7 @@ pub(super) fn answer_options(kind: BlockKind, record: &Record, label: &str) -> A
     AnswerOptions { first, others }
 }
 
-fn of(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
+fn first_option(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
     let as_it_is = Retry::Also("lets the agent try again unchanged");
     match kind {
         BlockKind::ApprovalNeeded if waits_for_approval => (

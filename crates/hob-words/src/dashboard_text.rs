@@ -95,7 +95,7 @@ impl List {
 pub fn dashboard_text(board: &Board<'_>) -> String {
     let mut text = String::new();
     for shown in SHOWN {
-        text = with(board, shown);
+        text = text_of(board, shown);
         if text.chars().count() <= CHARS_MAX {
             break;
         }
@@ -103,7 +103,7 @@ pub fn dashboard_text(board: &Board<'_>) -> String {
     text
 }
 
-fn with(board: &Board<'_>, shown: usize) -> String {
+fn text_of(board: &Board<'_>, shown: usize) -> String {
     let mut text = format!(
         "{DASHBOARD_MARK}\nHob keeps this page up to date, with at most one edit a minute. Tick a box and Hob does it \
          once, if your account has the permission `{}`. Other edits of this page are lost.\n",

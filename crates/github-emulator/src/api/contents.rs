@@ -59,14 +59,14 @@ const LINK: i32 = 0o120_000;
 const SUBMODULE: i32 = 0o160_000;
 
 fn show(call: &Call) -> Answer {
-    at(call, call.part("path").trim_end_matches('/'))
+    contents_at(call, call.part("path").trim_end_matches('/'))
 }
 
 fn readme(call: &Call) -> Answer {
-    at(call, "README.md")
+    contents_at(call, "README.md")
 }
 
-fn at(call: &Call, path: &str) -> Answer {
+fn contents_at(call: &Call, path: &str) -> Answer {
     let git = call.read_git()?;
     let default = call.repository(&call.state(), Role::Read)?.default_branch.clone();
     let reference = call.query("ref").unwrap_or(&default);

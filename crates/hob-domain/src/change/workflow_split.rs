@@ -85,11 +85,11 @@ fn has_reference(node: &Node) -> bool {
 
 /// The tree of a text without its lines and the order of its keys.
 fn bare(text: &str) -> Option<Node> {
-    fn of(node: Node) -> Node {
+    fn without_lines(node: Node) -> Node {
         let value = match node.value {
-            Value::List(items) => Value::List(items.into_iter().map(of).collect()),
+            Value::List(items) => Value::List(items.into_iter().map(without_lines).collect()),
             Value::Map(entries) => {
-                let mut entries: Vec<_> = entries.into_iter().map(|(key, node)| (key, of(node))).collect();
+                let mut entries: Vec<_> = entries.into_iter().map(|(key, node)| (key, without_lines(node))).collect();
                 entries.sort_by(|one, other| one.0.cmp(&other.0));
                 Value::Map(entries)
             }
@@ -97,7 +97,7 @@ fn bare(text: &str) -> Option<Node> {
         };
         Node { line: 0, value }
     }
-    yaml::read(text).ok().map(of)
+    yaml::read(text).ok().map(without_lines)
 }
 
 /// The trees that the two files should have: nothing but triggers, condition and name may differ from the old file's.
@@ -109,19 +109,19 @@ fn expected(old: Node, condition: &str, proposed: &Workflows) -> Option<(Node, N
         entries.sort_by(|one, other| one.0.cmp(&other.0));
         Some(())
     }
-    fn at<'n>(map: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+    fn entry<'n>(map: &'n mut Node, key: &str) -> Option<&'n mut Node> {
         let Value::Map(entries) = &mut map.value else { return None };
         entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node)
     }
     fn job(tree: &mut Node) -> Option<&mut Node> {
-        let Value::Map(jobs) = &mut at(tree, "jobs")?.value else { return None };
+        let Value::Map(jobs) = &mut entry(tree, "jobs")?.value else { return None };
         jobs.first_mut().map(|(_, job)| job)
     }
     let (new, by_schedule) = (bare(&proposed.hob)?, bare(&proposed.schedule)?);
     let triggers = old.get("on")?;
     let dispatch = triggers.get("workflow_dispatch").map_or(Value::Nothing, |node| node.value.clone());
     let (mut hob, mut schedule) = (old.clone(), old.clone());
-    let on = at(&mut hob, "on")?;
+    let on = entry(&mut hob, "on")?;
     put(on, "schedule", None)?;
     put(on, "issue_comment", Some(new.get("on")?.get("issue_comment")?.value.clone()))?;
     put(on, "workflow_dispatch", Some(dispatch.clone()))?;
@@ -129,7 +129,7 @@ fn expected(old: Node, condition: &str, proposed: &Workflows) -> Option<(Node, N
     put(job(&mut hob)?, "if", Some(Value::Text(condition)))?;
     put(&mut schedule, "name", Some(by_schedule.get("name")?.value.clone()))?;
     put(&mut schedule, "on", Some(Value::Map(Vec::new())))?;
-    let on = at(&mut schedule, "on")?;
+    let on = entry(&mut schedule, "on")?;
     put(on, "schedule", Some(triggers.get("schedule")?.value.clone()))?;
     put(on, "workflow_dispatch", Some(dispatch))?;
     put(job(&mut schedule)?, "if", None)?;

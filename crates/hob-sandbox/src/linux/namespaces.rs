@@ -183,7 +183,7 @@ fn build(layout: &Layout) -> Result<(), RefusedError> {
     let shown = begin(layout).map_err(base)?;
     for (mount, source) in layout.mounts.iter().zip(shown) {
         put(mount, source).map_err(|error| {
-            let (step, place) = ("show a place in the box", at(mount).display().to_string());
+            let (step, place) = ("show a place in the box", mount_point(mount).display().to_string());
             RefusedError::at(step)(io::Error::other(format!("`{place}`: {error}")))
         })?;
     }
@@ -214,7 +214,7 @@ fn begin(layout: &Layout) -> io::Result<Vec<Option<OwnedFd>>> {
     Ok(shown)
 }
 
-fn at(mount: &Mount) -> &Path {
+fn mount_point(mount: &Mount) -> &Path {
     match mount {
         Mount::Processes(at) | Mount::Devices(at) | Mount::Queues(at) => at,
         Mount::Temporary(at, _) | Mount::Link(_, at) | Mount::Bind { at, .. } => at,
@@ -323,7 +323,7 @@ fn protect(layout: &Layout) -> io::Result<()> {
             Mount::Processes(_) | Mount::Devices(_) | Mount::Queues(_) | Mount::Temporary(..) | Mount::Link(..) => None,
         })
         .collect();
-    let own: Vec<&Path> = layout.mounts.iter().map(at).filter(|at| !access.contains_key(at)).collect();
+    let own: Vec<&Path> = layout.mounts.iter().map(mount_point).filter(|at| !access.contains_key(at)).collect();
     for Mounted { place, mut flags, .. } in mounted(&fs::read(format!("{OLD}/proc/self/mountinfo"))?) {
         let Ok(inside) = place.strip_prefix(NEW) else { continue };
         let inside = Path::new("/").join(inside);

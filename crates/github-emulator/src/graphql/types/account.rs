@@ -72,11 +72,11 @@ pub(super) struct AccountNode<'s> {
 
 /// The account that acted; `null` if it is gone.
 pub(super) fn actor<'s>(at: &At<'s>, login: &Login) -> Out<'s> {
-    at.state.accounts.get(login.as_str()).map_or(Out::Null, |account| of(account))
+    at.state.accounts.get(login.as_str()).map_or(Out::Null, |account| object(account))
 }
 
 /// An account in its own type.
-pub(super) fn of(account: &Account) -> Out<'_> {
+pub(super) fn object(account: &Account) -> Out<'_> {
     Out::object(AccountNode { account, kind: account.kind })
 }
 

@@ -31,7 +31,7 @@ pub(in super::super) fn find<'s>(at: &At<'s>, id: &str) -> Option<Out<'s>> {
     let id: u64 = own.parse().ok()?;
     if let "Bot" | "User" = kind {
         let mut accounts = at.state.accounts.all();
-        return accounts.find(|account| account.id == id && account.kind.name() == kind).map(account::of);
+        return accounts.find(|account| account.id == id && account.kind.name() == kind).map(account::object);
     }
     at.repositories().find_map(|repo| in_repository(at, repo, kind, id))
 }
@@ -39,7 +39,7 @@ pub(in super::super) fn find<'s>(at: &At<'s>, id: &str) -> Option<Out<'s>> {
 fn in_repository<'s>(at: &At<'s>, repo: &'s Repository, kind: &str, id: u64) -> Option<Out<'s>> {
     match kind {
         "Repository" => (repo.id == id).then(|| Out::object(RepositoryNode(repo))),
-        "Label" => repo.label_by_id(id).map(|one| label::of(at, repo, one)),
+        "Label" => repo.label_by_id(id).map(|one| label::object(at, repo, one)),
         "CheckRun" => repo.checks.get(&id).map(|run| run_of(at, repo, run)),
         "StatusContext" => repo.statuses.get(&id).map(|status| status_of(repo, status)),
         _ => repo.issues.values().find_map(|issue| in_issue(at, repo, issue, kind, id)),
@@ -72,7 +72,7 @@ fn in_issue<'s>(at: &At<'s>, repo: &'s Repository, issue: &'s Issue, kind: &str,
         ("Reaction", _) => {
             let comments = issue.comments.iter().flat_map(|comment| &comment.reactions);
             let found = issue.reactions.iter().chain(comments).find(|reaction| reaction.id == id);
-            found.map(|one| reaction::of(at, one))
+            found.map(|one| reaction::object(at, one))
         }
         ("UserContentEdit", of) => {
             let comments = issue.comments.iter().map(|comment| &comment.history);
@@ -80,7 +80,7 @@ fn in_issue<'s>(at: &At<'s>, repo: &'s Repository, issue: &'s Issue, kind: &str,
             let all =
                 std::iter::once(&issue.history).chain(comments).chain(reviews.iter().map(|comment| &comment.history));
             let found = all.flat_map(|history| history.revisions()).find(|revision| revision.id == id);
-            found.map(|revision| text::of(at, revision))
+            found.map(|revision| text::object(at, revision))
         }
         ("AddedToMergeQueueEvent" | "RemovedFromMergeQueueEvent", Some(of)) => {
             issue.events.iter().find(|event| event.id == id).and_then(|event| timeline::entry(of, event))

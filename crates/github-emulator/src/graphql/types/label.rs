@@ -25,7 +25,7 @@ enum LabelOrderField { CREATED_AT NAME }
 ";
 
 /// A label.
-pub(super) fn of<'s>(at: &At<'s>, repo: &'s Repository, label: &'s Label) -> Out<'s> {
+pub(super) fn object<'s>(at: &At<'s>, repo: &'s Repository, label: &'s Label) -> Out<'s> {
     let name: String = url::form_urlencoded::byte_serialize(label.name.as_bytes()).collect();
     let below = format!("/labels/{}", name.replace('+', "%20"));
     made(
@@ -56,5 +56,5 @@ pub(super) fn labels<'s>(at: &At<'s>, args: &Args, repo: &'s Repository, mut all
             all.reverse();
         }
     }
-    connection("LabelConnection", args, all.into_iter().map(|label| (label.id, of(at, repo, label))))
+    connection("LabelConnection", args, all.into_iter().map(|label| (label.id, object(at, repo, label))))
 }

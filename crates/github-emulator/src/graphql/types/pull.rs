@@ -16,7 +16,7 @@ use super::{
         page::connection,
         problem::Problem,
     },
-    account::{actor, of as account, user},
+    account::{actor, object as account, user},
     check::rollup,
     commit::{commit, commit_of, reference},
     conversation,

@@ -91,11 +91,11 @@ pub(super) fn groups(reactions: &[Reaction]) -> Out<'_> {
 pub(super) fn reactions<'s>(at: &At<'s>, args: &Args, all: &'s [Reaction]) -> Out<'s> {
     let wanted = args.text("content").map(content);
     let found = all.iter().filter(|reaction| wanted.is_none_or(|wanted| reaction.content == wanted));
-    connection("ReactionConnection", args, found.map(|reaction| (reaction.id, of(at, reaction))))
+    connection("ReactionConnection", args, found.map(|reaction| (reaction.id, object(at, reaction))))
 }
 
 /// One reaction.
-pub(super) fn of<'s>(at: &At<'s>, reaction: &'s Reaction) -> Out<'s> {
+pub(super) fn object<'s>(at: &At<'s>, reaction: &'s Reaction) -> Out<'s> {
     let name = CONTENTS.iter().find(|(_, rest)| *rest == reaction.content).map(|(graphql, _)| *graphql);
     made(
         "Reaction",

@@ -15,7 +15,7 @@ use super::{
     account::{people, user},
     commit::{commit, reference},
     issue::{IssueNode, issues},
-    label::{labels, of as label},
+    label::{labels, object as label},
     pull::{PullNode, pulls},
     review::Of,
 };

@@ -112,7 +112,7 @@ impl<'s> Text<'s> {
             // The newest first, as on GitHub.
             "userContentEdits" if self.hides_edits(at) => Out::Null,
             "userContentEdits" => {
-                let edits = revisions.iter().rev().map(|revision| (revision.id, of(at, revision)));
+                let edits = revisions.iter().rev().map(|revision| (revision.id, object(at, revision)));
                 connection("UserContentEditConnection", args, edits)
             }
             "viewerCanDelete" | "viewerCanUpdate" => {
@@ -144,7 +144,7 @@ impl<'s> Text<'s> {
 }
 
 /// A revision as an edit: GitHub's `diff` is the whole text after it.
-pub(super) fn of<'s>(at: &At<'s>, revision: &'s Revision) -> Out<'s> {
+pub(super) fn object<'s>(at: &At<'s>, revision: &'s Revision) -> Out<'s> {
     let when = || Out::leaf(time(revision.at));
     made(
         "UserContentEdit",
