@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob_domain::{Ask, Impact};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{BackendKind, Effort, duration};
 
@@ -104,7 +104,9 @@ pub struct AgentSettings {
     pub approve: Impact,
     /// `native` only: what happens to an action that needs approval if no person is at a terminal.
     pub ask: Ask,
-    /// `native` only: actions that are refused even with approval, such as `shell(git push)`.
+    /// `native` only: actions that are refused even with approval, such as `shell(git push)`: Hob's own list, and those of the
+    /// settings.
+    #[serde(deserialize_with = "beside_own")]
     pub denied: Vec<String>,
     /// Bytes kept of one output stream of a program, and of one tool's answer to the model.
     pub output_cap: usize,
@@ -149,7 +151,18 @@ impl Default for AgentSettings {
     }
 }
 
-/// Denied by default: deleting folders, pushing, publishing.
+/// The settings add to Hob's own list: one line of one's own must not drop it.
+fn beside_own<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let mut denied: Vec<String> = DENIED.map(str::to_owned).into();
+    for action in Vec::<String>::deserialize(deserializer)? {
+        if !denied.contains(&action) {
+            denied.push(action);
+        }
+    }
+    Ok(denied)
+}
+
+/// Always denied: deleting folders, pushing, publishing.
 const DENIED: [&str; 16] = [
     "shell(rm -r)",
     "shell(find -delete)",

@@ -81,7 +81,7 @@ impl Settings {
         let merged = Config::builder().add_source(defaults).add_source(ready).add_source(given.clone()).build()?;
         refuse_unknown(&merged)?;
         let settings: Self = merged.try_deserialize().map_err(|error| culprit(&given.cache, error))?;
-        check(&settings)?;
+        check(&settings, &given)?;
         Ok(Self { renamed, untouched, ..settings })
     }
 }
@@ -144,6 +144,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::AgentSettings;
 
     fn load(file: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Settings, SettingsError> {
         let folder = tempfile::tempdir().unwrap();
@@ -327,6 +328,63 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_within_the_limit_that_it_is_part_of() {
+        for (file, inner, outer) in [
+            (
+                "[limits]\nusd_per_attempt = 10",
+                "limits.usd_per_attempt` cannot be used: it is `10`",
+                "usd_per_issue`, which is 5",
+            ),
+            (
+                "[limits]\nusd_per_attempt = 60\nusd_per_issue = 0",
+                "limits.usd_per_attempt",
+                "usd_per_day`, which is 50",
+            ),
+            ("[limits]\nusd_per_issue = 100", "limits.usd_per_issue", "usd_per_day`, which is 50"),
+            (
+                "[limits]\nusd_per_issue = 5\nusd_per_issue_max = 2",
+                "limits.usd_per_issue",
+                "usd_per_issue_max`, which is 2",
+            ),
+            ("[limits]\nusd_per_issue_max = 60", "limits.usd_per_issue_max", "usd_per_day`, which is 50"),
+            ("[limits]\ntokens_per_attempt = 9\ntokens_per_issue = 8", "limits.tokens_per_attempt", "which is 8"),
+            ("[limits]\ntokens_per_issue = 9\ntokens_per_day = 8", "limits.tokens_per_issue", "which is 8"),
+            ("[limits]\nattempts = 20", "limits.attempts` cannot", "attempts_per_issue`, which is 12"),
+            ("[limits]\nattempts_per_issue = 5\nattempts_per_day = 4", "limits.attempts_per_issue", "which is 4"),
+            (
+                "[limits]\nattempt_time = '5h'",
+                "limits.attempt_time` cannot be used: it is `5h`",
+                "time_per_issue`, which is 4h",
+            ),
+            ("[limits]\ntime_per_issue = '5h'\ntime_per_day = '1h'", "limits.time_per_issue", "which is 1h"),
+            ("[poll]\ninterval = '10m'", "poll.interval", "max_interval`, which is 5m"),
+            ("[agent]\nidle_warning = '10m'", "agent.idle_warning", "idle_timeout`, which is 5m"),
+            ("[agent]\nretry_delay = '1m'", "agent.retry_delay", "retry_delay_max`, which is 5s"),
+            ("[model]\nbackoff = '5m'", "model.backoff", "backoff_max`, which is 1m"),
+            ("[lease]\nskew = '10m'", "lease.skew", "duration`, which is 5m"),
+        ] {
+            let error = load(file, &[], &[]).unwrap_err().to_string();
+            assert!(error.contains(inner) && error.contains(outer), "{error}");
+        }
+        // Where there is no limit, there is nothing to be within; a limit below a default counts as it is.
+        for file in [
+            "[limits]\nusd_per_issue = 100\nusd_per_day = 0",
+            "[limits]\nusd_per_day = 3",
+            "[agent]\nidle_timeout = '7s'",
+            "[agent]\nidle_warning = '10m'\nidle_timeout = '0s'",
+        ] {
+            load(file, &[], &[]).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_list_of_refusals_adds_to_hobs_own() {
+        let settings = load("[agents.x]\ndenied = ['write', 'shell(git push)']", &[], &[]).unwrap();
+        let (own, added) = (AgentSettings::default().denied, &settings.agents["x"].denied);
+        assert_eq!((&added[..own.len()], &added[own.len()..]), (&own[..], &["write".to_owned()][..]));
+    }
+
+    #[test]
     fn a_value_that_cannot_be_used_says_why() {
         for (file, says) in [
             ("[limits]\njobs = 0", "`limits.jobs` cannot be used: it is `0`; write at least 1"),
@@ -360,6 +418,16 @@ mod tests {
             ),
             ("[lease]\nduration = '30s'", "more than `forge.timeout`"),
             ("[ledger]\nprefix = 'hob'", "refs/hob/"),
+            ("[ledger]\nprefix = 'refs/other/'", "all workers have the same"),
+            ("[trust]\npermission = 'read'", "`trust.permission` cannot be used: it is `read`; write `triage`"),
+            ("[trust]\npermission = 'none'", "every account can read a public repository"),
+            ("[workspace]\nbranch_prefix = 'refs/hob/'", "such as `hob/`"),
+            ("[labels]\nplan = 'Blocked'", "`labels.plan` cannot be used: it is `Blocked`; another label of Hob's"),
+            ("[labels]\ninvestigate = 'plan'", "another label of Hob's"),
+            ("[publish]\nsigning_key_file = '/k'", "`publish.signing` is not `ssh`"),
+            ("[routing]\nconfidence = 7", "`routing.confidence` cannot be used: it is `7`; write a number from 0 to 1"),
+            ("[routing]\nswitch = 2.0", "a number from 0 to 1"),
+            ("[routing]\ncomplexity = 100", "a number from 1 to 10"),
             ("[labels]\nblocked = 'code'", "a label of its own"),
             (
                 "[issues]\nassignee = '@ann'",

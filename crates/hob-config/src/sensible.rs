@@ -3,18 +3,25 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use hob_domain::{ProfileName, RepoName, check_template};
+use config::Config;
+use hob_domain::{Permission, ProfileName, RepoName, check_template};
 use toml::{Table, Value};
 
 use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
 
-/// Refuses values that make no sense.
+/// Where ledgers can be: two workers that look in different places would both work on one issue.
+const LEDGER_PREFIXES: [&str; 2] = ["refs/hob/", "refs/heads/hob-ledger/"];
+
+/// Refuses values that make no sense. `given` are the settings without defaults.
 ///
 /// # Errors
 /// [`SettingsError::Senseless`] for the first one.
-pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
+pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsError> {
     let (limits, lease, forge) = (&settings.limits, &settings.lease, &settings.forge);
     check_limits(settings)?;
+    check_relations(settings, given)?;
+    check_names(settings)?;
+    check_routing(settings)?;
     for (key, time) in [
         ("limits.attempt_time", limits.attempt_time),
         ("checks.time", settings.checks.time),
@@ -43,6 +50,8 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     let (signing, key) = (settings.publish.signing, &settings.publish.signing_key_file);
     let has_key = signing != Signing::Ssh || !key.is_empty();
     hold(has_key, "publish.signing_key_file", key, "`publish.signing` is `ssh`: write the path of the key")?;
+    let is_used = signing == Signing::Ssh || key.is_empty();
+    hold(is_used, "publish.signing_key_file", key, "`publish.signing` is not `ssh`: set it, or leave the key out")?;
     let has_app = signing != Signing::Api || app.id > 0;
     hold(has_app, "publish.signing", "api", "GitHub signs the commits of Apps only: set `app.id`, or write `ssh`")?;
     for label in &settings.publish.labels {
@@ -53,12 +62,12 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
         let is_name = !name.trim().is_empty() && name.chars().all(|c| c.is_ascii_graphic());
         hold(is_name, "publish.reviewers", name, "write a login, `team:SLUG` or `ORG/TEAM`")?;
     }
-    let prefix = &settings.ledger.prefix;
+    let prefix = settings.ledger.prefix.as_str();
     hold(
-        prefix.starts_with("refs/") && prefix.ends_with('/'),
+        LEDGER_PREFIXES.contains(&prefix),
         "ledger.prefix",
         prefix,
-        "write a ref prefix such as `refs/hob/`, with a slash at its end",
+        "write `refs/hob/`, or `refs/heads/hob-ledger/` for a forge that refuses other refs; all workers have the same",
     )?;
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
@@ -76,6 +85,98 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingsError> {
     check_what_is_worked_on(settings)?;
     check_servers(settings)?;
     check_labels(settings)
+}
+
+/// Refuses a value above the limit that it is part of.
+fn check_relations(settings: &Settings, given: &Config) -> Result<(), SettingsError> {
+    let (limits, agent, model) = (&settings.limits, &settings.agent, &settings.model);
+    let raised = Some(limits.usd_per_issue_max).filter(|usd| *usd > 0.0);
+    for (inner, value, outer, limit) in [
+        ("limits.usd_per_attempt", limits.usd_per_attempt, "limits.usd_per_issue", limits.usd_per_issue),
+        ("limits.usd_per_attempt", limits.usd_per_attempt, "limits.usd_per_day", limits.usd_per_day),
+        ("limits.usd_per_issue", limits.usd_per_issue, "limits.usd_per_day", limits.usd_per_day),
+        ("limits.usd_per_issue", limits.usd_per_issue, "limits.usd_per_issue_max", raised.unwrap_or_default()),
+        ("limits.usd_per_issue_max", limits.usd_per_issue_max, "limits.usd_per_day", limits.usd_per_day),
+    ] {
+        Within { inner, outer, given }.hold(&value, &limit, f64::to_string)?;
+    }
+    for (inner, value, outer, limit) in [
+        ("limits.tokens_per_attempt", limits.tokens_per_attempt, "limits.tokens_per_issue", limits.tokens_per_issue),
+        ("limits.tokens_per_attempt", limits.tokens_per_attempt, "limits.tokens_per_day", limits.tokens_per_day),
+        ("limits.tokens_per_issue", limits.tokens_per_issue, "limits.tokens_per_day", limits.tokens_per_day),
+    ] {
+        Within { inner, outer, given }.hold(&value, &limit, u64::to_string)?;
+    }
+    for (inner, value, outer, limit) in [
+        ("limits.attempts", limits.attempts, "limits.attempts_per_issue", limits.attempts_per_issue),
+        ("limits.attempts_per_issue", limits.attempts_per_issue, "limits.attempts_per_day", limits.attempts_per_day),
+    ] {
+        Within { inner, outer, given }.hold(&value, &limit, u32::to_string)?;
+    }
+    for (inner, value, outer, limit) in [
+        ("limits.attempt_time", limits.attempt_time, "limits.time_per_issue", limits.time_per_issue),
+        ("limits.time_per_issue", limits.time_per_issue, "limits.time_per_day", limits.time_per_day),
+        ("poll.interval", settings.poll.interval, "poll.max_interval", settings.poll.max_interval),
+        ("agent.idle_warning", agent.idle_warning, "agent.idle_timeout", agent.idle_timeout),
+        ("agent.retry_delay", agent.retry_delay, "agent.retry_delay_max", agent.retry_delay_max),
+        ("model.backoff", model.backoff, "model.backoff_max", model.backoff_max),
+        // Clocks that differ by more than a lease lasts make it protect nothing.
+        ("lease.skew", settings.lease.skew, "lease.duration", settings.lease.duration),
+    ] {
+        Within { inner, outer, given }.hold(&value, &limit, |time| shown(*time).to_string())?;
+    }
+    Ok(())
+}
+
+/// A setting that has to be within another one.
+struct Within<'a> {
+    inner: &'static str,
+    outer: &'static str,
+    given: &'a Config,
+}
+
+impl Within<'_> {
+    /// Refuses the inner value if it is above the limit, where 0 is no limit. A default is not refused: beside a limit that
+    /// somebody wrote below it, the limit counts.
+    fn hold<T: PartialOrd + Default>(
+        &self,
+        value: &T,
+        limit: &T,
+        show: impl Fn(&T) -> String,
+    ) -> Result<(), SettingsError> {
+        let is_default = self.given.get::<config::Value>(self.inner).is_err();
+        let holds = is_default || *limit == T::default() || value <= limit;
+        let allowed = format!("write at most the value of `{}`, which is {}", self.outer, show(limit));
+        hold(holds, self.inner, show(value), &allowed)
+    }
+}
+
+/// Refuses what would let everybody command Hob, and refs or names that other programs own.
+fn check_names(settings: &Settings) -> Result<(), SettingsError> {
+    let permission = settings.trust.permission;
+    hold(
+        permission >= Permission::Triage,
+        "trust.permission",
+        if permission == Permission::None { "none".to_owned() } else { permission.to_string() },
+        "write `triage`, `write`, `maintain` or `admin`: every account can read a public repository",
+    )?;
+    let prefix = settings.workspace.branch_prefix.as_str();
+    let is_branch = !prefix.is_empty() && !prefix.starts_with("refs/") && !prefix.starts_with('/');
+    hold(is_branch, "workspace.branch_prefix", prefix, "write how the names of Hob's branches begin, such as `hob/`")
+}
+
+/// Refuses thresholds of the router that no issue reaches, or each.
+fn check_routing(settings: &Settings) -> Result<(), SettingsError> {
+    let routing = &settings.routing;
+    for (key, share) in [("routing.confidence", routing.confidence), ("routing.switch", routing.switch)] {
+        hold((0.0..=1.0).contains(&share), key, share, "write a number from 0 to 1")?;
+    }
+    hold(
+        (1..=10).contains(&routing.complexity),
+        "routing.complexity",
+        routing.complexity,
+        "write a number from 1 to 10",
+    )
 }
 
 /// Refuses limits that are zero where they may not be, or not a number.
@@ -137,6 +238,11 @@ fn check_labels(settings: &Settings) -> Result<(), SettingsError> {
         let length = spec.name.trim().chars().count();
         hold((1..=50).contains(&length), "labels", &spec.name, "a label has 1 to 50 characters")?;
         hold(seen.insert(spec.name.to_ascii_lowercase()), "labels", &spec.name, "each state needs a label of its own")?;
+    }
+    let labels = &settings.labels;
+    for (key, name) in [("labels.plan", &labels.plan), ("labels.investigate", &labels.investigate)] {
+        let is_new = name.is_empty() || seen.insert(name.to_ascii_lowercase());
+        hold(is_new, key, name, "another label of Hob's has this name")?;
     }
     Ok(())
 }
