@@ -11,7 +11,7 @@ pub(super) fn culprit(given: &Value, error: ConfigError) -> SettingsError {
     collect("", given, &mut leaves);
     let found = leaves.into_iter().find_map(|(key, value)| Some((refusal(&key, value)?, key, value)));
     match found {
-        Some((allowed, key, value)) => SettingsError::Senseless { key, value: shown(value), allowed },
+        Some((allowed, key, value)) => SettingsError::senseless(key, shown(value), allowed),
         None => SettingsError::Invalid(error),
     }
 }

@@ -11,6 +11,7 @@ mod issues;
 mod load;
 mod mcp;
 mod models;
+mod origin;
 mod profiles;
 mod ready;
 mod renamed;

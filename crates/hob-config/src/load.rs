@@ -12,6 +12,7 @@ use crate::{
     DEFAULTS, Settings, SettingsError,
     culprit::culprit,
     flag::flag_value,
+    origin::{SettingsText, Sources},
     ready,
     renamed::replace_old_names,
     sensible::{check, check_kinds},
@@ -32,17 +33,26 @@ impl Settings {
         variables: HashMap<String, String>,
         flags: &[(String, String)],
     ) -> Result<Self, SettingsError> {
-        refuse_unknown_variables(&variables)?;
+        let read = |path: &Path| {
+            std::fs::read_to_string(path).map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })
+        };
+        let text = file.map(read).transpose()?;
+        let file = file.zip(text.as_deref()).map(|(path, text)| SettingsText { path, text });
+        let sources = Sources { file, variables: &variables, flags };
+        Self::merged(&sources).map_err(|error| error.from_place(|key| sources.origin(key)))
+    }
+
+    fn merged(sources: &Sources<'_>) -> Result<Self, SettingsError> {
+        let Sources { file, variables, flags } = *sources;
+        refuse_unknown_variables(variables)?;
         let mut builder = Config::builder();
-        if let Some(path) = file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
-            let table = toml::from_str::<toml::Table>(&text).map_err(|error| SettingsError::Malformed {
+        if let Some(SettingsText { path, text }) = file {
+            let table = toml::from_str::<toml::Table>(text).map_err(|error| SettingsError::Malformed {
                 path: path.to_owned(),
-                reason: toml_sentence(&text, &error),
+                reason: toml_sentence(text, &error),
             })?;
             check_kinds(&table)?;
-            builder = builder.add_source(File::from_str(&text, FileFormat::Toml));
+            builder = builder.add_source(File::from_str(text, FileFormat::Toml));
         }
         let lists = [
             "forge.repositories",
@@ -65,7 +75,7 @@ impl Settings {
             // Workflows pass on unset values as empty ones; the standard variables are read in the same way.
             .ignore_empty(true)
             .list_separator(",")
-            .source(Some(variables));
+            .source(Some(variables.clone()));
         for key in lists {
             environment = environment.with_list_parse_key(key);
         }
@@ -97,7 +107,7 @@ fn refuse_unknown(merged: &Config) -> Result<(), SettingsError> {
         Some(key) => {
             let distance = |known: &&String| strsim::damerau_levenshtein(known, &key);
             let nearest = allowed.iter().min_by_key(distance).filter(|known| distance(known) <= key.len() / 2);
-            Err(SettingsError::UnknownKey { nearest: nearest.cloned(), key })
+            Err(SettingsError::UnknownKey { nearest: nearest.cloned(), key, origin: None })
         }
     }
 }
@@ -238,9 +248,10 @@ mod tests {
     #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
-            let error = load(file, &variables, &[]).unwrap_err();
-            let text = "unknown setting `limits.josb`, did you mean `limits.jobs`? `hob settings` prints all settings";
-            assert_eq!(error.to_string(), text);
+            let error = load(file, &variables, &[]).unwrap_err().to_string();
+            let place = if variables.is_empty() { "hob.toml`, line 2;" } else { "the variable `HOB__LIMITS__JOSB`;" };
+            assert!(error.starts_with("unknown setting `limits.josb`, did you mean `limits.jobs`? It is "), "{error}");
+            assert!(error.contains(place) && error.ends_with("`hob settings` prints all settings"), "{error}");
         }
     }
 
@@ -387,7 +398,8 @@ mod tests {
     #[test]
     fn a_value_that_cannot_be_used_says_why() {
         for (file, says) in [
-            ("[limits]\njobs = 0", "`limits.jobs` cannot be used: it is `0`; write at least 1"),
+            ("[limits]\njobs = 0", "`limits.jobs` cannot be used: it is `0`; write at least 1 (in `"),
+            ("plan = 'never'\n[limits]\njobs = 0", "hob.toml`, line 3)"),
             (
                 "[limits]\nusd_per_issue = -1",
                 "`limits.usd_per_issue` cannot be used: it is `-1`; write a number from 0 up",

@@ -282,7 +282,7 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
             | (Value::Datetime(_), _) => continue,
             (default, _) => kind(default),
         };
-        return Err(SettingsError::Senseless { key, value: value.to_string(), allowed: allowed.to_owned() });
+        return Err(SettingsError::senseless(key, value.to_string(), allowed));
     }
     Ok(())
 }

@@ -26,10 +26,12 @@ pub enum SettingsError {
         reason: String,
     },
     /// A key that Hob does not know.
-    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest))]
+    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest, origin))]
     UnknownKey {
         /// The key.
         key: String,
+        /// Where it was given, if that is known.
+        origin: Option<String>,
         /// The nearest known one.
         nearest: Option<String>,
     },
@@ -51,10 +53,12 @@ pub enum SettingsError {
         nearest: String,
     },
     /// A value that is well formed but invalid.
-    #[error("the setting `{key}` cannot be used: it is `{value}`; {allowed}")]
+    #[error("the setting `{key}` cannot be used: it is `{value}`; {allowed}{}", place(origin))]
     Senseless {
         /// The key.
         key: String,
+        /// Where it was given, if that is known.
+        origin: Option<String>,
         /// The value.
         value: String,
         /// What to write.
@@ -62,16 +66,38 @@ pub enum SettingsError {
     },
 }
 
+impl SettingsError {
+    /// The error with the place where its setting was given; `found` looks for it.
+    pub(super) fn from_place(mut self, found: impl FnOnce(&str) -> Option<String>) -> Self {
+        if let Self::UnknownKey { key, origin, .. } | Self::Senseless { key, origin, .. } = &mut self {
+            *origin = found(key);
+        }
+        self
+    }
+
+    /// A value that is well formed but invalid.
+    pub(super) fn senseless(key: impl Into<String>, value: impl Into<String>, allowed: impl Into<String>) -> Self {
+        Self::Senseless { key: key.into(), origin: None, value: value.into(), allowed: allowed.into() }
+    }
+}
+
 /// Refuses the `value` of `key` unless it `holds`, with what is `allowed`.
 ///
 /// # Errors
 /// [`SettingsError::Senseless`].
 pub(super) fn hold(holds: bool, key: &str, value: impl ToString, allowed: &str) -> Result<(), SettingsError> {
-    let refused =
-        || SettingsError::Senseless { key: key.to_owned(), value: value.to_string(), allowed: allowed.to_owned() };
-    if holds { Ok(()) } else { Err(refused()) }
+    if holds { Ok(()) } else { Err(SettingsError::senseless(key, value.to_string(), allowed)) }
 }
 
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(|| ";".to_owned(), |key| format!(", did you mean `{key}`?"))
+fn place(origin: &Option<String>) -> String {
+    origin.as_ref().map(|place| format!(" ({place})")).unwrap_or_default()
+}
+
+fn hint(nearest: &Option<String>, origin: &Option<String>) -> String {
+    match (nearest, origin) {
+        (Some(key), Some(place)) => format!(", did you mean `{key}`? It is {place};"),
+        (Some(key), None) => format!(", did you mean `{key}`?"),
+        (None, Some(place)) => format!(" ({place});"),
+        (None, None) => ";".to_owned(),
+    }
 }

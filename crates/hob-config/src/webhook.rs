@@ -63,7 +63,7 @@ impl Webhook {
         let format = notify.webhook_format;
         if secret.is_none() && format == WebhookFormat::Json {
             let allowed = format!("set `{WEBHOOK_SECRET}`: notifications as JSON are signed");
-            return Err(SettingsError::Senseless { key: key.to_owned(), value: shown(&url), allowed });
+            return Err(SettingsError::senseless(key, shown(&url), allowed));
         }
         Ok(Some(Self { url: String::from(url).into(), secret, format, timeout: notify.timeout }))
     }
@@ -77,7 +77,7 @@ pub(super) fn address(given: &str, key: &str) -> Result<Url, SettingsError> {
     let refused = |value: String| {
         let allowed =
             "write an address such as `https://example.org/hook`, or `http` for this machine alone".to_owned();
-        SettingsError::Senseless { key: key.to_owned(), value, allowed }
+        SettingsError::senseless(key, value, allowed)
     };
     let url = Url::parse(given.trim()).map_err(|_| refused("no address".to_owned()))?;
     let is_here = match url.host() {
