@@ -13,7 +13,7 @@ use crate::cli::{
 
 pub(super) async fn approve(setup: Setup, shared: Shared, args: ApproveArgs) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
-    let approved = hob_worker::approve(&worker, args.issue, &args.message).await?;
+    let approved = Box::pin(hob_worker::approve(&worker, args.issue, &args.message)).await?;
     if shared.json {
         return json::result(&as_json(args.issue, &approved));
     }

@@ -28,7 +28,7 @@ pub(super) async fn pause(setup: Setup, shared: Shared, args: PauseArgs) -> anyh
                     `hob resume --all` resumes it.";
         return tell(&shared, everything("paused"), text);
     };
-    let asked = hob_worker::pause(&worker, issue, &args.message).await?;
+    let asked = Box::pin(hob_worker::pause(&worker, issue, &args.message)).await?;
     let text = match asked {
         Requested::Done => format!("Issue {issue} is paused. `hob resume {issue}` resumes it."),
         Requested::Passed => format!(

@@ -30,6 +30,11 @@ use crate::{
 /// The time limit at the end for disk work that has begun.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
+/// The stack of each of the runtime's threads, in bytes. An attempt is a deep nest of futures, each of which is moved over the stack
+/// when it begins: `future-size-threshold` in `clippy.toml` bounds their size, and this leaves room for more than a hundred of them,
+/// no matter what the runtime's default and `RUST_MIN_STACK` say.
+const THREAD_STACK: usize = 2 << 20;
+
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
     let args = global_flags_first(std::env::args_os());
@@ -39,7 +44,7 @@ pub fn main() -> ExitCode {
     };
     colour(cli.shared.color);
     let as_json = cli.shared.json;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(THREAD_STACK).enable_all().build();
     let done = runtime
         .map_err(|error| fatal(Exit::Failure, format!("cannot start the async runtime: {error}")))
         .and_then(|runtime| {
@@ -124,22 +129,22 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
         );
     }
     match cli.command {
-        Command::Rehearse(args) => rehearse::rehearse(setup, shared, args, screen).await,
+        Command::Rehearse(args) => Box::pin(rehearse::rehearse(setup, shared, args, screen)).await,
         Command::Init(args) => init::init(setup, shared, args).await,
         Command::Run(args) => run::run(setup, shared, args, screen).await,
-        Command::Ready(args) => ready::run(setup, shared, args, screen).await,
-        Command::Work(args) => work::work(setup, shared, args, screen).await,
+        Command::Ready(args) => Box::pin(ready::run(setup, shared, args, screen)).await,
+        Command::Work(args) => Box::pin(work::work(setup, shared, args, screen)).await,
         Command::Investigate(args) => investigate::investigate(setup, shared, *args, screen).await,
         Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, args, screen).await,
         Command::List => list::list(setup, shared).await,
         Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
         Command::Status(args) => status::status(setup, shared, &args).await,
         Command::History(args) => history::history(setup, shared, args.issue).await,
-        Command::Unblock(args) => unblock::unblock(setup, shared, args).await,
+        Command::Unblock(args) => Box::pin(unblock::unblock(setup, shared, args)).await,
         Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
         Command::Resume(args) => control::resume(setup, shared, args).await,
-        Command::Terminate(args) => control::terminate(setup, shared, args.target).await,
+        Command::Terminate(args) => Box::pin(control::terminate(setup, shared, args.target)).await,
         Command::Sessions => sessions::sessions(&setup, &shared),
         Command::Show(args) => sessions::show(&setup, &shared, &args),
         Command::Log(args) => log::log(setup, shared, args).await,

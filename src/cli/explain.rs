@@ -19,7 +19,7 @@ const BEFORE_TEXT: usize = 10;
 
 pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
     let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let Some(issue) = explain::one(&worker, number).await? else {
+    let Some(issue) = Box::pin(explain::one(&worker, number)).await? else {
         return Err(fatal(Exit::NotFound, format!("issue {number} does not exist or is a pull request")));
     };
     if shared.json {

@@ -26,7 +26,8 @@ use crate::cli::{
 
 /// The process's settings and variables.
 pub(super) struct Setup {
-    pub(super) settings: Settings,
+    /// Boxed: it has some kilobytes, and the future of each command holds it more than once.
+    pub(super) settings: Box<Settings>,
     pub(super) standard: Standard,
     /// Tokens and keys that files gave.
     pub(super) files: SecretFiles,
@@ -51,7 +52,7 @@ impl Setup {
         secrets.add(own_secrets(&files));
         secrets.add(AgentParts::new(&settings, &state_dir, &files).given_secrets());
         let webhook = Webhook::read(&settings, &files)?;
-        Ok(Self { settings, standard, files, state_dir, record: None, webhook, secrets })
+        Ok(Self { settings: Box::new(settings), standard, files, state_dir, record: None, webhook, secrets })
     }
 
     /// The repositories given by flags, otherwise by GITHUB_REPOSITORY.
@@ -182,7 +183,7 @@ impl Setup {
         };
         let connection = self.connection(access, first)?;
         let listen = listen(&repositories);
-        let (settings, cancel) = (self.settings.clone(), listen.cancel.clone());
+        let (settings, cancel) = (Settings::clone(&self.settings), listen.cancel.clone());
         let factory = Arc::new(self.factory(&connection, access, agent, listen).await);
         Ok(WorkerPool::new(connection, settings, cancel, repositories, factory))
     }
@@ -217,7 +218,7 @@ impl Setup {
             approval: listen.approval.clone(),
             webhook: self.webhook.clone(),
             preflight: Preflight::Wanted,
-            settings: self.settings.clone(),
+            settings: Settings::clone(&self.settings),
         }
     }
 }

@@ -86,8 +86,8 @@ fn texts_without_their_cause(text: &str) -> Vec<String> {
         let keeps = ["source:", "#[source]", "#[from]"].iter().any(|mark| item.contains(mark));
         let named = item.split_once("#[source]").and_then(|(_, field)| field.split_once(':'));
         let named = named.map_or("source", |(name, _)| name.trim().trim_start_matches("pub "));
-        // The reason of an `AgentError` has the text of its cause.
-        let parts = ["{source", "{0", "(.0", "{reason", &format!("{{{named}")];
+        // The reason of an `AgentError` has the text of its cause. A function may show it, or a method of its own.
+        let parts = ["{source", "(.source", "{0", "(.0", ", .0.", "{reason", &format!("{{{named}")];
         let tells = says.starts_with("transparent") || parts.iter().any(|part| says.contains(part));
         keeps && !tells
     });

@@ -39,7 +39,7 @@ impl Settings {
         let text = file.map(read).transpose()?;
         let file = file.zip(text.as_deref()).map(|(path, text)| SettingsText { path, text });
         let sources = Sources { file, variables: &variables, flags };
-        Self::merged(&sources).map_err(|error| error.from_place(|key| sources.origin(key)))
+        Self::merged(&sources).map_err(|error| error.with_place(|key| sources.origin(key)))
     }
 
     fn merged(sources: &Sources<'_>) -> Result<Self, SettingsError> {

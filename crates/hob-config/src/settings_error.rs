@@ -68,7 +68,7 @@ pub enum SettingsError {
 
 impl SettingsError {
     /// The error with the place where its setting was given; `found` looks for it.
-    pub(super) fn from_place(mut self, found: impl FnOnce(&str) -> Option<String>) -> Self {
+    pub(super) fn with_place(mut self, found: impl FnOnce(&str) -> Option<String>) -> Self {
         if let Self::UnknownKey { key, origin, .. } | Self::Senseless { key, origin, .. } = &mut self {
             *origin = found(key);
         }

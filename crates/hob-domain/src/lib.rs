@@ -89,7 +89,9 @@ pub use issue::{
     },
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
-    trust::{AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, approved_hash, latest},
+    trust::{
+        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash, latest,
+    },
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use memory::{
@@ -112,10 +114,11 @@ pub use plans::{
     work_plan::{FILES_MAX, PlanFirst, PlanLog, QUESTIONS_MAX, STEPS_MAX, WorkPlan},
 };
 pub use profile::{
-    Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidProfileName, InvalidStateName,
-    Matches, Narrowed, PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles, ProfileLimits,
-    ProfileName, ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing, StateName,
-    allowed_model, is_profile_file, name_of_file as name_of_profile_file, parse as parse_profile, ready_profiles,
+    Bounds, Case, Catalog, CatalogEntry, Deliverable, ErrorPattern, Gate, InvalidPattern, InvalidProfileName,
+    InvalidStateName, Matches, Narrowed, PROFILE_MAX, Parsed, PathGlobs, Problem, Profile, ProfileFile, ProfileFiles,
+    ProfileLimits, ProfileName, ProfileOrigin, ProfileQuestion, ProfileSource, ProfileState, Severity, Standing,
+    StateName, Unread, allowed_model, is_profile_file, name_of_file as name_of_profile_file, parse as parse_profile,
+    ready_profiles,
 };
 pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
 pub use repository::{

@@ -340,7 +340,7 @@ fn routed(
     if let Some(answer) = router.answer.filter(|_| may_ask_model(&choice, &routing, rules)) {
         choice = routing.answered(&candidates, answer, &choice).unwrap_or(choice);
     }
-    let missed = missed(catalog, is_candidate, text, (&choice, present, rules));
+    let missed = missed(catalog, is_candidate, text, &choice, present, rules);
     let warning = missed.as_ref().map(|missed| missed.warning.clone());
     (RouteChoice { warning: warning.or(choice.warning), ..choice }, missed)
 }

@@ -29,8 +29,32 @@ pub(crate) struct Image {
     pub(crate) runs: Option<String>,
 }
 
-/// Reads a Dockerfile; the error says what of it cannot be done without a container.
-pub(crate) fn read(text: &str) -> Result<Image, String> {
+/// What of a Dockerfile cannot be done without a container.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NeedsContainer {
+    #[error("its Dockerfile names no `WORKDIR`")]
+    NoWorkdir,
+    #[error("its Dockerfile copies to `{}`, outside `{}`", to.display(), workdir.display())]
+    Outside { to: PathBuf, workdir: PathBuf },
+    #[error("its Dockerfile has `COPY {line}`: {why}")]
+    Copy { line: String, why: CopyFault },
+}
+
+/// Why a `COPY` cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyFault {
+    #[error("that list cannot be read: {0}")]
+    List(#[source] serde_json::Error),
+    #[error("another image's files need a container")]
+    OtherImage,
+    #[error("it names no place")]
+    NoPlace,
+    #[error("only files and folders of the task are copied, by their names")]
+    NotByName,
+}
+
+/// Reads a Dockerfile.
+pub(crate) fn read(text: &str) -> Result<Image, NeedsContainer> {
     let (mut workdir, mut copies, mut environment, mut runs) = (PathBuf::from("/"), Vec::new(), BTreeMap::new(), None);
     for line in lines(text) {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
@@ -39,18 +63,21 @@ pub(crate) fn read(text: &str) -> Result<Image, String> {
             // Lines before the last stage do not affect the image.
             "FROM" => (workdir, copies, environment, runs) = ("/".into(), Vec::new(), BTreeMap::new(), None),
             "WORKDIR" => workdir = normal(&workdir.join(rest)),
-            "COPY" | "ADD" => copies.extend(copied(rest, &workdir)?),
+            "COPY" | "ADD" => {
+                let fault = |why| NeedsContainer::Copy { line: rest.to_owned(), why };
+                copies.extend(copied(rest, &workdir).map_err(fault)?);
+            }
             "ENV" => environment.extend(variables(rest)),
             "RUN" if runs.is_none() => runs = Some(rest.to_owned()),
             _other => {}
         }
     }
     if workdir == Path::new("/") {
-        return Err("its Dockerfile names no `WORKDIR`".to_owned());
+        return Err(NeedsContainer::NoWorkdir);
     }
     let below = |copied: Copied| match copied.to.strip_prefix(&workdir) {
         Ok(to) => Ok(Copied { to: to.to_owned(), ..copied }),
-        Err(_) => Err(format!("its Dockerfile copies to `{}`, outside `{}`", copied.to.display(), workdir.display())),
+        Err(_) => Err(NeedsContainer::Outside { to: copied.to, workdir: workdir.clone() }),
     };
     let copies = copies.into_iter().map(below).collect::<Result<_, _>>()?;
     Ok(Image { workdir, copies, environment, runs })
@@ -74,26 +101,25 @@ fn lines(text: &str) -> Vec<String> {
     all
 }
 
-fn copied(rest: &str, workdir: &Path) -> Result<Vec<Copied>, String> {
-    let cannot = |why: &str| format!("its Dockerfile has `COPY {rest}`: {why}");
+fn copied(rest: &str, workdir: &Path) -> Result<Vec<Copied>, CopyFault> {
     let (flags, list) =
         rest.split_at(rest.find('[').filter(|at| rest[..*at].split_whitespace().all(is_flag)).unwrap_or(0));
     let mut words: Vec<String> = match list.starts_with('[') {
-        true => serde_json::from_str(list).map_err(|_| cannot("that list cannot be read"))?,
+        true => serde_json::from_str(list).map_err(CopyFault::List)?,
         false => list.split_whitespace().map(str::to_owned).collect(),
     };
     if flags.contains("--from") || words.iter().any(|word| word.starts_with("--from")) {
-        return Err(cannot("another image's files need a container"));
+        return Err(CopyFault::OtherImage);
     }
     words.retain(|word| !is_flag(word));
-    let to = words.pop().filter(|_| !words.is_empty()).ok_or_else(|| cannot("it names no place"))?;
+    let to = words.pop().filter(|_| !words.is_empty()).ok_or(CopyFault::NoPlace)?;
     let into = to.ends_with('/') || to == "." || words.len() > 1;
     let to = normal(&workdir.join(&to));
     let one = |from: String| {
         let path = Path::new(from.trim_start_matches('/'));
         let is_inside = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if !is_inside || from.contains(['*', '?', '[', '$']) || from.contains("://") {
-            return Err(cannot("only files and folders of the task are copied, by their names"));
+            return Err(CopyFault::NotByName);
         }
         Ok(Copied { from: path.to_owned(), to: to.clone(), into })
     };
@@ -158,7 +184,7 @@ mod tests {
             ("FROM a\nWORKDIR /app\nCOPY x\n", "names no place"),
             ("FROM a\nWORKDIR /app\nCOPY x /app/../../etc/y\n", "outside `/app`"),
         ] {
-            let said = read(text).unwrap_err();
+            let said = read(text).unwrap_err().to_string();
             assert!(said.contains(why), "{said}");
         }
     }

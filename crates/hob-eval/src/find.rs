@@ -37,7 +37,7 @@ fn walk(folder: &Path, depth: usize, assume_built: bool, found: &mut Found) -> R
         let name = absolute.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match harbor::read(&absolute, &name, assume_built) {
             Ok(task) => found.tasks.push(task),
-            Err(why) => found.unusable.push(Unusable { task: name, why }),
+            Err(why) => found.unusable.push(Unusable { task: name, why: why.to_string() }),
         }
         return Ok(());
     }

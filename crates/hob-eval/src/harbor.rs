@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -12,8 +13,8 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
-    dockerfile::{self, Copied, Image},
-    task::{Files, Task, Tests, TestsKind, is_plain, text},
+    dockerfile::{self, Copied, Image, NeedsContainer},
+    task::{Files, NoText, Task, Tests, TestsKind, is_plain, text},
 };
 
 /// What tests may take where the task says nothing, as in Harbor.
@@ -54,30 +55,59 @@ struct EnvironmentTable {
     mcp_servers: Vec<toml::Value>,
 }
 
-/// Reads the task in `folder`; the error says why it cannot be tried here.
-pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task, String> {
+/// Why a task cannot be tried here.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotHere {
+    #[error("its name may have letters, digits, `-`, `_`, `.` and `+` only")]
+    Name,
+    #[error("its `task.toml` cannot be read: {}", .0.message())]
+    TaskFile(#[from] toml::de::Error),
+    #[error(transparent)]
+    Text(#[from] NoText),
+    #[error("its `instruction.md` is empty")]
+    NoInstruction,
+    #[error("it has no `tests/test.sh`")]
+    NoTests,
+    #[error("it needs a variable of the caller's environment: `{0}`")]
+    Variable(String),
+    /// No folder of this machine can replace it.
+    #[error("it wants {0}")]
+    Wants(&'static str),
+    #[error(transparent)]
+    Dockerfile(#[from] NeedsContainer),
+    #[error("its image is built with `{0}`, which is not done here: `--assume-built` takes this machine for it")]
+    Built(String),
+    #[error("`environment/{}`: {source}", path.display())]
+    Copied { path: PathBuf, source: io::Error },
+    #[error("`environment/{}` is neither a file nor a folder", .0.display())]
+    Special(PathBuf),
+    #[error("`{0}` is not a time in seconds")]
+    Seconds(f64),
+}
+
+/// Reads the task in `folder`.
+pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task, NotHere> {
     if !is_plain(name) {
-        return Err("its name may have letters, digits, `-`, `_`, `.` and `+` only".to_owned());
+        return Err(NotHere::Name);
     }
-    let file: TaskFile = toml::from_str(&text(&folder.join("task.toml"))?)
-        .map_err(|error| format!("its `task.toml` cannot be read: {}", error.message()))?;
+    let file: TaskFile = toml::from_str(&text(&folder.join("task.toml"))?)?;
     refuse(&file)?;
     let instruction = text(&folder.join("instruction.md"))?;
     if instruction.trim().is_empty() {
-        return Err("its `instruction.md` is empty".to_owned());
+        return Err(NotHere::NoInstruction);
     }
     let context = folder.join("environment");
     let image = image(&context, &file.environment, assume_built)?;
     let copies = image.copies.into_iter().map(|copied| copy(&context, copied)).collect::<Result<_, _>>()?;
     let tests = folder.join("tests");
     if !tests.join("test.sh").is_file() {
-        return Err("it has no `tests/test.sh`".to_owned());
+        return Err(NotHere::NoTests);
     }
     let recording = Some(folder.join("recording.json")).filter(|file| file.is_file());
     let environment: BTreeMap<String, String> = image.environment.into_iter().chain(file.environment.env).collect();
     let variables = environment.values().chain(file.verifier.env.values());
     if let Some(value) = variables.into_iter().find(|value| value.contains("${")) {
-        return Err(format!("it needs a variable of the caller's environment: `{value}`"));
+        return Err(NotHere::Variable(value.clone()));
     }
     Ok(Task {
         name: name.to_owned(),
@@ -96,7 +126,7 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
 }
 
 /// What no folder of this machine can stand for.
-fn refuse(file: &TaskFile) -> Result<(), String> {
+fn refuse(file: &TaskFile) -> Result<(), NotHere> {
     let environment = &file.environment;
     let wants = [
         (file.steps.is_some(), "several steps"),
@@ -105,15 +135,15 @@ fn refuse(file: &TaskFile) -> Result<(), String> {
         (!environment.mcp_servers.is_empty(), "MCP servers in its environment"),
     ];
     match wants.into_iter().find(|(is_wanted, _)| *is_wanted) {
-        Some((_, what)) => Err(format!("it wants {what}")),
+        Some((_, what)) => Err(NotHere::Wants(what)),
         None => Ok(()),
     }
 }
 
-fn image(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Result<Image, String> {
+fn image(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Result<Image, NotHere> {
     let has = |name: &str| context.join(name).is_file();
     if has("docker-compose.yaml") || has("docker-compose.yml") {
-        return Err("it wants several containers".to_owned());
+        return Err(NotHere::Wants("several containers"));
     }
     let image = match has("Dockerfile") {
         true => dockerfile::read(&text(&context.join("Dockerfile"))?)?,
@@ -125,28 +155,27 @@ fn image(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Result
         },
     };
     match &image.runs {
-        Some(line) if !assume_built => Err(format!(
-            "its image is built with `{}`, which is not done here: `--assume-built` takes this machine for it",
-            line.split_whitespace().take(6).collect::<Vec<_>>().join(" ")
-        )),
+        Some(line) if !assume_built => {
+            Err(NotHere::Built(line.split_whitespace().take(6).collect::<Vec<_>>().join(" ")))
+        }
         Some(_) | None => Ok(image),
     }
 }
 
 /// A copy as it is made: a folder's contents, or a file to its own place.
-fn copy(context: &Path, copied: Copied) -> Result<(PathBuf, PathBuf), String> {
+fn copy(context: &Path, copied: Copied) -> Result<(PathBuf, PathBuf), NotHere> {
     let Copied { from, to, into } = copied;
     let source = context.join(&from);
-    let kind = source.symlink_metadata().map_err(|error| format!("`environment/{}`: {error}", from.display()))?;
+    let kind = source.symlink_metadata().map_err(|source| NotHere::Copied { path: from.clone(), source })?;
     if !kind.is_dir() && !kind.is_file() {
-        return Err(format!("`environment/{}` is neither a file nor a folder", from.display()));
+        return Err(NotHere::Special(from));
     }
     let by_name = into && kind.is_file();
     let to = if by_name { to.join(from.file_name().unwrap_or_default()) } else { to };
     Ok((source, to))
 }
 
-fn seconds(given: f64) -> Result<Duration, String> {
+fn seconds(given: f64) -> Result<Duration, NotHere> {
     let time = Duration::try_from_secs_f64(given).ok().filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("`{given}` is not a time in seconds"))
+    time.ok_or(NotHere::Seconds(given))
 }

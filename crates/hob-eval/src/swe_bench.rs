@@ -82,14 +82,14 @@ pub(crate) fn read(path: &Path, parts: &SweBenchParts, found: &mut Found) -> Res
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let unusable = |task: String, why: String| Unusable { task, why };
+        let unusable = |task: String, why: NotHere| Unusable { task, why: why.to_string() };
         let number = format!("line {}", at + 1);
         if line.len() > LINE_MAX {
-            found.unusable.push(unusable(number, format!("it has more than {LINE_MAX} bytes")));
+            found.unusable.push(unusable(number, NotHere::TooLong));
             continue;
         }
         match serde_json::from_slice::<Instance>(&line) {
-            Err(error) => found.unusable.push(unusable(number, format!("it is not an instance: {error}"))),
+            Err(error) => found.unusable.push(unusable(number, error.into())),
             Ok(instance) => {
                 let name = instance.instance_id.clone();
                 match task(instance, repositories, command, parts.tests_time) {
@@ -102,20 +102,38 @@ pub(crate) fn read(path: &Path, parts: &SweBenchParts, found: &mut Found) -> Res
     Ok(())
 }
 
-fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) -> Result<Task, String> {
+/// Why an instance cannot be tried here.
+#[derive(Debug, thiserror::Error)]
+enum NotHere {
+    #[error("it has more than {LINE_MAX} bytes")]
+    TooLong,
+    #[error("it is not an instance: {0}")]
+    NoInstance(#[from] serde_json::Error),
+    #[error("its `instance_id` may have letters, digits, `-`, `_`, `.` and `+` only")]
+    Id,
+    #[error("its `base_commit` is not a commit id")]
+    Commit,
+    #[error("its `FAIL_TO_PASS` names no test")]
+    NoTest,
+    #[error("the repository {repo} is not in `{}`", folder.display())]
+    NoRepository { repo: String, folder: PathBuf },
+}
+
+fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) -> Result<Task, NotHere> {
     let Instance { instance_id, repo, base_commit, problem_statement, test_patch, fail_to_pass, pass_to_pass } =
         instance;
     if !is_plain(&instance_id) {
-        return Err("its `instance_id` may have letters, digits, `-`, `_`, `.` and `+` only".to_owned());
+        return Err(NotHere::Id);
     }
     if base_commit.len() < 40 || !base_commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err("its `base_commit` is not a commit id".to_owned());
+        return Err(NotHere::Commit);
     }
     if fail_to_pass.is_empty() {
-        return Err("its `FAIL_TO_PASS` names no test".to_owned());
+        return Err(NotHere::NoTest);
     }
-    let repository = local(repositories, &repo)
-        .ok_or_else(|| format!("the repository {repo} is not in `{}`", repositories.display()))?;
+    let Some(repository) = local(repositories, &repo) else {
+        return Err(NotHere::NoRepository { repo, folder: repositories.to_owned() });
+    };
     let line = |names: &[String]| {
         let quoted: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         command.replace(NAMES, &quoted.join(" "))

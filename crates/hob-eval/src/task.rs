@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -93,19 +93,31 @@ pub struct Found {
     pub unusable: Vec<Unusable>,
 }
 
+/// A text of a task that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoText {
+    #[error("its `{name}` cannot be read: {source}")]
+    Unreadable { name: String, source: io::Error },
+    #[error("`{}` is not a file", .0.display())]
+    NotAFile(PathBuf),
+    #[error("`{}` has more than {TEXT_MAX} bytes", .0.display())]
+    TooLong(PathBuf),
+}
+
 /// A text of a task, which no link may be: it would bring a file of this machine to a model.
-pub(crate) fn text(path: &Path) -> Result<String, String> {
-    let why = |error: std::io::Error| {
-        format!("its `{}` cannot be read: {error}", path.file_name().unwrap_or_default().to_string_lossy())
+pub(crate) fn text(path: &Path) -> Result<String, NoText> {
+    let why = |source: io::Error| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        NoText::Unreadable { name, source }
     };
     let kind = path.symlink_metadata().map_err(why)?;
     if !kind.is_file() {
-        return Err(format!("`{}` is not a file", path.display()));
+        return Err(NoText::NotAFile(path.to_owned()));
     }
     let mut text = String::new();
     fs::File::open(path).map_err(why)?.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(why)?;
     if text.len() as u64 > TEXT_MAX {
-        return Err(format!("`{}` has more than {TEXT_MAX} bytes", path.display()));
+        return Err(NoText::TooLong(path.to_owned()));
     }
     Ok(text)
 }

@@ -55,7 +55,7 @@ impl Dashboard<'_> {
             let record = RepositoryRecord { dashboard, ..RepositoryRecord::next(before, nonce, now) };
             Ok((record, "draws the dashboard".to_owned(), now))
         });
-        Ok(taken.await?.ok().map(|at| DrawTurn { ends: at + DRAW_INTERVAL }))
+        Ok(taken.await?.written().map(|at| DrawTurn { ends: at + DRAW_INTERVAL }))
     }
 
     /// Records in the ledger which issue is the dashboard.

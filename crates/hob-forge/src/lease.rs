@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Holding {
     pub(super) tip: Sha,
     pub(super) tree: Sha,
-    pub(super) record: Record,
+    /// Boxed: it is about 3 KiB, and every future that writes under a lease holds several.
+    pub(super) record: Box<Record>,
 }
 
 /// A lease on one issue. Only [`Ledger::acquire`](crate::Ledger::acquire) makes one; without it a visible write does not compile.
@@ -52,7 +53,7 @@ impl HeldLease {
 
     /// The record as it was last written.
     pub fn record(&self) -> Record {
-        self.holding().record
+        *self.holding().record
     }
 
     /// Cancelled once the lease is known to be lost: the run stops and writes nothing more.

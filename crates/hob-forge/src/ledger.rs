@@ -161,7 +161,8 @@ impl Ledger<'_> {
         let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
         let (record, sentence) = apply(&acquired, transition, now)?;
         let tree = seen.map_or(tree, |entry| &entry.tree);
-        let holding = self.advance(seen.map(|entry| &entry.commit), tree, record, &sentence, Share::Common).await?;
+        let from = seen.map(|entry| &entry.commit);
+        let holding = self.advance(from, tree, Box::new(record), &sentence, Share::Common).await?;
         Ok(HeldLease::new(holding))
     }
 
@@ -174,7 +175,7 @@ impl Ledger<'_> {
         let _turn = lease.turn.lock().await;
         let now = self.forge.now();
         let (record, sentence) = apply(&renewed(&lease.record(), fresh_nonce(), now), transition, now)?;
-        Box::pin(self.step(lease, record, &sentence)).await?;
+        self.step(lease, Box::new(record), &sentence).await?;
         Ok(sentence)
     }
 
@@ -185,7 +186,8 @@ impl Ledger<'_> {
     pub async fn renew(self, lease: &HeldLease) -> Result<(), ForgeError> {
         self.watch(lease).await?;
         let _turn = lease.turn.lock().await;
-        Box::pin(self.step(lease, renewed(&lease.record(), fresh_nonce(), self.forge.now()), "renewed the lease")).await
+        let record = renewed(&lease.record(), fresh_nonce(), self.forge.now());
+        self.step(lease, Box::new(record), "renewed the lease").await
     }
 
     /// Checks that the lease is still the holder's, and picks up a request from the ledger.
@@ -205,8 +207,8 @@ impl Ledger<'_> {
         // record. Its own write of a command may have been cut off.
         if found.request.is_some() {
             let commands = mine.record.commands.clone().with_written(&found.commands);
-            let record = Record { request: found.request, commands, ..mine.record };
-            lease.set(Holding { tip: tip.commit, record, ..mine });
+            let record = Box::new(Record { request: found.request, commands, ..*mine.record });
+            lease.set(Holding { tip: tip.commit, tree: mine.tree, record });
         }
         Ok(())
     }
@@ -217,7 +219,7 @@ impl Ledger<'_> {
     /// [`ForgeError::Lost`] if the ledger moved meanwhile; read it again.
     pub async fn ask(self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
         let (record, sentence) = apply(&seen.record, Transition::Request(request), self.forge.now())?;
-        let record = Record { nonce: fresh_nonce(), ..record };
+        let record = Box::new(Record { nonce: fresh_nonce(), ..record });
         self.advance(Some(&seen.commit), &seen.tree, record, &sentence, Share::Common).await.map(drop)
     }
 
@@ -227,8 +229,8 @@ impl Ledger<'_> {
     /// [`ForgeError::Lost`] if another worker already has the lease.
     pub async fn release(self, lease: &HeldLease) -> Result<(), ForgeError> {
         let _turn = lease.turn.lock().await;
-        Box::pin(self.step(lease, released(&lease.record(), fresh_nonce(), self.forge.now()), "released the lease"))
-            .await
+        let record = released(&lease.record(), fresh_nonce(), self.forge.now());
+        self.step(lease, Box::new(record), "released the lease").await
     }
 
     /// Makes the last transition of an attempt and releases the lease in one write; returns the transition's sentence.
@@ -239,7 +241,7 @@ impl Ledger<'_> {
         let _turn = lease.turn.lock().await;
         let now = self.forge.now();
         let (record, sentence) = apply(&released(&lease.record(), fresh_nonce(), now), transition, now)?;
-        self.step(lease, record, &sentence).await?;
+        self.step(lease, Box::new(record), &sentence).await?;
         Ok(sentence)
     }
 
@@ -256,11 +258,10 @@ impl Ledger<'_> {
     /// Writes `record` on top of the lease's last write. A failed step would lose what the run has to report, above all
     /// its cost. So a failure that may be transient is retried, which is safe since only one of the tries can move the
     /// ref.
-    async fn step(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<(), ForgeError> {
+    async fn step(self, lease: &HeldLease, record: Box<Record>, sentence: &str) -> Result<(), ForgeError> {
         let mut tried = 0;
         let error = loop {
-            // Boxed because every future that holds a lease contains this one.
-            let error = match Box::pin(self.step_once(lease, record.clone(), sentence)).await {
+            let error = match self.step_once(lease, record.clone(), sentence).await {
                 Ok(holding) => {
                     lease.wrote(holding);
                     return Ok(());
@@ -277,7 +278,7 @@ impl Ledger<'_> {
         Err(error)
     }
 
-    async fn step_once(self, lease: &HeldLease, record: Record, sentence: &str) -> Result<Holding, ForgeError> {
+    async fn step_once(self, lease: &HeldLease, record: Box<Record>, sentence: &str) -> Result<Holding, ForgeError> {
         let mine = lease.holding();
         match self.advance(Some(&mine.tip), &mine.tree, record.clone(), sentence, Share::Lease).await {
             // A write that was cut off before its answer may have moved the ref.
@@ -291,7 +292,8 @@ impl Ledger<'_> {
                 // A request that came meanwhile stays in the ledger until it is carried out.
                 let request = found.request.filter(|request| mine.record.request.as_ref() != Some(request));
                 let commands = record.commands.clone().with_written(&found.commands);
-                let record = Record { request: request.or_else(|| record.request.clone()), commands, ..record };
+                let request = request.or_else(|| record.request.clone());
+                let record = Box::new(Record { request, commands, ..*record });
                 self.advance(Some(&tip.commit), &mine.tree, record, sentence, Share::Lease).await
             }
             result => result,
@@ -303,7 +305,7 @@ impl Ledger<'_> {
         self,
         from: Option<&Sha>,
         tree: &Sha,
-        record: Record,
+        record: Box<Record>,
         sentence: &str,
         share: Share,
     ) -> Result<Holding, ForgeError> {

@@ -80,7 +80,7 @@ use purpose::TokenPermission;
 pub use rates::Rate;
 pub use rendered::{Rendered, RenderedText};
 pub use repository::{BaseBranch, Repository, RepositoryDetails};
-pub use repository_ledger::{RepositoryChange, RepositoryLedger};
+pub use repository_ledger::{Changed, RepositoryChange, RepositoryLedger};
 pub use reviews::{LineRemark, Review, ReviewVerdict, Reviews};
 pub use scheduled_workflow::{ScheduledWorkflow, WorkflowFile};
 pub use staging::{NewCommit, SignedCommit, Staging};

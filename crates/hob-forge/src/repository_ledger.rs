@@ -35,6 +35,25 @@ const SHARED_FOR: Duration = Duration::from_secs(3_600);
 /// the reason to change nothing.
 pub type RepositoryChange<T, E = Full> = Result<(RepositoryRecord, String, T), E>;
 
+/// What came of a change to the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed<T, E = Full> {
+    /// It was written; the change's answer.
+    Written(T),
+    /// The change refused the current record.
+    Refused(E),
+}
+
+impl<T, E> Changed<T, E> {
+    /// The change's answer, if it was written.
+    pub fn written(self) -> Option<T> {
+        match self {
+            Self::Written(answer) => Some(answer),
+            Self::Refused(_) => None,
+        }
+    }
+}
+
 /// The repository's own ledger.
 #[derive(Debug, Clone, Copy)]
 pub struct RepositoryLedger<'a> {
@@ -81,25 +100,24 @@ impl RepositoryLedger<'_> {
     /// Changes the record. `change` may be called several times, each time with the current record.
     ///
     /// # Errors
-    /// [`ForgeError`] of a call, or [`ForgeError::Crowded`] if others were faster too often. The inner error says that
-    /// the record has no room.
+    /// [`ForgeError`] of a call, or [`ForgeError::Crowded`] if others were faster too often.
     pub async fn change<T>(
         self,
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T>,
-    ) -> Result<Result<T, Full>, ForgeError> {
+    ) -> Result<Changed<T>, ForgeError> {
         self.change_unless(tree, change).await
     }
 
-    /// The same for a change that can refuse with an error of its own.
+    /// The same for a change that can refuse for a reason of its own.
     ///
     /// # Errors
-    /// As for [`Self::change`]. The inner error is that reason.
+    /// As for [`Self::change`].
     pub async fn change_unless<T, E>(
         self,
         tree: &Sha,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
-    ) -> Result<Result<T, E>, ForgeError> {
+    ) -> Result<Changed<T, E>, ForgeError> {
         // A lost round costs two writes and two reads, so the ref is read first if others write, too.
         let (mut fresh, mut tried) = (self.is_shared(), 0);
         for round in 0..ROUNDS_MAX {
@@ -113,11 +131,11 @@ impl RepositoryLedger<'_> {
                     fresh = true;
                     continue;
                 }
-                Err(full) => return Ok(Err(full)),
+                Err(reason) => return Ok(Changed::Refused(reason)),
             };
             fresh = true;
             match self.follow(before.as_ref(), tree, record, &sentence).await {
-                Ok(true) => return Ok(Ok(answer)),
+                Ok(true) => return Ok(Changed::Written(answer)),
                 Ok(false) => {
                     self.state().others_wrote = Some(self.forge.now());
                     let pause = self.forge.connection().transport.pause_of_round(round, began.elapsed());

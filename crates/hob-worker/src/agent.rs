@@ -62,7 +62,8 @@ pub(super) async fn build_narrowed(
     worker: &Worker,
     rules: &RepositorySettings,
     base: String,
-    (profile, source): (Profile, ProfileSource),
+    profile: Profile,
+    source: ProfileSource,
 ) -> Result<NarrowedAgent, AgentError> {
     let (parts, models) = (parts(worker, rules), worker.settings.profiles.models.clone());
     let built =
@@ -93,11 +94,12 @@ pub(super) async fn ask_model(
     worker: &Worker,
     rules: &RepositorySettings,
     model: &str,
-    question: (&str, &str),
+    system: &str,
+    question: &str,
 ) -> Result<(String, Spend), AgentError> {
     let parts = parts(worker, rules);
     let registry = tokio::task::spawn_blocking(move || Registry::new(parts)).await.unwrap_or_else(not_built)?;
-    registry.ask(model, question.0, question.1, counts_money(&worker.settings)).await
+    registry.ask(model, system, question, counts_money(&worker.settings)).await
 }
 
 /// Whether a limit of money is set, so that a model's price has to be known.

@@ -100,7 +100,7 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
 pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(), String>, WorkError> {
     let rules = worker.settings.trust_rules();
     let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
-    Ok(rules.judge(actor, permission))
+    Ok(rules.judge(actor, permission).map_err(|why| why.to_string()))
 }
 
 /// A comment of an authorized account.

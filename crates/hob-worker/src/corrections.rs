@@ -59,7 +59,7 @@ async fn propose(worker: &Worker) -> Result<(), WorkError> {
         let record = RepositoryRecord { corrections, ..RepositoryRecord::next(before, nonce, now) };
         Ok((record, format!("{} proposes a correction from reviews", worker.id), ()))
     });
-    if turn.await?.is_err() {
+    if turn.await?.written().is_none() {
         return Ok(());
     }
     let end = match open(worker, &base, &protected, due).await {
@@ -124,7 +124,7 @@ async fn open(
     };
     offer::fetch(worker, base).await?;
     let title = proposal_title(path);
-    match offer::put(worker, (base, &branch), vec![(path.to_owned(), text)], &title).await? {
+    match offer::put(worker, base, &branch, vec![(path.to_owned(), text)], &title).await? {
         Put::Made | Put::Moved | Put::There => {}
         // Somebody else has a branch of that name.
         Put::Foreign(_) => return Ok(LineProposal::Dropped),

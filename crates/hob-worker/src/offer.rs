@@ -16,7 +16,8 @@ pub(super) async fn fetch(worker: &Worker, base: &BaseBranch) -> Result<(), Work
 /// Puts the files onto the branch, on top of the base as it was fetched.
 pub(super) async fn put(
     worker: &Worker,
-    (base, branch): (&BaseBranch, &BranchName),
+    base: &BaseBranch,
+    branch: &BranchName,
     files: Vec<(String, String)>,
     message: &str,
 ) -> Result<Put, WorkError> {

@@ -203,7 +203,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     let without = without_profile(worker, &rules);
     agent(worker, &without, &mut findings).await?;
     if let Some(name) = rules.agent.as_deref().filter(|_| without.agent.is_none()) {
-        named_profile(worker, (&rules, &base.sha), name, &mut findings).await?;
+        named_profile(worker, &rules, &base.sha, name, &mut findings).await?;
     }
     Ok(findings)
 }
@@ -372,7 +372,8 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
 /// the settings works.
 async fn named_profile(
     worker: &Worker,
-    (rules, base): (&RepositorySettings, &Sha),
+    rules: &RepositorySettings,
+    base: &Sha,
     name: &str,
     findings: &mut Findings,
 ) -> Result<(), WorkError> {

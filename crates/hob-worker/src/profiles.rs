@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hob_config::ProfileSettings;
 use hob_domain::{
-    Catalog, CatalogEntry, ProfileFile, ProfileFiles, ProfileName, ProfileSource, Sha, is_profile_file,
+    Catalog, CatalogEntry, ProfileFile, ProfileFiles, ProfileName, ProfileSource, Sha, Unread, is_profile_file,
     name_of_profile_file, ready_profiles,
 };
 use hob_forge::ForgeError;
@@ -49,7 +49,7 @@ pub(super) async fn forge_catalog(worker: &Worker, base: &Sha) -> Result<Catalog
         let files = profile_files(worker, folder, base).await?;
         found.left_out += files.len().saturating_sub(settings.max);
         for name in files.into_iter().take(settings.max) {
-            found.files.extend(profile_file(worker, base, (source, folder), name).await?);
+            found.files.extend(profile_file(worker, base, source, folder, name).await?);
         }
     }
     Ok(catalog(Ok(found), settings).await)
@@ -95,7 +95,7 @@ pub(super) async fn known_profiles(worker: &Worker, base: &Sha, asked: &[&str]) 
                 known.names.push(name.to_string());
                 continue;
             }
-            let files = Vec::from_iter(profile_file(worker, base, (source, folder), file).await?);
+            let files = Vec::from_iter(profile_file(worker, base, source, folder, file).await?);
             let of_file = Catalog::new([ProfileFiles { files, left_out: 0 }], 1);
             if of_file.get(&name).is_some() {
                 known.names.push(name.to_string());
@@ -118,13 +118,14 @@ async fn profile_files(worker: &Worker, folder: &str, base: &Sha) -> Result<Vec<
 async fn profile_file(
     worker: &Worker,
     base: &Sha,
-    (source, folder): (ProfileSource, &str),
+    source: ProfileSource,
+    folder: &str,
     name: String,
 ) -> Result<Option<ProfileFile>, WorkError> {
     let content = match worker.forge.repository().file(&format!("{folder}/{name}"), base).await {
         Ok(None) => return Ok(None),
         Ok(Some(text)) => Ok(text.into_bytes()),
-        Err(error @ ForgeError::Unreadable { .. }) => Err(error.to_string()),
+        Err(error @ ForgeError::Unreadable { .. }) => Err(Unread::Failed(error.to_string())),
         Err(error) => return Err(error.into()),
     };
     Ok(Some(ProfileFile { source, name, content }))

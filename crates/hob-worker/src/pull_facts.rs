@@ -122,19 +122,17 @@ async fn of_head(
         return Ok(told.clone());
     }
     let checks = worker.forge.head_checks(head);
-    let mut all = known_yet(checks.all()).await?;
+    let mut all = known_yet(checks.all().await)?;
     let some_wait = |told: &Vec<(String, _)>| told.iter().any(|(_, state)| *state == ForgeCheckState::Unapproved);
     if is_draft || told.is_none_or(some_wait) {
-        all.extend(known_yet(checks.unapproved()).await?);
+        all.extend(known_yet(checks.unapproved().await)?);
     }
     Ok(all)
 }
 
 /// The checks that were read. For a head that the forge does not find, their state is unknown for now.
-async fn known_yet(
-    read: impl Future<Output = Result<Vec<HeadCheck>, ForgeError>>,
-) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
-    match read.await {
+fn known_yet(read: Result<Vec<HeadCheck>, ForgeError>) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
+    match read {
         Err(ForgeError::NotFound { .. }) => {
             Ok(vec![("checks that the forge does not find".to_owned(), ForgeCheckState::Pending)])
         }
@@ -157,7 +155,15 @@ fn by_name(checks: Vec<(String, ForgeCheckState)>) -> BTreeMap<String, ForgeChec
                 *known = match (*known, state) {
                     (same, other) if same == other => same,
                     (ForgeCheckState::Pending, _) | (_, ForgeCheckState::Pending) => ForgeCheckState::Pending,
-                    _contradiction => ForgeCheckState::Unknown,
+                    // They contradict each other.
+                    (
+                        ForgeCheckState::Unapproved
+                        | ForgeCheckState::Passed
+                        | ForgeCheckState::Failed
+                        | ForgeCheckState::Unknown
+                        | ForgeCheckState::Hidden,
+                        _,
+                    ) => ForgeCheckState::Unknown,
                 }
             })
             .or_insert(state);

@@ -1,9 +1,12 @@
 //! The sandbox of a worker's children, from its settings; and whether this machine has it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use hob_config::{Settings, child_environment, toolchain_folders};
-use hob_process::{Environment, Exit, Program};
+use hob_process::{Environment, Exit, ProcessError, Program};
 use hob_sandbox::{Maker, Network, Sandbox, Tier, probe, what_keeps_a_box};
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +31,7 @@ pub async fn sandbox(settings: &Settings, state_dir: &Path, launcher: PathBuf) -
         }
     }
     // A tier that the settings name is what a run gets, or it ends.
-    if named.is_some() { best } else { of(Tier::Fence).lacking(why) }
+    if named.is_some() { best } else { of(Tier::Fence).lacking(why.to_string()) }
 }
 
 /// The sandbox with a known tier.
@@ -50,13 +53,53 @@ pub(crate) fn what_helps(sandbox: &Sandbox) -> String {
     }
 }
 
+/// Why children are not confined as the settings say, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSandbox {
+    /// The machine lacks something.
+    #[error("this machine has no sandbox of the tier `{tier}`: {lacks}")]
+    Lacking {
+        /// What was wanted.
+        tier: Tier,
+        /// What is missing.
+        lacks: String,
+    },
+    /// A child read what no plan allows.
+    #[error("this machine has no sandbox of the tier `{0}`: a file that no plan allows could be read")]
+    Leaking(Tier),
+    /// The child ended in another way than it should.
+    #[error("this machine has no sandbox of the tier `{tier}`: {exit}: {said}{helps}")]
+    Broken {
+        /// What was wanted.
+        tier: Tier,
+        /// The child's end.
+        exit: Exit,
+        /// What it printed.
+        said: String,
+        /// The remedy, after a semicolon; empty if none is known.
+        helps: String,
+    },
+    /// The child could not be started.
+    #[error("this machine has no sandbox of the tier `{tier}`: {source}{helps}")]
+    NotStarted {
+        /// What was wanted.
+        tier: Tier,
+        /// Why.
+        source: ProcessError,
+        /// The remedy, after a semicolon; empty if none is known.
+        helps: String,
+    },
+    /// There is no file for the child to try.
+    #[error("a temporary file cannot be made: {0}")]
+    NoFile(#[source] io::Error),
+}
+
 /// Checks that a child is really confined on this machine: starts one that tries to read what no plan allows.
 ///
 /// # Errors
-/// What is missing, and what to do.
-pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, String> {
+/// [`NoSandbox`] says what is missing, and what to do.
+pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result<String, NoSandbox> {
     let tier = sandbox.tier();
-    let cannot = |why: &str| format!("this machine has no sandbox of the tier `{tier}`: {why}");
     let helps = || {
         let found = if tier == Tier::Box { what_keeps_a_box() } else { None };
         found.map(|helps| format!("; {helps}")).unwrap_or_default()
@@ -64,11 +107,11 @@ pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result
     if tier == Tier::None {
         return Ok("none: agents and checks reach what Hob does (`sandbox.tier`)".to_owned());
     }
-    if let Some(missing) = probe(tier).missing {
-        return Err(cannot(&missing));
+    if let Some(lacks) = probe(tier).missing {
+        return Err(NoSandbox::Lacking { tier, lacks });
     }
-    let canary = tokio::task::spawn_blocking(tempfile::NamedTempFile::new).await;
-    let Ok(Ok(canary)) = canary else { return Err("a temporary file cannot be made".to_owned()) };
+    let made = tokio::task::spawn_blocking(tempfile::NamedTempFile::new).await;
+    let canary = made.unwrap_or_else(|error| Err(error.into())).map_err(NoSandbox::NoFile)?;
     let look = Program::inside(&sandbox.plan(), "cat", environment).arg(canary.path()).dir("/usr");
     match look.run(&CancellationToken::new()).await {
         Ok(finished) if finished.exit == Exit::Code(1) => {
@@ -79,8 +122,11 @@ pub async fn try_sandbox(sandbox: &Sandbox, environment: &Environment) -> Result
             let better = sandbox.lacks().map(|why| format!("; {why}")).unwrap_or_default();
             Ok(format!("{tier}: tried, and it holds; {network} (`sandbox.network`){better}"))
         }
-        Ok(finished) if finished.exit.is_success() => Err(cannot("a file that no plan allows could be read")),
-        Ok(finished) => Err(cannot(&format!("{}: {}{}", finished.exit, finished.stderr.text().trim(), helps()))),
-        Err(error) => Err(cannot(&format!("{error}{}", helps()))),
+        Ok(finished) if finished.exit.is_success() => Err(NoSandbox::Leaking(tier)),
+        Ok(finished) => {
+            let said = finished.stderr.text().trim().to_owned();
+            Err(NoSandbox::Broken { tier, exit: finished.exit, said, helps: helps() })
+        }
+        Err(source) => Err(NoSandbox::NotStarted { tier, source, helps: helps() }),
     }
 }

@@ -57,7 +57,7 @@ pub use committer::was_committer;
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use prepared::{Prepared, Preparing, Source};
-pub use profiles::{commit_profiles, folder_profiles};
+pub use profiles::{NamedFile, commit_profiles, folder_profiles};
 pub use public_paths::PublicPaths;
 pub use pull_template::pull_template;
 pub use put_files::{NewFiles, Put, put_files};

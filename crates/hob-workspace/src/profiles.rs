@@ -12,7 +12,7 @@ use std::{
 };
 
 use git2::{FileMode, ObjectType, Odb, Repository, Tree};
-use hob_domain::{PROFILE_MAX, ProfileFile, ProfileFiles, ProfileSource, Sha, is_profile_file};
+use hob_domain::{PROFILE_MAX, ProfileFile, ProfileFiles, ProfileSource, Sha, Unread, is_profile_file};
 use rustix::fs::OFlags;
 
 use crate::{
@@ -47,7 +47,7 @@ pub(super) async fn found(objects: &Path, commit: &Sha, max: usize) -> Result<Fo
 }
 
 /// A file by its name, or why it cannot be read.
-pub(super) type NamedFile = (String, Result<Vec<u8>, String>);
+pub type NamedFile = (String, Result<Vec<u8>, Unread>);
 
 /// Plain files of one folder of a commit, from the folder `objects` of a git directory: the first `max` with a wanted
 /// name, and the folder, if a content is missing.
@@ -130,15 +130,15 @@ fn files_of(
             true => match repo.odb()?.exists(entry.id()) {
                 true => match repo.odb()?.read_header(entry.id())? {
                     // One that is longer than a profile may be is not loaded.
-                    (size, _) if size > PROFILE_MAX => Err(too_large(size as u64)),
+                    (size, _) if size > PROFILE_MAX => Err(Unread::TooLarge(size as u64)),
                     _header => Ok(repo.find_blob(entry.id())?.content().to_vec()),
                 },
                 false => {
                     files.is_complete = false;
-                    Err("its content is not there: fetch it first".to_owned())
+                    Err(Unread::NotFetched)
                 }
             },
-            false => Err("it is not a regular file".to_owned()),
+            false => Err(Unread::NotRegular),
         };
         files.named.push((entry.name().unwrap_or_default().to_owned(), content));
     }
@@ -152,10 +152,6 @@ fn folder<'repo>(repo: &'repo Repository, root: &Tree<'_>, path: &str) -> Result
         Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn too_large(size: u64) -> String {
-    format!("the file has {size} bytes, more than {PROFILE_MAX}")
 }
 
 /// The profiles in a folder of the operator's: the first `max` by name. Links in it are followed, as the operator owns
@@ -187,18 +183,18 @@ fn of_folder(folder: &Path, max: usize) -> Result<ProfileFiles, WorkspaceError> 
     Ok(ProfileFiles { files: names.into_iter().map(file).collect(), left_out })
 }
 
-fn content(path: &PathBuf) -> Result<Vec<u8>, String> {
-    let unread = |error: std::io::Error| format!("the file cannot be read: {error}");
+fn content(path: &PathBuf) -> Result<Vec<u8>, Unread> {
+    let unread = |error: std::io::Error| Unread::Failed(format!("the file cannot be read: {error}"));
     // Opening a pipe must not wait for a writer.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let file = fs::File::options().read(true).custom_flags(flags).open(path).map_err(unread)?;
     let about = file.metadata().map_err(unread)?;
     if !about.is_file() {
-        return Err("it is not a regular file".to_owned());
+        return Err(Unread::NotRegular);
     }
     let mut bytes = Vec::new();
     file.take(PROFILE_MAX as u64 + 1).read_to_end(&mut bytes).map_err(unread)?;
-    if bytes.len() > PROFILE_MAX { Err(too_large(about.len())) } else { Ok(bytes) }
+    if bytes.len() > PROFILE_MAX { Err(Unread::TooLarge(about.len())) } else { Ok(bytes) }
 }
 
 #[cfg(test)]
@@ -245,7 +241,7 @@ mod tests {
         let objects = place.path().join("objects");
         let read = |path, max| files_in(&objects, &sha, path, |name| name.ends_with(".yml"), max);
         let (files, missing) = read("forms", 2).await.unwrap();
-        let link = Err("it is not a regular file".to_owned());
+        let link = Err(Unread::NotRegular);
         assert_eq!(files, [("a.yml".to_owned(), Ok(b"one".to_vec())), ("b.yml".to_owned(), link)]);
         assert_eq!((missing, read("gone", 2).await.unwrap()), (None, (Vec::new(), None)));
     }

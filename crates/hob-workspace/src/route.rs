@@ -20,10 +20,10 @@ impl Route {
     /// Why it cannot be opened.
     pub(super) fn open(remote: &Remote, right: Right, clients: &Clients) -> Result<Self, TransportError> {
         let opened = remote.server_url().map(|url| Forwarder::open(remote, url, right, clients));
-        let forwarder = opened.transpose().map_err(|reason| TransportError {
+        let forwarder = opened.transpose().map_err(|error| TransportError {
             doing: "open a way to",
             repo: remote.repo().to_string(),
-            reason,
+            reason: error.to_string(),
             class: FailureClass::Misconfigured,
         })?;
         Ok(Self { remote: remote.clone(), forwarder })

@@ -22,7 +22,7 @@ use crate::{
     layout::{IssueFolder, blocking, make, mirror as mirror_folder, remove, write},
     messages,
     mirror::{self, MirrorLock},
-    profiles,
+    profiles::{self, NamedFile},
     transport::exchange,
     update::{self, BranchUpdate, Names, Updater, to_replay},
 };
@@ -225,11 +225,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Those of [`profile_files`](Self::profile_files).
-    pub async fn issue_forms(
-        &self,
-        remote: &Remote,
-        base: &Sha,
-    ) -> Result<Vec<(String, Result<Vec<u8>, String>)>, WorkspaceError> {
+    pub async fn issue_forms(&self, remote: &Remote, base: &Sha) -> Result<Vec<NamedFile>, WorkspaceError> {
         let objects = mirror_folder(&self.root, remote.repo()).join("objects");
         let read = || profiles::files_in(&objects, base, FORMS, is_form_file, FORMS_MAX);
         let (files, incomplete) = read().await?;

@@ -27,7 +27,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
     let texts = tempfile::tempdir()?;
     let cassette = texts.path().join("cassette.json");
     std::fs::write(&cassette, text("cassette.json")?)?;
-    let mut settings = setup.settings;
+    let mut settings = *setup.settings;
     let native = AgentSettings { model: Some(format!("cassette/{}", cassette.display())), ..AgentSettings::default() };
     settings.agents = BTreeMap::from([("native".to_owned(), native)]);
     for name in ["asker", "hardener", "scribe"] {
@@ -119,7 +119,7 @@ pub(in crate::cli) async fn own(
     let repo: RepoName = format!("rehearsal/{}", if name.is_empty() { "repository" } else { &name }).parse()?;
     let agents =
         AgentParts { record: setup.record, ..AgentParts::new(&setup.settings, &setup.state_dir, &setup.files) };
-    let stage = Stage::set(setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
+    let stage = Stage::set(*setup.settings, repo, Source::Folder(folder), agents, agent, desk).await?;
     let ann = &stage.maintainer;
     ann.make_label("code").await?;
     let number = ann.open_issue(title, body).await?;

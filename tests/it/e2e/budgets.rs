@@ -127,7 +127,7 @@ async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
         let (record, _) = reserve(before, &ask, &rules, nonce, now)?;
         Ok((record, "another begins".to_owned(), ()))
     });
-    taken.await.unwrap().unwrap();
+    taken.await.unwrap().written().unwrap();
 }
 
 /// Four issues of which the day has room for one; another worker takes that at the request whose path ends with `path`.
@@ -216,7 +216,7 @@ async fn a_worker_that_found_others_at_the_record_looks_before_it_writes() {
         let changed = forge.repository_ledger().change(&tree, |before, nonce, now| {
             Ok((RepositoryRecord::next(before, nonce, now), "a change".to_owned(), ()))
         });
-        changed.await.unwrap().unwrap();
+        changed.await.unwrap().written().unwrap();
         forge.connection().call_counts().writes - before
     };
     assert_eq!((writes(&one).await, writes(&one).await), (2, 2));

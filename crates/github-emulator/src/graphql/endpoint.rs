@@ -29,7 +29,7 @@ use super::{
     introspect, mutations,
     object::At,
     problem::Problem,
-    schema::Schema,
+    schema::{InvalidSchema, Schema},
     trouble::Trouble,
     types,
     validate::validate,
@@ -51,7 +51,7 @@ pub(in super::super) const ROUTES: &[Route] = &[get(GRAPHQL, introspection), pos
 
 /// The schema of this forge.
 fn schema() -> Result<&'static Schema, Refusal> {
-    static SCHEMA: OnceLock<Result<Schema, String>> = OnceLock::new();
+    static SCHEMA: OnceLock<Result<Schema, InvalidSchema>> = OnceLock::new();
     let texts =
         || types::DESCRIPTIONS.iter().copied().chain(mutations::descriptions()).chain([introspect::DESCRIPTION]);
     SCHEMA.get_or_init(|| Schema::read(texts())).as_ref().map_err(Refusal::internal)

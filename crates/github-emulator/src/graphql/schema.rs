@@ -55,19 +55,32 @@ impl Input {
     }
 }
 
+/// Descriptions that make no schema.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InvalidSchema {
+    #[error(transparent)]
+    Syntax(#[from] async_graphql_parser::Error),
+    #[error(transparent)]
+    Default(#[from] serde_json::Error),
+    #[error("the type {0} is described twice")]
+    Twice(String),
+    #[error("there is no type {0}")]
+    Missing(String),
+}
+
 impl Schema {
     /// Reads these descriptions, in GraphQL's schema language.
     ///
     /// # Errors
-    /// A sentence if one cannot be parsed, or names a type without a description.
-    pub(super) fn read<'d>(descriptions: impl Iterator<Item = &'d str>) -> Result<Self, String> {
+    /// [`InvalidSchema`] if one cannot be parsed, or names a type without a description.
+    pub(super) fn read<'d>(descriptions: impl Iterator<Item = &'d str>) -> Result<Self, InvalidSchema> {
         let mut types = BTreeMap::new();
         for builtin in ["Int", "Float", "String", "Boolean", "ID"] {
             types.insert(builtin.to_owned(), Kind::Scalar);
         }
         let mut read = Self { types };
         for text in descriptions {
-            for definition in parse_schema(text).map_err(|error| error.to_string())?.definitions {
+            for definition in parse_schema(text)?.definitions {
                 if let TypeSystemDefinition::Type(definition) = definition {
                     read.add(definition.node.name.node.to_string(), kind(definition.node.kind)?)?;
                 }
@@ -79,7 +92,7 @@ impl Schema {
     }
 
     /// Adds a type; an object that is there already gets more fields.
-    fn add(&mut self, name: String, kind: Kind) -> Result<(), String> {
+    fn add(&mut self, name: String, kind: Kind) -> Result<(), InvalidSchema> {
         match (self.types.get_mut(&name), kind) {
             (None, kind) => {
                 self.types.insert(name, kind);
@@ -89,7 +102,7 @@ impl Schema {
                 fields.extend(more);
                 Ok(())
             }
-            (Some(_), _) => Err(format!("the type {name} is described twice")),
+            (Some(_), _) => Err(InvalidSchema::Twice(name)),
         }
     }
 
@@ -138,9 +151,9 @@ impl Schema {
     }
 
     /// Refuses a name that no type has.
-    fn complete(&self) -> Result<(), String> {
-        let known =
-            |name: &str| self.types.contains_key(name).then_some(()).ok_or_else(|| format!("there is no type {name}"));
+    fn complete(&self) -> Result<(), InvalidSchema> {
+        let missing = |name: &str| InvalidSchema::Missing(name.to_owned());
+        let known = |name: &str| self.types.contains_key(name).then_some(()).ok_or_else(|| missing(name));
         for kind in self.types.values() {
             let inputs = match kind {
                 Kind::Object { fields, interfaces } => {
@@ -222,7 +235,7 @@ fn edge_of(node: &str) -> Kind {
     plain_object(&[("cursor", "String!".to_owned()), ("node", node.to_owned())])
 }
 
-fn kind(kind: TypeKind) -> Result<Kind, String> {
+fn kind(kind: TypeKind) -> Result<Kind, InvalidSchema> {
     let names = |list: Vec<async_graphql_parser::Positioned<async_graphql_value::Name>>| {
         list.into_iter().map(|name| name.node.to_string()).collect()
     };
@@ -240,16 +253,16 @@ fn kind(kind: TypeKind) -> Result<Kind, String> {
     })
 }
 
-fn fields(list: Vec<async_graphql_parser::Positioned<FieldDefinition>>) -> Result<Vec<Field>, String> {
+fn fields(list: Vec<async_graphql_parser::Positioned<FieldDefinition>>) -> Result<Vec<Field>, InvalidSchema> {
     let field = |field: FieldDefinition| {
         Ok(Field { name: field.name.node.to_string(), args: inputs(field.arguments)?, ty: field.ty.node })
     };
     list.into_iter().map(|positioned| field(positioned.node)).collect()
 }
 
-fn inputs(list: Vec<async_graphql_parser::Positioned<InputValueDefinition>>) -> Result<Vec<Input>, String> {
+fn inputs(list: Vec<async_graphql_parser::Positioned<InputValueDefinition>>) -> Result<Vec<Input>, InvalidSchema> {
     let input = |input: InputValueDefinition| {
-        let default = input.default_value.map(|value| value.node.into_json().map_err(|error| error.to_string()));
+        let default = input.default_value.map(|value| value.node.into_json());
         Ok(Input { name: input.name.node.to_string(), ty: input.ty.node, default: default.transpose()? })
     };
     list.into_iter().map(|positioned| input(positioned.node)).collect()

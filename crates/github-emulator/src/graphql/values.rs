@@ -7,13 +7,28 @@ use serde_json::{Map, Value};
 use super::schema::{Input, Kind, Schema};
 use crate::names::Timestamp;
 
+/// A value that is not of its type, in GitHub's words.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Mismatch {
+    #[error("Expected value to not be null")]
+    Null,
+    #[error("Could not coerce value {value} to {name}")]
+    Kind { value: Value, name: String },
+    #[error("Expected {value} to be one of: {}", values.join(", "))]
+    NotListed { value: Value, values: Vec<String> },
+    #[error("Field is not defined: {0}")]
+    Undefined(String),
+    #[error("{name}: {source}")]
+    Field { name: String, source: Box<Self> },
+}
+
 /// A value for a type, with the defaults of inputs filled in.
 ///
 /// # Errors
-/// A sentence if the value is not of this type.
-pub(super) fn coerce(schema: &Schema, ty: &Type, value: &Value) -> Result<Value, String> {
+/// [`Mismatch`] if the value is not of this type.
+pub(super) fn coerce(schema: &Schema, ty: &Type, value: &Value) -> Result<Value, Mismatch> {
     if value.is_null() {
-        return if ty.nullable { Ok(Value::Null) } else { Err("Expected value to not be null".to_owned()) };
+        return if ty.nullable { Ok(Value::Null) } else { Err(Mismatch::Null) };
     }
     match (&ty.base, value) {
         (BaseType::List(of), Value::Array(list)) => {
@@ -25,11 +40,11 @@ pub(super) fn coerce(schema: &Schema, ty: &Type, value: &Value) -> Result<Value,
     }
 }
 
-fn coerce_named(schema: &Schema, name: &str, value: &Value) -> Result<Value, String> {
-    let wrong = || Err(format!("Could not coerce value {value} to {name}"));
+fn coerce_named(schema: &Schema, name: &str, value: &Value) -> Result<Value, Mismatch> {
+    let wrong = || Err(Mismatch::Kind { value: value.clone(), name: name.to_owned() });
     match (schema.get(name), value) {
         (Some(Kind::Enum { values }), Value::String(text)) if values.contains(text) => Ok(value.clone()),
-        (Some(Kind::Enum { values }), _) => Err(format!("Expected {value} to be one of: {}", values.join(", "))),
+        (Some(Kind::Enum { values }), _) => Err(Mismatch::NotListed { value: value.clone(), values: values.clone() }),
         (Some(Kind::Input { fields }), Value::Object(sent)) => coerce_fields(schema, fields, sent).map(Value::Object),
         (Some(Kind::Scalar), value) => {
             let fits = match (name, value) {
@@ -51,26 +66,27 @@ fn coerce_named(schema: &Schema, name: &str, value: &Value) -> Result<Value, Str
 /// The values for these arguments or fields of an input.
 ///
 /// # Errors
-/// A sentence if one is unknown, is missing or is not of its type.
+/// [`Mismatch`] if one is unknown, is missing or is not of its type.
 pub(super) fn coerce_fields(
     schema: &Schema,
     fields: &[Input],
     sent: &Map<String, Value>,
-) -> Result<Map<String, Value>, String> {
+) -> Result<Map<String, Value>, Mismatch> {
     if let Some(unknown) = sent.keys().find(|name| !fields.iter().any(|field| field.name == **name)) {
-        return Err(format!("Field is not defined: {unknown}"));
+        return Err(Mismatch::Undefined(unknown.clone()));
     }
+    let of_field = |field: &Input, why: Mismatch| Mismatch::Field { name: field.name.clone(), source: Box::new(why) };
     let mut coerced = Map::new();
     for field in fields {
         match (sent.get(&field.name), &field.default) {
             (Some(value), _) => {
-                let value = coerce(schema, &field.ty, value).map_err(|why| format!("{}: {why}", field.name))?;
+                let value = coerce(schema, &field.ty, value).map_err(|why| of_field(field, why))?;
                 coerced.insert(field.name.clone(), value);
             }
             (None, Some(default)) => {
                 coerced.insert(field.name.clone(), default.clone());
             }
-            (None, None) if field.required() => return Err(format!("{}: Expected value to not be null", field.name)),
+            (None, None) if field.required() => return Err(of_field(field, Mismatch::Null)),
             (None, None) => {}
         }
     }

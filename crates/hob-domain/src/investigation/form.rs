@@ -67,6 +67,17 @@ pub struct IssueForm {
 #[error("the issue form cannot be read: {0}")]
 pub struct UnreadableForm(String);
 
+/// Why a field is skipped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum SkippedField {
+    #[error("the type `{0}` is not known")]
+    UnknownType(String),
+    #[error("it has no `type`")]
+    NoType,
+    #[error("it has no `label`")]
+    NoLabel,
+}
+
 impl IssueForm {
     /// Reads a form.
     ///
@@ -119,20 +130,20 @@ impl IssueForm {
 }
 
 /// Reads a field. `None` for a text on the page that has no input.
-fn field(entry: &Node) -> Result<Option<FormField>, String> {
+fn field(entry: &Node) -> Result<Option<FormField>, SkippedField> {
     let kind = match entry.get("type").and_then(Node::text) {
         Some("input") => FieldKind::Input,
         Some("textarea") => FieldKind::Textarea,
         Some("dropdown") => FieldKind::Dropdown,
         Some("checkboxes") => FieldKind::Checkboxes,
         Some("markdown") => return Ok(None),
-        Some(other) => return Err(format!("the type `{}` is not known", title(other, 40))),
-        None => return Err("it has no `type`".to_owned()),
+        Some(other) => return Err(SkippedField::UnknownType(title(other, 40))),
+        None => return Err(SkippedField::NoType),
     };
     let attribute = |key: &str| entry.get("attributes").and_then(|attributes| attributes.get(key));
     let label = words(attribute("label"));
     if label.is_empty() {
-        return Err("it has no `label`".to_owned());
+        return Err(SkippedField::NoLabel);
     }
     let listed = attribute("options").and_then(Node::list).unwrap_or_default();
     let option = |option: &Node| match option.value {

@@ -37,8 +37,8 @@ pub use iteration::{Allowed, Iteration};
 pub use open::{Opened, open};
 pub use progress::CaseProgress;
 pub use record::{
-    Answered, CaseStatus, Conclusion, Confidence, EvidenceItem, EvidenceKind, EvidenceRequest, Hypothesis,
-    Investigation, Metrics, NextWork, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
+    Answered, CaseStatus, Conclusion, Confidence, DamagedRecord, EvidenceItem, EvidenceKind, EvidenceRequest,
+    Hypothesis, Investigation, Metrics, NextWork, Question, RECORD_VERSION, Standing, UnreadableInvestigation,
 };
 pub use report::{REPORT_MARK, next_left, next_profile, report};
 pub use template::{CaseTemplate, Personality, QuestionTemplate};

@@ -257,7 +257,21 @@ pub enum UnreadableInvestigation {
     Version(u32),
     /// It refers to something that it does not contain.
     #[error("the record of the investigation is damaged: {0}")]
-    Damaged(String),
+    Damaged(#[from] DamagedRecord),
+}
+
+/// Parts of a record that do not fit together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DamagedRecord {
+    /// It is in a state that it does not have.
+    #[error("there is no state `{0}`")]
+    NoState(String),
+    /// An id is not that of its place.
+    #[error("its parts are not numbered in their order")]
+    Misnumbered,
+    /// It rests on evidence that it does not have.
+    #[error("there is no evidence {0}")]
+    NoEvidence(EvidenceId),
 }
 
 impl Investigation {
@@ -273,26 +287,27 @@ impl Investigation {
             return Err(UnreadableInvestigation::Version(u32::try_from(other).unwrap_or(u32::MAX)));
         }
         let record: Self = serde_json::from_value(value)?;
-        record.check().map(|()| record).map_err(UnreadableInvestigation::Damaged)
+        record.check()?;
+        Ok(record)
     }
 
     /// Checks that everything it refers to exists.
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), DamagedRecord> {
         if self.state_index().is_none() {
-            return Err(format!("there is no state `{}`", self.state));
+            return Err(DamagedRecord::NoState(self.state.clone()));
         }
         let numbered = self.evidence.iter().enumerate().all(|(at, one)| one.id == EvidenceId::at(at))
             && self.questions.iter().enumerate().all(|(at, one)| one.id == QuestionId::at(at))
             && self.hypotheses.iter().enumerate().all(|(at, one)| one.id == HypothesisId::at(at));
         if !numbered {
-            return Err("its parts are not numbered in their order".to_owned());
+            return Err(DamagedRecord::Misnumbered);
         }
         let answers = self.questions.iter().filter_map(|question| question.answered.as_ref());
         let verdicts = self.hypotheses.iter().filter_map(|hypothesis| hypothesis.verdict.as_ref());
         let concluded = self.conclusion.iter().flat_map(|end| &end.evidence_refs);
         let mut refs = answers.chain(verdicts).flat_map(|answer| &answer.evidence_refs).chain(concluded);
         match refs.find(|id| !self.has_evidence(**id)) {
-            Some(id) => Err(format!("there is no evidence {id}")),
+            Some(id) => Err(DamagedRecord::NoEvidence(*id)),
             None => Ok(()),
         }
     }

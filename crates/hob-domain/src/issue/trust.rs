@@ -87,6 +87,27 @@ pub struct TrustRules {
     pub bots: Vec<Login>,
 }
 
+/// Why an account's words and labels do not count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unauthorized {
+    /// A program that the operator does not trust.
+    #[error("`{0}` is a bot that `trust.bots` does not list")]
+    UnlistedBot(Login),
+    /// A person with too little permission.
+    #[error("`{login}` has {has} permission here; {needed} permission is required")]
+    Permission {
+        /// Who.
+        login: Login,
+        /// The person's permission.
+        has: Permission,
+        /// The least that is enough.
+        needed: Permission,
+    },
+    /// A person whose permission could not be looked up.
+    #[error("the forge does not say what `{0}` may do here")]
+    Unknown(Login),
+}
+
 impl TrustRules {
     /// Whether a program is listed; a person's permission has to be looked up.
     pub fn lists(&self, actor: &Actor) -> bool {
@@ -96,17 +117,17 @@ impl TrustRules {
     /// Whether `actor` is authorized, given its permission; `None` if the look-up failed.
     ///
     /// # Errors
-    /// The reason, one sentence, if it is not authorized.
-    pub fn judge(&self, actor: &Actor, permission: Option<Permission>) -> Result<(), String> {
+    /// [`Unauthorized`] says why it is not.
+    pub fn judge(&self, actor: &Actor, permission: Option<Permission>) -> Result<(), Unauthorized> {
+        let login = || actor.login.clone();
         match (actor.kind, permission) {
             (AccountKind::Bot, _) if self.lists(actor) => Ok(()),
-            (AccountKind::Bot, _) => Err(format!("`{}` is a bot that `trust.bots` does not list", actor.login)),
+            (AccountKind::Bot, _) => Err(Unauthorized::UnlistedBot(login())),
             (AccountKind::User, Some(permission)) if permission >= self.permission => Ok(()),
-            (AccountKind::User, Some(permission)) => Err(format!(
-                "`{}` has {permission} permission here; {} permission is required",
-                actor.login, self.permission
-            )),
-            (AccountKind::User, None) => Err(format!("the forge does not say what `{}` may do here", actor.login)),
+            (AccountKind::User, Some(has)) => {
+                Err(Unauthorized::Permission { login: login(), has, needed: self.permission })
+            }
+            (AccountKind::User, None) => Err(Unauthorized::Unknown(login())),
         }
     }
 }

@@ -139,7 +139,7 @@ impl Catalog {
         let origin = ProfileOrigin { source: file.source, file: file.name };
         let Parsed { profile, remains, problems } = match file.content {
             Ok(bytes) => parse(&origin.file, &bytes),
-            Err(why) => Parsed { profile: None, remains: None, problems: vec![Problem::of_file(why)] },
+            Err(why) => Parsed { profile: None, remains: None, problems: vec![Problem::of_file(why.to_string())] },
         };
         let standing = match profile {
             None => {
@@ -201,7 +201,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::ready::ready_profiles;
+    use crate::profile::{ready::ready_profiles, source::Unread};
 
     fn file(source: ProfileSource, name: &str, text: &str) -> ProfileFile {
         ProfileFile { source, name: name.to_owned(), content: Ok(text.as_bytes().to_vec()) }
@@ -251,12 +251,12 @@ mod tests {
     #[test]
     fn a_damaged_file_takes_nothing_from_the_others() {
         let mut bad = file(ProfileSource::GithubAgents, "code.md", "---\nname: code\nhob: {limits: 3}\n---\nx");
-        let unread = ProfileFile { content: Err("it is a link".to_owned()), name: "l.md".to_owned(), ..bad.clone() };
+        let unread = ProfileFile { content: Err(Unread::NotRegular), name: "l.md".to_owned(), ..bad.clone() };
         bad.name = "bad.md".to_owned();
         let catalog = Catalog::new([place(vec![bad, unread]), ready_profiles()], 100);
         assert_eq!((catalog.unusable(), catalog.profiles().count()), (2, 7));
         assert_eq!(catalog.get(&"code".parse().unwrap()).unwrap().1.source, ProfileSource::Ready);
-        assert_eq!(catalog.entries[1].problems[0].to_string(), "it is a link");
+        assert_eq!(catalog.entries[1].problems[0].to_string(), "it is not a regular file");
     }
 
     /// Requirement M5: a damaged file keeps the name that it would have, and the problem says where and why.

@@ -5,7 +5,7 @@ use hob_text::yaml::{Node, Value};
 use crate::{
     profile::{
         fields::{Problems, TEXT_MAX, Wrong, entries, items, named, number, one_of, shown, text, texts, time},
-        patterns::{ErrorPattern, PathGlobs},
+        patterns::{ErrorPattern, InvalidPattern, PathGlobs},
         problem::Severity,
         tool_names::own_tools,
         types::{Gate, Matches, ProfileLimits, ProfileQuestion, ProfileState},
@@ -76,7 +76,7 @@ pub(super) fn globs(key: &str, node: &Node) -> Result<PathGlobs, Wrong> {
     if texts.is_empty() && node.value != Value::Nothing {
         return Err(Wrong::new(node, format!("`{key}` is empty: write a glob, or leave the key out")));
     }
-    PathGlobs::new(texts).map_err(|error| Wrong::new(node, format!("`{key}`: {}", shown(&error))))
+    PathGlobs::new(texts).map_err(|error| Wrong::new(node, format!("`{key}`: {}", shown(&error.to_string()))))
 }
 
 pub(super) fn matches(node: &Node, problems: &mut Problems) -> Matches {
@@ -85,8 +85,9 @@ pub(super) fn matches(node: &Node, problems: &mut Problems) -> Matches {
     let key = |key: &str| given.iter().find(|(name, _)| name == key).map(|(_, node)| node);
     let pattern = |node: &Node| {
         let expression = text("errors", node, TEXT_MAX)?;
-        let why = |error: String| {
-            Wrong::new(node, format!("`{}` is not a valid pattern: {}", shown(&expression), shown(&error)))
+        let why = |error: InvalidPattern| {
+            let reason = shown(&error.to_string());
+            Wrong::new(node, format!("`{}` is not a valid pattern: {reason}", shown(&expression)))
         };
         ErrorPattern::new(&expression).map_err(why)
     };

@@ -18,11 +18,11 @@ mod types;
 
 pub use catalog::{Catalog, CatalogEntry, ProfileOrigin, Standing};
 pub use narrow::{Bounds, Narrowed, allowed_model};
-pub use parse::{PROFILE_MAX, Parsed, parse};
-pub use patterns::{ErrorPattern, PathGlobs};
+pub use parse::{Parsed, parse};
+pub use patterns::{ErrorPattern, InvalidPattern, PathGlobs};
 pub use problem::{Problem, Severity};
 pub use profile_name::{InvalidProfileName, ProfileName};
 pub use ready::ready_profiles;
-pub use source::{ProfileFile, ProfileFiles, ProfileSource, is_profile_file, name_of_file};
+pub use source::{PROFILE_MAX, ProfileFile, ProfileFiles, ProfileSource, Unread, is_profile_file, name_of_file};
 pub use state_name::{InvalidStateName, StateName};
 pub use types::{Case, Deliverable, Gate, Matches, Profile, ProfileLimits, ProfileQuestion, ProfileState};

@@ -18,13 +18,11 @@ use crate::{
         keys::{denied, each, globs, limits, matches, model, note_unknown, question, states, strict, tools},
         problem::{Problem, Severity},
         profile_name::ProfileName,
-        source::name_of_file,
+        source::{PROFILE_MAX, name_of_file},
         types::{Case, Deliverable, Profile},
     },
 };
 
-/// The largest file of a profile, in bytes.
-pub const PROFILE_MAX: usize = 64 * 1024;
 /// The longest description, in characters; those with examples are long.
 const DESCRIPTION_MAX: usize = 4_000;
 /// The keys below `hob`.

@@ -15,20 +15,25 @@ const COMPILED_MAX: usize = 256 * 1024;
 #[derive(Debug, Clone)]
 pub struct ErrorPattern(Regex);
 
+/// An expression that is not valid, or too large.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", reason(.0))]
+pub struct InvalidPattern(#[source] regex::Error);
+
+/// The reason in one line: the message shows the expression with a mark below it, and then the reason.
+fn reason(error: &regex::Error) -> String {
+    error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
 impl ErrorPattern {
     /// Reads an expression; `^` and `$` are the ends of a line.
     ///
     /// # Errors
-    /// The reason in one line, if it is not a valid expression.
-    pub fn new(text: &str) -> Result<Self, String> {
+    /// [`InvalidPattern`] if it is not a valid expression.
+    pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let built =
             RegexBuilder::new(text).multi_line(true).size_limit(COMPILED_MAX).dfa_size_limit(COMPILED_MAX).build();
-        // The message shows the expression with a mark below it; its last line is the reason.
-        let reason = |error: regex::Error| {
-            let text = error.to_string();
-            text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
-        };
-        built.map(Self).map_err(reason)
+        built.map(Self).map_err(InvalidPattern)
     }
 
     /// Whether the text contains such an error.
@@ -72,14 +77,14 @@ impl PathGlobs {
     ///
     /// # Errors
     /// The invalid glob, and the reason.
-    pub fn new(texts: Vec<String>) -> Result<Self, String> {
+    pub fn new(texts: Vec<String>) -> Result<Self, globset::Error> {
         let mut set = GlobSetBuilder::new();
         for text in &texts {
             let whole = text.strip_suffix('/').map_or_else(|| text.clone(), |folder| format!("{folder}/**"));
             let glob = GlobBuilder::new(whole.trim_start_matches('/')).literal_separator(true).build();
-            set.add(glob.map_err(|error| error.to_string())?);
+            set.add(glob?);
         }
-        let set = set.build().map_err(|error| error.to_string())?;
+        let set = set.build()?;
         Ok(Self { texts, set })
     }
 
@@ -119,7 +124,7 @@ mod tests {
     fn an_error_pattern_is_bounded() {
         assert!(ErrorPattern::new("^E[0-9]{4}$").unwrap().is_match("one\nE0382\ntwo"));
         for bad in ["(", r"(a)\1", "(?=a)", r"\w{1000}{100}", "(a{1000}){1000}"] {
-            let why = ErrorPattern::new(bad).unwrap_err();
+            let why = ErrorPattern::new(bad).unwrap_err().to_string();
             assert!(!why.is_empty() && !why.contains('\n'), "{bad}: {why}");
         }
     }

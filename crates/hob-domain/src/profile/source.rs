@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::profile::profile_name::{InvalidProfileName, ProfileName};
 
+/// The largest file of a profile, in bytes.
+pub const PROFILE_MAX: usize = 64 * 1024;
+
 /// A place of profiles. If several places have a profile of the same name, the first place's is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -51,7 +54,24 @@ pub struct ProfileFile {
     /// The file's name there.
     pub name: String,
     /// Its content, or why it was not read.
-    pub content: Result<Vec<u8>, String>,
+    pub content: Result<Vec<u8>, Unread>,
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    /// It is a link, a folder or something else.
+    #[error("it is not a regular file")]
+    NotRegular,
+    /// It has more bytes than are read.
+    #[error("the file has {0} bytes, more than {PROFILE_MAX}")]
+    TooLarge(u64),
+    /// The mirror lacks its content.
+    #[error("its content is not there: fetch it first")]
+    NotFetched,
+    /// The disk or the forge failed, in its own words.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// The files of one place.

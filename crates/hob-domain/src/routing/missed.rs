@@ -27,7 +27,9 @@ pub fn missed(
     catalog: &Catalog,
     is_candidate: impl Fn(&Profile) -> bool,
     text: RoutedText<'_>,
-    (choice, present, rules): (&RouteChoice, Option<&RouteChoice>, RoutingRules),
+    choice: &RouteChoice,
+    present: Option<&RouteChoice>,
+    rules: RoutingRules,
 ) -> Option<Missed> {
     if catalog.unusable() == 0 {
         return None;
@@ -102,7 +104,7 @@ mod tests {
         let (text, rules) = (RoutedText { title, body, labels: &[] }, RoutingRules::default());
         let candidates: Vec<Candidate> = catalog.profiles().map(Into::into).collect();
         let choice = decide_agent(claim, &Router::new(&candidates).route(text), None, rules);
-        missed(catalog, |_| true, text, (&choice, None, rules))
+        missed(catalog, |_| true, text, &choice, None, rules)
     }
 
     /// Requirement M5: a damaged profile that would have been chosen is told, with file, line and cause.

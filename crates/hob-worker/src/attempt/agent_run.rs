@@ -41,6 +41,15 @@ use crate::{
 /// Lines of progress that may wait to be shown.
 pub(super) const PROGRESS_QUEUE: usize = 256;
 
+/// What the agent begins a round with.
+struct Round<'a> {
+    /// Counted from 0.
+    number: u32,
+    /// The checks that the work of the round before failed.
+    failed: &'a [CheckResult],
+    conflicts: &'a [Conflict],
+}
+
 /// Runs the agent, and writes what that cost.
 pub(super) async fn run_agent(
     worker: &Worker,
@@ -55,7 +64,7 @@ pub(super) async fn run_agent(
     } else {
         job.checkout.conflicts_left().await?
     };
-    let request = request(worker, (job, &active), round, (failed, &conflicts), allowance);
+    let request = request(worker, job, &active, Round { number: round, failed, conflicts: &conflicts }, allowance);
     let does = match job.purpose {
         RunPurpose::Work => "running",
         RunPurpose::Plan => "planning with",
@@ -102,7 +111,7 @@ pub(super) async fn run_agent(
     let (report, noted, (), ()) = tokio::join!(
         run,
         show_progress(worker, job, lines, news),
-        Box::pin(checkpoints(worker, job, &ended)),
+        checkpoints(worker, job, &ended),
         Box::pin(follow_checklist(worker, job, steps)),
     );
     let RunReport { outcome, spend } = report?;
@@ -117,9 +126,9 @@ pub(super) async fn run_agent(
 
 fn request(
     worker: &Worker,
-    (job, active): (&Job<'_>, &ActiveProfile),
-    round: u32,
-    (failed, conflicts): (&[CheckResult], &[Conflict]),
+    job: &Job<'_>,
+    active: &ActiveProfile,
+    Round { number, failed, conflicts }: Round<'_>,
     allowance: Allowance,
 ) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
@@ -163,7 +172,7 @@ fn request(
     };
     let Allowance { usd_micros, tokens, .. } = allowance.and(limits.allowance());
     RunRequest {
-        run: RunId(format!("{}-{round}", active.run)),
+        run: RunId(format!("{}-{number}", active.run)),
         purpose: job.purpose,
         session: active.session.clone(),
         repo: worker.forge.repo().clone(),
@@ -253,7 +262,7 @@ async fn checkpoints(worker: &Worker, job: &Job<'_>, ended: &CancellationToken) 
             () = tokio::time::sleep(every) => {}
             () = ended.cancelled() => return,
         }
-        if let Err(error) = Box::pin(keep(worker, job)).await {
+        if let Err(error) = keep(worker, job).await {
             tracing::warn!(issue = job.number().0, %error, "the work so far could not be kept: {error}");
         }
     }
@@ -266,7 +275,7 @@ pub(super) async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) ->
         return Ok(());
     }
     let written = worker.forge.ledger().transition(&job.held.lease, Transition::RecordSpend(spend)).await;
-    Box::pin(notify(worker, &job.held.lease, &job.held.issue.title)).await;
+    notify(worker, &job.held.lease, &job.held.issue.title).await;
     match written {
         Ok(_sentence) => Ok(()),
         // The next transition writes it too, so a failure here must not discard finished work.

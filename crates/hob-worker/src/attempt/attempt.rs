@@ -1,9 +1,10 @@
 //! One attempt, from the lease that was won to its end.
 
-use std::sync::OnceLock;
+use std::{ops::ControlFlow, sync::OnceLock};
 
 use futures_util::future::BoxFuture;
 use hob_domain::{BaseChoice, BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition};
+use hob_forge::Changed;
 use hob_workspace::WorkspaceError;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -105,8 +106,8 @@ async fn work<'a>(
         }
     };
     let allowance = match reserve(worker, held, allowance).await? {
-        Ok(allowance) => allowance,
-        Err(full) => return Ok(AttemptEnd::NoRoom(full)),
+        Changed::Written(allowance) => allowance,
+        Changed::Refused(full) => return Ok(AttemptEnd::NoRoom(full)),
     };
     // After the reservation, so that an issue that finds no room is put back without its label flickering. In a round
     // in review, people know whose work it is: the label goes from `in-review` to `in-progress`.
@@ -115,8 +116,8 @@ async fn work<'a>(
     }
     let limits = AttemptLimits { allowance, ends, began };
     let base = match choose_base(worker, held).await? {
-        Ok(base) => base,
-        Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
+        ControlFlow::Continue(base) => base,
+        ControlFlow::Break(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
     let (base, mut prepared) = match prepare_on(worker, held, base, limits).await? {
         Ok(prepared) => prepared,

@@ -1,5 +1,7 @@
 //! The branch that an attempt starts from and that its pull request goes to.
 
+use std::ops::ControlFlow;
+
 use hob_domain::{BaseChoice, BaseSource, BlockReason};
 use hob_workspace::BranchName;
 
@@ -10,7 +12,7 @@ use crate::{WorkError, Worker, authorize::label_counts, held_issue::HeldIssue};
 pub(super) async fn choose_base(
     worker: &Worker,
     held: &HeldIssue,
-) -> Result<Result<BaseChoice, BlockReason>, WorkError> {
+) -> Result<ControlFlow<BlockReason, BaseChoice>, WorkError> {
     let (issue, labels) = (&held.issue, &worker.settings.labels);
     let earlier = held.lease.record().pull_settings.base;
     let mut named = None;
@@ -19,17 +21,17 @@ pub(super) async fn choose_base(
         // The account that added the label was checked when it was first followed.
         let counts = if earlier.as_ref() == Some(&known) { Ok(()) } else { label_counts(worker, issue, label).await? };
         match counts {
-            Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(Err(no_such_base(&known))),
+            Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(ControlFlow::Break(no_such_base(&known))),
             // The contents of Hob's own branches, checks and template included, are an agent's.
             Ok(()) if branch.starts_with(&worker.settings.workspace.branch_prefix) => {
                 let failure = format!("the label `{label}` names one of Hob's own branches, which cannot be a base");
-                return Ok(Err(BlockReason::SetUpNeeded { failure }));
+                return Ok(ControlFlow::Break(BlockReason::SetUpNeeded { failure }));
             }
             Ok(()) => named = Some(branch),
             Err(why) => worker.progress(issue.number, &why),
         }
     }
-    Ok(Ok(BaseChoice::choose(named, earlier.as_ref(), set_base(worker, held))))
+    Ok(ControlFlow::Continue(BaseChoice::choose(named, earlier.as_ref(), set_base(worker, held))))
 }
 
 /// The base that the settings name.

@@ -189,7 +189,7 @@ pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
     if is_reviewed(job) {
         return;
     }
-    let kept = tokio::time::timeout(KEEP_TIME, Box::pin(keep(worker, job))).await;
+    let kept = tokio::time::timeout(KEEP_TIME, keep(worker, job)).await;
     let failed =
         kept.map_or_else(|_elapsed| Some("timed out".to_owned()), |kept| kept.err().map(|error| error.to_string()));
     if let Some(reason) = failed {

@@ -2,6 +2,7 @@
 //! written only when a load failed.
 
 use hob_domain::{RepositoryRecord, Timestamp, routing_is_off};
+use hob_forge::Changed;
 
 use crate::{Worker, held_issue::HeldIssue};
 
@@ -29,8 +30,8 @@ pub(super) async fn note_failed_load(worker: &Worker, held: &HeldIssue) {
         Ok((RepositoryRecord { failed_loads, ..next }, sentence, off_until))
     });
     match noted.await {
-        Ok(Ok(Some(until))) => tracing::error!(issue = issue.0, "{}", routing_is_off(until)),
-        Ok(Ok(None) | Err(_)) => {}
+        Ok(Changed::Written(Some(until))) => tracing::error!(issue = issue.0, "{}", routing_is_off(until)),
+        Ok(Changed::Written(None) | Changed::Refused(_)) => {}
         Err(error) => tracing::warn!(
             issue = issue.0,
             error = &error as &dyn std::error::Error,

@@ -24,8 +24,10 @@ struct Worded {
 pub(super) async fn choose_by_words(
     worker: &Worker,
     held: &HeldIssue,
-    (rules, base): (&RepositorySettings, &Sha),
-    (comments, review): (&[AuthorizedComment], &ReviewBrief),
+    rules: &RepositorySettings,
+    base: &Sha,
+    comments: &[AuthorizedComment],
+    review: &ReviewBrief,
 ) -> Result<(), WorkError> {
     let record = held.lease.record();
     let chosen = record.commands.agent.as_ref().map(|agent| agent.at);
@@ -40,7 +42,7 @@ pub(super) async fn choose_by_words(
     worded.retain(|one| one.at >= record.commands_since() && chosen.is_none_or(|chosen| one.at > chosen));
     worded.sort_by_key(|one| std::cmp::Reverse(one.at));
     for Worded { name, by, at } in worded {
-        let Some(name) = known(worker, (rules, base), name).await? else { continue };
+        let Some(name) = known(worker, rules, base, name).await? else { continue };
         worker.progress(held.issue.number, &format!("{by} chose `{name}` in plain words"));
         let choice = Transition::ChooseAgent(ChosenAgent { name, by, at });
         worker.forge.ledger().transition(&held.lease, choice).await?;
@@ -65,7 +67,8 @@ async fn in_reviews(worker: &Worker, held: &HeldIssue, brief: &ReviewBrief) -> R
 /// The exact name of the agent or profile; `None` if there is neither.
 async fn known(
     worker: &Worker,
-    (rules, base): (&RepositorySettings, &Sha),
+    rules: &RepositorySettings,
+    base: &Sha,
     name: String,
 ) -> Result<Option<String>, WorkError> {
     let agents = agent_names(worker, rules);

@@ -1,8 +1,10 @@
 //! The case of an investigated issue: its text and comments, its form's questions, the profile's template.
 
+use std::string::FromUtf8Error;
+
 use hob_domain::{
-    Login, Sha, command_in,
-    investigation::{Case, CaseTemplate, EvidenceKind, Given, IssueForm, form_of},
+    Login, Sha, Unread, command_in,
+    investigation::{Case, CaseTemplate, EvidenceKind, Given, IssueForm, UnreadableForm, form_of},
 };
 use hob_text::visible;
 use hob_workspace::Remote;
@@ -13,7 +15,8 @@ use crate::{Worker, held_issue::HeldIssue};
 pub(super) async fn case_of(
     worker: &Worker,
     held: &HeldIssue,
-    (remote, base): (&Remote, &Sha),
+    remote: &Remote,
+    base: &Sha,
     comments: &[(Login, String)],
     template: CaseTemplate,
 ) -> Case {
@@ -33,6 +36,21 @@ pub(super) async fn case_of(
     case
 }
 
+/// Why an issue form is not used.
+#[derive(Debug, thiserror::Error)]
+enum NotUsed {
+    #[error(transparent)]
+    Unread(#[from] Unread),
+    #[error(transparent)]
+    Text(#[from] FromUtf8Error),
+    #[error(transparent)]
+    Form(#[from] UnreadableForm),
+}
+
+fn form_in(content: Result<Vec<u8>, Unread>) -> Result<IssueForm, NotUsed> {
+    Ok(IssueForm::parse(&String::from_utf8(content?)?)?)
+}
+
 /// The forms of the base commit. What cannot be read is a warning: an issue can be investigated without.
 async fn issue_forms(worker: &Worker, held: &HeldIssue, remote: &Remote, base: &Sha) -> Vec<IssueForm> {
     let issue = held.issue.number.0;
@@ -45,8 +63,7 @@ async fn issue_forms(worker: &Worker, held: &HeldIssue, remote: &Remote, base: &
     };
     let mut forms = Vec::new();
     for (name, content) in files {
-        let text = content.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
-        match text.and_then(|text| IssueForm::parse(&text).map_err(|error| error.to_string())) {
+        match form_in(content) {
             Ok(form) => forms.push(form),
             Err(why) => tracing::warn!(issue, form = name, "the issue form `{name}` is not used: {why}"),
         }

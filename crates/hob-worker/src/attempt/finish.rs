@@ -71,9 +71,7 @@ pub(super) async fn finish(
         Err(error) => Err(error),
     };
     let written = match step {
-        Ok(step) => {
-            Box::pin(through(&held.lease, Patience::Incident, || Box::pin(write_end(worker, held, &step)))).await
-        }
+        Ok(step) => through(&held.lease, Patience::Incident, || Box::pin(write_end(worker, held, &step))).await,
         Err(error) => Err(error),
     };
     if let Err(error) = written {

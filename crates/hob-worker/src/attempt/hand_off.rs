@@ -80,7 +80,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passe
     }
     // Only finished work is for people to look at.
     if !is_reviewed(job) {
-        Box::pin(keep(worker, job)).await?;
+        keep(worker, job).await?;
     }
     let head = job.checkout.tip().await?;
     if let Err(end) = record.chain.may_go_on(&given, &to, &head) {
@@ -91,7 +91,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passe
     }
     worker.progress(job.number(), &format!("handing off from `{from}` to `{to}`"));
     let choice = Choice::handed_over(&job.catalog, &to, job.held.lease.record().route);
-    let next = Box::pin(carry_out(worker, job.held, &job.rules, &job.catalog, &choice)).await?;
+    let next = carry_out(worker, job.held, &job.rules, &job.catalog, &choice).await?;
     if next.profile.is_none() {
         note_failed_load(worker, job.held).await;
     }

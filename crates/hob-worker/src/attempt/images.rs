@@ -6,7 +6,7 @@
 //! - A comment's images count only while its text is the one in the brief, and likewise the issue's.
 //! - An image that cannot be fetched is reported as progress and left out: no attempt fails because of it.
 
-use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, Login, images_in, may_show_images};
+use hob_domain::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, Login, images_in, may_show_images};
 use hob_forge::{ForgeError, Issue, RenderedText};
 use hob_text::count;
 
@@ -58,12 +58,23 @@ async fn rendered(
     Ok(found)
 }
 
-async fn fetch(worker: &Worker, address: &str, name: &str) -> Result<Image, String> {
+/// Why an image is left out.
+#[derive(Debug, thiserror::Error)]
+enum LeftOut {
+    #[error("it is not on a server of the forge")]
+    Elsewhere,
+    #[error(transparent)]
+    Forge(#[from] ForgeError),
+    #[error(transparent)]
+    Image(#[from] InvalidImage),
+}
+
+async fn fetch(worker: &Worker, address: &str, name: &str) -> Result<Image, LeftOut> {
     if !is_ours(address, worker.server_url()) {
-        return Err("it is not on a server of the forge".to_owned());
+        return Err(LeftOut::Elsewhere);
     }
-    let bytes = worker.forge.rendered().file(address, IMAGE_BYTES_MAX).await;
-    Image::new(name, bytes.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+    let bytes = worker.forge.rendered().file(address, IMAGE_BYTES_MAX).await?;
+    Ok(Image::new(name, bytes)?)
 }
 
 /// Whether an address is the forge's own, or one of GitHub's servers of images.

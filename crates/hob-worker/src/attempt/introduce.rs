@@ -25,15 +25,15 @@ pub(super) async fn introduce(worker: &Worker, job: &Job<'_>, pull: PullNumber) 
     if !settings.labels.is_empty() {
         let names = format!("The pull request did not get the labels `{}`", settings.labels.join("`, `"));
         let put = async || worker.forge.labels().put_on(lease, pull, &settings.labels).await;
-        refused.extend(tried(worker, job, put).await?.err().map(|why| format!("{names}: {why}.")));
+        refused.extend(tried(worker, job, put).await?.map(|why| format!("{names}: {why}.")));
     }
     if !reviewers.is_empty() {
         let ask =
             async |who: &Reviewers| tried(worker, job, async || worker.forge.reviews(pull).ask(lease, who).await).await;
-        if ask(&reviewers).await?.is_err() {
+        if ask(&reviewers).await?.is_some() {
             // One of them is enough for the forge to refuse all.
             for one in reviewers.each() {
-                let why = ask(&one).await?.err();
+                let why = ask(&one).await?;
                 refused.extend(why.map(|why| format!("{} could not be asked for a review: {why}.", one.names())));
             }
         }
@@ -46,21 +46,21 @@ pub(super) async fn introduce(worker: &Worker, job: &Job<'_>, pull: PullNumber) 
     Ok(())
 }
 
-/// Repeats an idempotent write until its outcome is known; returns why the forge refused it, if it did.
+/// Repeats an idempotent write until its outcome is known; returns the forge's refusal, if it refused.
 async fn tried<F: Future<Output = Result<(), ForgeError>>>(
     worker: &Worker,
     job: &Job<'_>,
     write: impl Fn() -> F,
-) -> Result<Result<(), String>, WorkError> {
+) -> Result<Option<ForgeError>, WorkError> {
     let mut tries = 0;
     loop {
         let error = match write().await {
-            Ok(()) => return Ok(Ok(())),
+            Ok(()) => return Ok(None),
             Err(error @ ForgeError::Lost(_)) => return Err(error.into()),
             Err(error) => error,
         };
         let Some(pause) = worker.forge.pause_within(&job.held.lease, &error, tries) else {
-            return Ok(Err(error.to_string()));
+            return Ok(Some(error));
         };
         worker.forge.wait(&error, pause).await;
         tries += 1;

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use hob_domain::{BlockReason, Note, Outage, RepositoryRecord, ServiceOutage, Timestamp, Transition};
+use hob_forge::Changed;
 
 use crate::{
     Worker,
@@ -79,8 +80,8 @@ async fn note_failure(worker: &Worker, held: &HeldIssue, outage: &Outage, pause:
         Ok::<_, ()>((RepositoryRecord { outages, ..next }, sentence, asks))
     });
     match noted.await {
-        Ok(Ok(asks)) => asks,
-        Ok(Err(())) => false,
+        Ok(Changed::Written(asks)) => asks,
+        Ok(Changed::Refused(())) => false,
         Err(error) => {
             tracing::warn!(issue = issue.0, %error, "the failure of {} is not recorded for other issues: {error}", outage.service);
             outage.outlasts(patience, worker.forge.now())
@@ -106,8 +107,8 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
         }
     });
     let until: Timestamp = match asked.await {
-        Ok(Err(Some(until))) => until,
-        Ok(Ok(()) | Err(None)) => return None,
+        Ok(Changed::Refused(Some(until))) => until,
+        Ok(Changed::Written(()) | Changed::Refused(None)) => return None,
         Err(error) => {
             tracing::warn!(issue = issue.0, %error, "cannot tell whether another issue is trying {service}: {error}");
             return None;

@@ -6,6 +6,8 @@
 //! and a planning attempt keeps no work. The approval is of one plan for one text of the issue; afterwards the work
 //! continues in the same session.
 
+use std::ops::ControlFlow;
+
 use hob_domain::{Allowance, BlockReason, Brings, CostLimit, Note, Spend, WorkPlan, failure_mark};
 
 use crate::{
@@ -15,9 +17,9 @@ use crate::{
 
 /// Has the agent make a plan, and asks a person about it.
 pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
-    let summary = match Box::pin(read_only(worker, job)).await? {
-        Ok(summary) => summary,
-        Err(end) => return Ok(end),
+    let summary = match read_only(worker, job).await? {
+        ControlFlow::Continue(summary) => summary,
+        ControlFlow::Break(end) => return Ok(end),
     };
     let brings = job.active.now().specialist.brings;
     let plan = if brings == Brings::Issues { WorkPlan::read_split(&summary) } else { WorkPlan::read(&summary) };

@@ -48,7 +48,7 @@ pub(super) async fn prepare<'a>(
         has_room(worker, &remote).await?;
     }
     let comments = authorized_comments(worker, issue).await?;
-    Box::pin(choose_by_words(worker, held, (&rules, &base_sha), (&comments, &review))).await?;
+    Box::pin(choose_by_words(worker, held, &rules, &base_sha, &comments, &review)).await?;
     let comments: Vec<_> = comments.into_iter().map(|said| (said.author, said.comment.body)).collect();
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
@@ -59,7 +59,7 @@ pub(super) async fn prepare<'a>(
     let purpose = Box::pin(purpose(worker, held, specialist.brings)).await?;
     let case = if specialist.brings == Brings::Conclusion {
         let template = specialist.template.clone();
-        Some(Box::pin(case_of(worker, held, (&remote, &base_sha), &comments, template)).await)
+        Some(Box::pin(case_of(worker, held, &remote, &base_sha, &comments, template)).await)
     } else {
         None
     };

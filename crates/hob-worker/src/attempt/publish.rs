@@ -29,7 +29,7 @@ use crate::{
 /// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. Neither an
 /// incident of seconds nor a used-up quota discards the work: both are waited out.
 pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
-    Box::pin(through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven)))).await
+    through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven))).await
 }
 
 async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
@@ -53,14 +53,14 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
         lease.note(Note::Learned(lease.record().learned.and_all(learned))).await;
     }
     if is_reviewed(job) {
-        return Box::pin(publish_round(worker, job, proven)).await;
+        return publish_round(worker, job, proven).await;
     }
     let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
     let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
     let look = job.with_reviews(|reviews| reviews.report.clone());
-    let draft = draft(worker, job, proven, (moved.as_ref(), look.as_ref(), template));
+    let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
     let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
@@ -95,7 +95,9 @@ fn draft(
     worker: &Worker,
     job: &Job<'_>,
     proven: &Proven,
-    (moved, reviewer, template): (Option<&MovedBase>, Option<&ReviewerReport>, Option<PullTemplate<'_>>),
+    moved: Option<&MovedBase>,
+    reviewer: Option<&ReviewerReport>,
+    template: Option<PullTemplate<'_>>,
 ) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;

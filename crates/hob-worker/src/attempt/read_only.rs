@@ -1,5 +1,7 @@
 //! A run that only reads, instead of the work: its agent's final text is for people.
 
+use std::ops::ControlFlow;
+
 use hob_domain::{BlockReason, ChangeText, Outcome};
 use hob_text::without_tokens;
 use hob_workspace::WorkspaceError;
@@ -13,21 +15,23 @@ use crate::{
 };
 
 /// Has the agent read; returns its final text, or how the attempt ends instead.
-pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
+pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<AttemptEnd, String>, WorkError> {
     let allowance = match remaining_allowance(worker, job) {
         Ok(allowance) => allowance,
-        Err(reason) => return Ok(Err(AttemptEnd::Blocked(reason))),
+        Err(reason) => return Ok(ControlFlow::Break(AttemptEnd::Blocked(reason))),
     };
-    let report = Box::pin(run_agent(worker, job, 0, &[], allowance)).await?;
-    Box::pin(throw_away(worker, job)).await?;
-    Ok(Err(AttemptEnd::Blocked(match report.outcome {
-        Outcome::Done { summary, .. } => return Ok(Ok(summary)),
+    let report = run_agent(worker, job, 0, &[], allowance).await?;
+    throw_away(worker, job).await?;
+    Ok(ControlFlow::Break(AttemptEnd::Blocked(match report.outcome {
+        Outcome::Done { summary, .. } => return Ok(ControlFlow::Continue(summary)),
         Outcome::NothingToDo { reason: said } => BlockReason::NoChanges { said },
         Outcome::Question { question } => BlockReason::Question { question },
         // There is no work yet that another profile could continue, so a person is asked.
         Outcome::HandOff(given) => BlockReason::Question { question: without_tokens(&given.as_question()) },
         Outcome::ApprovalNeeded { proposed } => BlockReason::ApprovalNeeded(proposed),
-        Outcome::Failed { reason, failure } => return Ok(Err(Box::pin(failed(worker, job, reason, failure)).await?)),
+        Outcome::Failed { reason, failure } => {
+            return Ok(ControlFlow::Break(failed(worker, job, reason, failure).await?));
+        }
     })))
 }
 

@@ -12,6 +12,8 @@
 //! Nothing is pushed, and no pull request is opened. There is one report for each time that the trigger label was
 //! added: it has a mark, which is searched for before anything runs, and after a write whose answer was lost.
 
+use std::ops::ControlFlow;
+
 use hob_domain::{BlockReason, EventId, Note, investigation::next_profile};
 use hob_forge::Look;
 use hob_words::{report_comment, report_mark, report_of};
@@ -26,36 +28,36 @@ use crate::{
 pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
     let report = match reported(worker, job.held, &mark(job.held)).await? {
         Some(report) => report,
-        None => match Box::pin(look(worker, job)).await? {
-            Ok(report) => report,
-            Err(end) => return Ok(end),
+        None => match look(worker, job).await? {
+            ControlFlow::Continue(report) => report,
+            ControlFlow::Break(end) => return Ok(end),
         },
     };
     // Only an investigation names a profile to continue.
     Ok(match next_profile(&report).filter(|_| job.case.is_some()) {
-        Some(to) if Box::pin(hand_on(worker, job, &to, &report)).await? => AttemptEnd::HandedOn,
+        Some(to) if hand_on(worker, job, &to, &report).await? => AttemptEnd::HandedOn,
         Some(_) | None => AttemptEnd::Concluded,
     })
 }
 
 /// Has the agent investigate, and writes its report; returns how the attempt ends instead.
-async fn look(worker: &Worker, job: &Job<'_>) -> Result<Result<String, AttemptEnd>, WorkError> {
+async fn look(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<AttemptEnd, String>, WorkError> {
     let active = job.active.now();
     if job.case.is_some() && !active.specialist.agent.investigates() {
         let failure = format!(
             "the agent `{}` cannot investigate: it only applies what its recipe says. Choose another with `/hob agent NAME`",
             active.specialist.backend
         );
-        return Ok(Err(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
+        return Ok(ControlFlow::Break(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
     }
-    let said = match Box::pin(read_only(worker, job)).await? {
-        Ok(said) => said,
-        Err(end) => return Ok(Err(end)),
+    let said = match read_only(worker, job).await? {
+        ControlFlow::Continue(said) => said,
+        end @ ControlFlow::Break(_) => return Ok(end),
     };
     // An investigation writes its report from its record.
     let report = if job.case.is_some() { said } else { report_of(&active.specialist.name, &said) };
-    Box::pin(write_report(worker, job.held, &report, &mark(job.held))).await?;
-    Ok(Ok(report))
+    write_report(worker, job.held, &report, &mark(job.held)).await?;
+    Ok(ControlFlow::Continue(report))
 }
 
 /// The report with this mark that is already on the issue; it is noted in the ledger.

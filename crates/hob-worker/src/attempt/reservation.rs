@@ -1,6 +1,7 @@
 //! An attempt's share of the repository's day, reserved before the work. It is settled when the lease is released.
 
-use hob_domain::{Allowance, Exhausted, Full, Record, Reservation, Spend};
+use hob_domain::{Allowance, Exhausted, Record, Reservation, Spend};
+use hob_forge::Changed;
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
 
@@ -17,12 +18,12 @@ pub(crate) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowa
     Ok(of_issue.left(record.spend)?.and(attempt))
 }
 
-/// Reserves the attempt's share of hour and day in the repository's ledger. The inner error says why it got none.
+/// Reserves the attempt's share of hour and day in the repository's ledger, unless they are full.
 pub(super) async fn reserve(
     worker: &Worker,
     held: &HeldIssue,
     allowance: Allowance,
-) -> Result<Result<Allowance, Full>, WorkError> {
+) -> Result<Changed<Allowance>, WorkError> {
     let rules = worker.settings.repository_rules();
     let (issue, bill) = (held.issue.number, held.lease.record().spend);
     let time = worker.settings.limits.attempt_time + worker.settings.lease.duration + worker.settings.lease.skew;

@@ -8,14 +8,16 @@
 //! The reviewer works in its own clean checkout: nothing that it writes there goes anywhere. It never blocks: if it is
 //! missing, down, slow, over its share or unintelligible, the pull request opens and says so.
 
-use hob_agent::{NarrowedAgent, RunContext};
+use hob_agent::{AgentError, NarrowedAgent, RunContext};
 use hob_domain::{
-    Allowance, CatalogEntry, Diff, Note, Outcome, Profile, ProfileName, Progress, RunId, RunPurpose, RunReport,
-    RunRequest, failed_checks,
+    Allowance, CatalogEntry, Diff, Exhausted, InvalidProfileName, Note, Outcome, Profile, ProfileName, Progress, RunId,
+    RunPurpose, RunReport, RunRequest, failed_checks,
 };
 use hob_forge::fresh_nonce;
 use hob_text::{count, rendered, title};
-use hob_words::{Findings, ReviewerParts, ReviewerReport, evidence_table, reviewer_allowance, reviewer_brief};
+use hob_words::{
+    Findings, ReviewerParts, ReviewerReport, UnreadableFindings, evidence_table, reviewer_allowance, reviewer_brief,
+};
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
@@ -35,6 +37,50 @@ use crate::{
     profiles::base_catalog,
 };
 
+/// The profile that reviews, and the agent that works by it.
+struct Reviewer {
+    profile: Profile,
+    narrowed: NarrowedAgent,
+}
+
+/// Why there is no review, for people.
+#[derive(Debug, thiserror::Error)]
+enum NoReview {
+    #[error("`review.before_pull`: {0}")]
+    Name(#[from] InvalidProfileName),
+    #[error("there is no profile `{0}`")]
+    NoProfile(ProfileName),
+    /// The profile's file is damaged.
+    #[error("{0}")]
+    Damaged(String),
+    /// The profiles or the checkout could not be read.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    #[error("no budget is left")]
+    NoBudget,
+    #[error("its share of the issue, a {0}, is used up")]
+    ShareUsedUp(Exhausted),
+    #[error("it asked a question, and a reviewer gets no answer")]
+    Question,
+    #[error("it tried an action that needs approval, and a reviewer only reads")]
+    ApprovalNeeded,
+    #[error("it tried to hand off the work")]
+    HandOff,
+    /// The reviewer says why it failed.
+    #[error("{0}")]
+    Failed(String),
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableFindings),
+}
+
+/// What came of asking for a review.
+enum Reviewed {
+    Found(Findings),
+    Missing(NoReview),
+}
+
 /// Publishes proven work, after a review if the settings want one. `None` if the author has findings to address.
 pub(super) async fn publish_reviewed(
     worker: &Worker,
@@ -48,7 +94,7 @@ pub(super) async fn publish_reviewed(
             // The author left it unchanged: the same work has the same findings.
             proven.change = change;
         } else {
-            Box::pin(look(worker, job, &proven)).await?;
+            look(worker, job, &proven).await?;
             if worker.cancel.is_cancelled() {
                 return Ok(Some(AttemptEnd::Interrupted(Interrupt::Stopped)));
             }
@@ -76,16 +122,16 @@ fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
 /// Has the work reviewed, and notes the result.
 async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), WorkError> {
     let reviewer = &worker.settings.review.before_pull;
-    let found = match Box::pin(reviewer_of(worker, job, reviewer)).await {
-        Ok((profile, narrowed)) => Box::pin(ask(worker, job, proven, (&profile, &narrowed))).await?,
-        Err(cause) => Err(cause),
+    let found = match reviewer_of(worker, job, reviewer).await {
+        Ok(reviewer) => ask(worker, job, proven, &reviewer).await?,
+        Err(cause) => Reviewed::Missing(cause),
     };
     match &found {
-        Ok(found) => {
+        Reviewed::Found(found) => {
             let all = count(found.list.len(), "finding");
             worker.progress(job.number(), &format!("`{reviewer}` has {all}, {} of them high", found.high().count()));
         }
-        Err(cause) => {
+        Reviewed::Missing(cause) => {
             degraded(Degraded::Review);
             tracing::warn!(issue = job.number().0, reviewer, "continuing without a review: {cause}");
             worker.progress(job.number(), &format!("continuing without a review: {cause}"));
@@ -94,48 +140,45 @@ async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), Wor
     job.with_reviews(|reviews| {
         let look = reviews.report.get_or_insert_with(|| ReviewerReport::new(reviewer));
         match found {
-            Ok(findings) => (look.findings, look.missing) = (findings, None),
-            Err(cause) => look.missing = Some(cause),
+            Reviewed::Found(findings) => (look.findings, look.missing) = (findings, None),
+            Reviewed::Missing(cause) => look.missing = Some(cause.to_string()),
         }
     });
     Ok(())
 }
 
 /// The reviewer's profile and the agent that works by it, or why there is none.
-async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<(Profile, NarrowedAgent), String> {
-    let name: ProfileName = name.parse().map_err(|error| format!("`review.before_pull`: {error}"))?;
+async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<Reviewer, NoReview> {
+    let name: ProfileName = name.parse()?;
     let read_now;
     // If the settings name the agent, the profiles were not read yet.
     let catalog = if job.catalog.entries.is_empty() {
-        let remote = worker.remote().await.map_err(|error| error.to_string())?;
+        let remote = worker.remote().await?;
         read_now = base_catalog(worker, &remote, &job.base_tip).await;
         &read_now
     } else {
         &job.catalog
     };
-    let why = || catalog.damaged(&name).and_then(CatalogEntry::fault);
-    let missing = || why().unwrap_or_else(|| format!("there is no profile `{name}`"));
-    let (profile, origin) = catalog.get(&name).ok_or_else(missing)?;
+    let Some((profile, origin)) = catalog.get(&name) else {
+        let fault = catalog.damaged(&name).and_then(CatalogEntry::fault);
+        return Err(fault.map_or(NoReview::NoProfile(name), NoReview::Damaged));
+    };
     // The agent that the repository chose for the work is not asked to judge it, too.
     let base = worker.children.named_agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
-    let built = build_narrowed(worker, &job.rules, base, (profile.clone(), origin.source)).await;
-    Ok((profile.clone(), built.map_err(|error| error.reason)?))
+    let narrowed = build_narrowed(worker, &job.rules, base, profile.clone(), origin.source).await?;
+    Ok(Reviewer { profile: profile.clone(), narrowed })
 }
 
-/// Asks the reviewer; returns the findings, or why there are none. Its cost is the issue's.
-async fn ask(
-    worker: &Worker,
-    job: &Job<'_>,
-    proven: &Proven,
-    (profile, reviewer): (&Profile, &NarrowedAgent),
-) -> Result<Result<Findings, String>, WorkError> {
+/// Asks the reviewer. Its cost is the issue's.
+async fn ask(worker: &Worker, job: &Job<'_>, proven: &Proven, reviewer: &Reviewer) -> Result<Reviewed, WorkError> {
     let allowance = match allowance(worker, job) {
         Ok(allowance) => allowance,
-        Err(cause) => return Ok(Err(cause)),
+        Err(cause) => return Ok(Reviewed::Missing(cause)),
     };
-    let request = match request(worker, job, proven, (profile, reviewer), allowance).await {
+    let Reviewer { profile, narrowed } = reviewer;
+    let request = match request(worker, job, proven, reviewer, allowance).await {
         Ok(request) => request,
-        Err(error) => return Ok(Err(error.to_string())),
+        Err(error) => return Ok(Reviewed::Missing(error.into())),
     };
     worker.progress(job.number(), &format!("reviewing the work with `{}`", profile.name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
@@ -147,7 +190,7 @@ async fn ask(
     let span = tracing::error_span!("reviewer", run = %request.run, reviewer = %profile.name);
     let run = async {
         let report =
-            worker.children.executor.run(profile.name.as_str(), reviewer.agent.as_ref(), &request, &context).await;
+            worker.children.executor.run(profile.name.as_str(), narrowed.agent.as_ref(), &request, &context).await;
         drop(context);
         report
     };
@@ -158,40 +201,33 @@ async fn ask(
     job.with_reviews(|reviews| reviews.taken = reviews.taken + spend);
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
     write_spend(worker, job, spend).await?;
-    Ok(match report {
-        Ok(report) => findings(report, &proven.diff),
-        Err(error) => Err(error.reason),
-    })
+    let found = report.map_err(NoReview::from).and_then(|report| findings(report, &proven.diff));
+    Ok(found.map_or_else(Reviewed::Missing, Reviewed::Found))
 }
 
-fn findings(report: RunReport, diff: &Diff) -> Result<Findings, String> {
+fn findings(report: RunReport, diff: &Diff) -> Result<Findings, NoReview> {
     match report.outcome {
-        Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => {
-            Findings::read(&said, diff).map_err(|error| error.to_string())
-        }
-        Outcome::Question { .. } => Err("it asked a question, and a reviewer gets no answer".to_owned()),
-        Outcome::ApprovalNeeded { .. } => {
-            Err("it tried an action that needs approval, and a reviewer only reads".to_owned())
-        }
-        Outcome::HandOff(_) => Err("it tried to hand off the work".to_owned()),
-        Outcome::Failed { reason, .. } => Err(reason),
+        Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => Ok(Findings::read(&said, diff)?),
+        Outcome::Question { .. } => Err(NoReview::Question),
+        Outcome::ApprovalNeeded { .. } => Err(NoReview::ApprovalNeeded),
+        Outcome::HandOff(_) => Err(NoReview::HandOff),
+        Outcome::Failed { reason, .. } => Err(NoReview::Failed(reason)),
     }
 }
 
 /// The reviewer's allowance, or why there is no review.
-fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, String> {
-    let left = remaining_allowance(worker, job).map_err(|_| "no budget is left".to_owned())?;
+fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, NoReview> {
+    let left = remaining_allowance(worker, job).map_err(|_| NoReview::NoBudget)?;
     let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
     let taken = job.with_reviews(|reviews| reviews.taken);
-    reviewer_allowance(&budget, taken, left)
-        .map_err(|used_up| format!("its share of the issue, a {used_up}, is used up"))
+    reviewer_allowance(&budget, taken, left).map_err(NoReview::ShareUsedUp)
 }
 
 async fn request(
     worker: &Worker,
     job: &Job<'_>,
     proven: &Proven,
-    (profile, reviewer): (&Profile, &NarrowedAgent),
+    reviewer: &Reviewer,
     allowance: Allowance,
 ) -> Result<RunRequest, WorkError> {
     let (issue, fence) = (&job.held.issue, fresh_nonce());
@@ -201,7 +237,7 @@ async fn request(
         title: &issue.title,
         body: &issue.body,
         comments: &job.comments,
-        profile: (&profile.name, &profile.instructions),
+        profile: (&reviewer.profile.name, &reviewer.profile.instructions),
         patch: &proven.diff.patch,
         evidence: &format!("{}\n{}", evidence_table(&proven.evidence), failed_checks(&proven.evidence.head)),
         text_bytes: worker.settings.limits.text_bytes(),
@@ -214,7 +250,7 @@ async fn request(
     });
     // Its own run: it must not join the author's session.
     let run = RunId(format!("{}-look{number}", job.run));
-    let allowance = allowance.and(reviewer.limits.allowance());
+    let allowance = allowance.and(reviewer.narrowed.limits.allowance());
     // The author must have time to address the findings.
     let remaining = job.limits.ends.saturating_duration_since(tokio::time::Instant::now()) / 2;
     Ok(RunRequest {

@@ -1,7 +1,7 @@
 //! The rounds of one attempt: the agent works, Hob commits and checks; what fails goes back to the agent, a limited number
 //! of times.
 
-use std::time::Duration;
+use std::{ops::ControlFlow, time::Duration};
 
 use hob_agent::AgentError;
 use hob_domain::{BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass, Outcome};
@@ -79,8 +79,8 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         return Ok(end);
     }
     let mut last = match without_agent(worker, job).await? {
-        Ok(end) => return Ok(end),
-        Err(evidence) => evidence,
+        ControlFlow::Break(end) => return Ok(end),
+        ControlFlow::Continue(evidence) => evidence,
     };
     let mut failed: Vec<CheckResult> = last.worse();
     let mut conflicts: Vec<Conflict> = Vec::new();
@@ -106,7 +106,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             }
             Round::Proven(proven) => {
                 worked = proven.head.clone();
-                if let Some(end) = Box::pin(publish_reviewed(worker, job, proven)).await? {
+                if let Some(end) = publish_reviewed(worker, job, proven).await? {
                     return Ok(end);
                 }
                 (failed, conflicts) = (Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
                 keep(worker, job).await?;
                 return Ok(AttemptEnd::Blocked(reason));
             }
-            Round::Failed(reason, failure) => return Box::pin(self::failed(worker, job, reason, failure)).await,
+            Round::Failed(reason, failure) => return self::failed(worker, job, reason, failure).await,
             Round::Conflicted(left) => {
                 conflicts = left;
                 let tip = job.checkout.tip().await?;
@@ -157,22 +157,23 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
 }
 
 /// The end of work that needs no agent any more, or none at all; else the evidence against it so far.
-async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<Result<AttemptEnd, Evidence>, WorkError> {
+async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<AttemptEnd, Evidence>, WorkError> {
     if let Some(change) = job.proven.clone().filter(|_| job.checkout.conflicts().is_empty()) {
         worker.progress(job.number(), "publishing the work of an earlier attempt, which passed its checks");
         // An agent that is asked again may find nothing left to do.
         if let Proof::Passed(proven) = prove(worker, job, change).await? {
-            return Ok(publish_reviewed(worker, job, proven).await?.ok_or_else(Evidence::default));
+            let end = publish_reviewed(worker, job, proven).await?;
+            return Ok(end.map_or_else(|| ControlFlow::Continue(Evidence::default()), ControlFlow::Break));
         }
     }
     if !is_base_alone(job) {
-        return Ok(Err(Evidence::default()));
+        return Ok(ControlFlow::Continue(Evidence::default()));
     }
     match prove(worker, job, ChangeText::untitled("Took in what the base branch has.")).await? {
-        Proof::Passed(proven) => Ok(Ok(publish(worker, job, &proven).await?)),
-        Proof::Failed(evidence) => Ok(Err(evidence)),
-        Proof::Conflicted(_) => Ok(Err(Evidence::default())),
-        Proof::Blocked(reason) => Ok(Ok(AttemptEnd::Blocked(reason))),
+        Proof::Passed(proven) => Ok(ControlFlow::Break(publish(worker, job, &proven).await?)),
+        Proof::Failed(evidence) => Ok(ControlFlow::Continue(evidence)),
+        Proof::Conflicted(_) => Ok(ControlFlow::Continue(Evidence::default())),
+        Proof::Blocked(reason) => Ok(ControlFlow::Break(AttemptEnd::Blocked(reason))),
     }
 }
 
@@ -183,9 +184,9 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
             Ok(allowance) => allowance,
             Err(reason) => return Ok(Round::Blocked(reason)),
         };
-        let report = Box::pin(run_agent(worker, job, round, failed, allowance)).await?;
+        let report = run_agent(worker, job, round, failed, allowance).await?;
         match report.outcome {
-            Outcome::HandOff(given) => match Box::pin(hand_off(worker, job, *given)).await? {
+            Outcome::HandOff(given) => match hand_off(worker, job, *given).await? {
                 Passed::On => {}
                 Passed::Ended(done) => break ChangeText::untitled(done),
                 Passed::Blocked(reason) => return Ok(Round::Blocked(reason)),
@@ -199,7 +200,7 @@ async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckRe
             Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
             Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
             Outcome::Failed { reason, failure } => {
-                let present = Box::pin(out_of_time(worker, job)).await?;
+                let present = out_of_time(worker, job).await?;
                 return Ok(present.map_or(Round::Failed(reason, failure), Round::Proven));
             }
         }

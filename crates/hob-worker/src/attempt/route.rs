@@ -123,7 +123,7 @@ pub(super) async fn ask_small_model(
     question: &str,
 ) -> Option<String> {
     let (issue, model) = (held.issue.number, worker.settings.routing.model.as_str());
-    let asked = ask_model(worker, rules, model, (QUESTION_SYSTEM, question));
+    let asked = ask_model(worker, rules, model, QUESTION_SYSTEM, question);
     let why = match tokio::time::timeout(MODEL_TIME, asked).await {
         Ok(Ok((answer, spend))) => {
             held.lease.note(Note::Spend(spend)).await;

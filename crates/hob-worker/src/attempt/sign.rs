@@ -19,7 +19,7 @@ use crate::{
 pub(super) async fn signed(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sha, WorkError> {
     match (worker.settings.publish.signing, &worker.author.signing_key) {
         (Signing::Ssh, Some(key)) => Ok(job.checkout.sign(&head, job.pushed().as_ref(), key.clone()).await?),
-        (Signing::Api, _) => Box::pin(signed_by_forge(worker, job, head)).await,
+        (Signing::Api, _) => signed_by_forge(worker, job, head).await,
         (Signing::None | Signing::Ssh, _) => Ok(head),
     }
 }

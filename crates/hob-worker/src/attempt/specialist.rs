@@ -93,13 +93,13 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         _ => model_question(&claims, &record, &catalog, &router, &fresh_nonce()),
     };
     let answer = match question {
-        Some(question) => Box::pin(ask_small_model(worker, held, place.rules, &question)).await,
+        Some(question) => ask_small_model(worker, held, place.rules, &question).await,
         None => None,
     };
     let answer = answer.as_deref().map(|text| ModelAnswer { model, text });
     let choice = who_works(&claims, &record, &catalog, &RouterInput { answer, ..router });
     report_degraded(worker, held.issue.number, &choice);
-    let loaded = Box::pin(carry_out(worker, held, place.rules, &catalog, &choice)).await;
+    let loaded = carry_out(worker, held, place.rules, &catalog, &choice).await;
     let is_met = match &choice.works {
         Works::Agent(_) => true,
         Works::Profile(_) | Works::Unusable(..) => loaded.as_ref().is_ok_and(|loaded| loaded.profile.is_some()),
@@ -111,7 +111,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     if is_met
         && let (Some(from), Works::Profile(to), Some(route)) = (&choice.switched_from, &choice.works, &choice.route)
     {
-        switch(worker, held, (from.clone(), to.clone()), (route, place.base)).await?;
+        switch(worker, held, from.clone(), to.clone(), route, place.base).await?;
     }
     // Counted as it turned out: if the profile cannot work, nothing was switched.
     match choice.cause {
@@ -227,7 +227,7 @@ async fn by_profile(
         return Err(not_usable(worker, rules, catalog, name, &Unusable::Missing).await);
     };
     let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
-    let built = build_narrowed(worker, rules, base, (profile.clone(), origin.source)).await;
+    let built = build_narrowed(worker, rules, base, profile.clone(), origin.source).await;
     let built = built.map_err(|error| NotLoaded { fault: LoadFault::Agent, says: error.reason })?;
     let NarrowedAgent { name: agent, agent: backend, limits, notes, approve } = built;
     let source = origin.source;

@@ -51,7 +51,7 @@ pub(super) async fn split(worker: &Worker, held: &HeldIssue, plan: &WorkPlan) ->
     };
     let opened = once(&worker.forge, &held.lease, Look::AfterFailure, nothing, open).await?;
     let report = opened_sub_issues(&plan.issues, &opened, &worker.settings.labels.trigger);
-    Box::pin(write_report(worker, held, &report, &mark)).await?;
+    write_report(worker, held, &report, &mark).await?;
     Ok(AttemptEnd::Concluded)
 }
 

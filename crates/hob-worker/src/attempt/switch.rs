@@ -18,8 +18,10 @@ const RECEIVED_MAX: usize = 7 * 1024;
 pub(super) async fn switch(
     worker: &Worker,
     held: &HeldIssue,
-    (from, to): (ProfileName, ProfileName),
-    (choice, base): (&RouteChoice, &Sha),
+    from: ProfileName,
+    to: ProfileName,
+    choice: &RouteChoice,
+    base: &Sha,
 ) -> Result<(), WorkError> {
     let (record, issue) = (held.lease.record(), held.issue.number);
     let Some(session) = record.session.clone() else { return Ok(()) };

@@ -68,18 +68,19 @@ pub async fn onboard(
         }
         put => (put?, LeftOut::Nothing),
     };
-    offer_files(worker, survey, (put, left_out), tell).await
+    offer_files(worker, survey, put, left_out, tell).await
 }
 
 async fn put(worker: &Worker, survey: &Survey, files: &[&NewFile]) -> Result<Put, WorkError> {
     let texts = files.iter().map(|file| (file.path.to_owned(), file.text.clone())).collect();
-    offer::put(worker, (&survey.base, &survey.branch), texts, &message(files)).await
+    offer::put(worker, &survey.base, &survey.branch, texts, &message(files)).await
 }
 
 async fn offer_files(
     worker: &Worker,
     survey: &Survey,
-    (put, left_out): (Put, LeftOut),
+    put: Put,
+    left_out: LeftOut,
     tell: &(dyn Fn(String) + Send + Sync),
 ) -> Result<Onboarded, WorkError> {
     let done = |pull: Pull, offered: Offered| Onboarded { pull: Some((pull, offered)), left_out };

@@ -59,14 +59,14 @@ async fn keep(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> R
     if !ticks.is_empty() {
         let drawn = drawn.filter(|drawn| drawn.issue == Some(number));
         match ticked_by(worker, number, drawn).await? {
-            Ok(by) => {
+            TickedBy::Authorized(by) => {
                 if carry_out_all(worker, &ticks, &by).await? {
                     // The next look finds what came of it.
                     return Ok(Some(Duration::ZERO));
                 }
                 refused = None;
             }
-            Err(why) => refused = Some(RefusedTick { at: now, why }),
+            TickedBy::Refused(why) => refused = Some(RefusedTick { at: now, why }),
         }
     }
     let page = Page::new(&board, refused, number);
@@ -113,7 +113,7 @@ fn board<'a>(worker: &'a Worker, found: &'a Discovered, planned: &'a [Planned<'a
 async fn draw(worker: &Worker, page: Page, seen: &[ActBox]) -> Result<Option<Duration>, WorkError> {
     let base = worker.forge.repository().base_branch().await?;
     let Page { number, text, digest, refused } = page;
-    let Some(turn) = turn(worker, &base, (Some(number), &digest, refused)).await? else {
+    let Some(turn) = turn(worker, &base, Some(number), &digest, refused).await? else {
         return Ok(Some(DRAW_INTERVAL));
     };
     // Who ticked a box while the turn was taken is heard before the page is drawn over it.
@@ -130,7 +130,7 @@ async fn draw(worker: &Worker, page: Page, seen: &[ActBox]) -> Result<Option<Dur
 async fn open(worker: &Worker, board: &Board<'_>) -> Result<Option<Duration>, WorkError> {
     let base = worker.forge.repository().base_branch().await?;
     let Page { text, digest, .. } = Page::new(board, None, IssueNumber(0));
-    let Some(turn) = turn(worker, &base, (None, &digest, None)).await? else { return Ok(Some(DRAW_INTERVAL)) };
+    let Some(turn) = turn(worker, &base, None, &digest, None).await? else { return Ok(Some(DRAW_INTERVAL)) };
     let known = match worker.own_login().await? {
         Some(own) => worker.forge.dashboard().find(&own).await?.map(|issue| issue.number),
         None => None,
@@ -146,7 +146,9 @@ async fn open(worker: &Worker, board: &Board<'_>) -> Result<Option<Duration>, Wo
 async fn turn(
     worker: &Worker,
     base: &BaseBranch,
-    (issue, digest, refused): (Option<IssueNumber>, &str, Option<RefusedTick>),
+    issue: Option<IssueNumber>,
+    digest: &str,
+    refused: Option<RefusedTick>,
 ) -> Result<Option<DrawTurn>, WorkError> {
     let by = worker.own_login().await?;
     let drawn = Drawn { at: worker.forge.now(), digest: digest.to_owned(), by, issue, refused };
@@ -169,25 +171,31 @@ async fn carry_out_all(worker: &Worker, ticks: &[ActBox], by: &Login) -> Result<
     Ok(any)
 }
 
-/// Who ticked: the newest of those who edited the text since Hob drew it, if all of them are authorized; else why not.
-async fn ticked_by(
-    worker: &Worker,
-    number: IssueNumber,
-    drawn: Option<&Drawn>,
-) -> Result<Result<Login, String>, WorkError> {
+/// Who ticked the boxes.
+enum TickedBy {
+    Authorized(Login),
+    /// Why the ticks do not count.
+    Refused(String),
+}
+
+/// Who ticked: the newest of those who edited the text since Hob drew it, if all of them are authorized.
+async fn ticked_by(worker: &Worker, number: IssueNumber, drawn: Option<&Drawn>) -> Result<TickedBy, WorkError> {
     let since = drawn.map_or(Timestamp::UNIX_EPOCH, |drawn| drawn.at);
     let Some(edits) = worker.forge.issues().body_edits_since(number, since).await? else {
-        return Ok(Err("the text was edited too often".to_owned()));
+        return Ok(TickedBy::Refused("the text was edited too often".to_owned()));
     };
     let mut newest = None;
     for edit in edits.into_iter().filter(|edit| !is_hobs(edit, drawn)) {
-        let Some(editor) = edit.editor else { return Ok(Err("an account that is gone edited the text".to_owned())) };
+        let Some(editor) = edit.editor else {
+            return Ok(TickedBy::Refused("an account that is gone edited the text".to_owned()));
+        };
         if let Err(why) = authorize(worker, &editor).await? {
-            return Ok(Err(why));
+            return Ok(TickedBy::Refused(why));
         }
         newest = newest.or(Some(editor.login));
     }
-    Ok(newest.ok_or_else(|| "it is not known who edited the text".to_owned()))
+    let unknown = || TickedBy::Refused("it is not known who edited the text".to_owned());
+    Ok(newest.map_or_else(unknown, TickedBy::Authorized))
 }
 
 /// Whether it is the edit by which Hob drew the page. A person may have Hob's account.

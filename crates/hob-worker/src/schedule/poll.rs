@@ -89,7 +89,7 @@ struct Sorted {
 /// # Errors
 /// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the poll.
 pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
-    let polled = Box::pin(look_around(worker, scope)).await?;
+    let polled = look_around(worker, scope).await?;
     if polled.is_some() && matches!(scope, Scope::All) {
         // What was settled just now may have made a correction one of two pull requests.
         worker.cancel.run_until_cancelled(propose_correction(worker)).await;
@@ -103,7 +103,9 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         ready?;
         worker.memory.is_ready.store(true, Ordering::Relaxed);
     }
-    let Some(found) = worker.cancel.run_until_cancelled(discover(worker)).await.transpose()? else { return Ok(None) };
+    let Some(found) = worker.cancel.run_until_cancelled(Box::pin(discover(worker))).await.transpose()? else {
+        return Ok(None);
+    };
     let (rules, now) = (worker.settings.plan_rules(), worker.forge.now());
     let planned = match scope {
         Scope::All => plan(&found.snapshot, &rules, now),
@@ -152,7 +154,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         if worker.cancel.is_cancelled() {
             return Ok(None);
         }
-        reconciled.add(&told(worker, number, Box::pin(self::reconcile(worker, number, &base)).await));
+        reconciled.add(&told(worker, number, self::reconcile(worker, number, &base).await));
     }
     if !work.is_empty() || !looks.is_empty() {
         create_missing_labels(worker, &labels).await?;
@@ -269,12 +271,12 @@ pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>)
     if work.waits_for_room() && matches!(room_after_pause(worker, issue).await, Ok(Headroom::None)) {
         return Ok(Reconciled::NoRoom);
     }
-    told(worker, issue, Box::pin(reconcile(worker, issue, base)).await)
+    told(worker, issue, reconcile(worker, issue, base).await)
 }
 
 /// Checks whether a person answered on a blocked issue. No attempt begins: that takes a job.
 pub(super) async fn look(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
-    told(worker, issue, Box::pin(look_for_answer(worker, issue, base)).await)
+    told(worker, issue, look_for_answer(worker, issue, base).await)
 }
 
 /// The result for an issue; failures are events too.

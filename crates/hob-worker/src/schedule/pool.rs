@@ -88,7 +88,7 @@ impl WorkerPool {
             Repositories::OfInstallation => Some(self.source()),
         };
         let cancel = self.cancel.clone();
-        let mut scheduler = Scheduler::new(&self.connection, &self.settings, cancel, (limits, mode), source);
+        let mut scheduler = Scheduler::new(&self.connection, &self.settings, cancel, limits, mode, source);
         if let Repositories::Named(names) = &self.repositories {
             scheduler.follows(&self.factory);
             for name in names {

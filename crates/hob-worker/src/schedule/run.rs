@@ -55,7 +55,7 @@ pub(super) async fn work_through(
                 continue;
             }
             let number = work.issue();
-            let work = take_up(worker, work, &base);
+            let work = Box::pin(take_up(worker, work, &base));
             let Some(result) = within_stop_time(&worker.cancel, connection, work).await else { break };
             summary.add(&result);
             is_full |= matches!(result, Ok(Reconciled::NoRoom));
@@ -69,7 +69,7 @@ pub(super) async fn work_through(
 /// The scheduler of one worker.
 pub(super) fn scheduler_of(worker: &Arc<Worker>, limits: RunLimits, mode: Mode) -> Scheduler {
     let connection = worker.forge.connection();
-    let mut scheduler = Scheduler::new(connection, &worker.settings, worker.cancel.clone(), (limits, mode), None);
+    let mut scheduler = Scheduler::new(connection, &worker.settings, worker.cancel.clone(), limits, mode, None);
     scheduler.add(Arc::clone(worker));
     scheduler
 }

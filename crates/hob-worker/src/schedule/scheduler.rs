@@ -107,7 +107,8 @@ impl Scheduler {
         connection: &Arc<Connection>,
         settings: &Settings,
         cancel: CancellationToken,
-        (limits, mode): (RunLimits, Mode),
+        limits: RunLimits,
+        mode: Mode,
         source: Option<RepositorySource>,
     ) -> Self {
         let begun = Instant::now();

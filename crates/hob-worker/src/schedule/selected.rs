@@ -158,7 +158,7 @@ async fn run_over(
             break;
         }
     }
-    let report = report(worker, numbers, &results);
+    let report = Box::pin(report(worker, numbers, &results));
     if !worker.cancel.is_cancelled() {
         return Ok((report.await?, summary));
     }

@@ -10,7 +10,10 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{
+    HeaderValue, Method, Request, Response, StatusCode,
+    header::{self, InvalidHeaderValue},
+};
 use http_body_util::{BodyDataStream, BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use hyper::{
     body::{Body, Incoming},
@@ -30,7 +33,7 @@ use crate::{
         gate::{Asker, Gate, Passage, Refusal},
         headers,
         updates::{self, List},
-        upstream::Upstream,
+        upstream::{NoClient, Upstream},
     },
 };
 
@@ -45,6 +48,17 @@ const PUSH_MAX: usize = 4 << 30;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Answer = Response<UnsyncBoxBody<Bytes, Failure>>;
+
+/// Why there is no way to the server.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoWay {
+    #[error("the token is not valid in a header: {0}")]
+    Token(#[from] InvalidHeaderValue),
+    #[error(transparent)]
+    Client(#[from] NoClient),
+    #[error("listen at 127.0.0.1: {0}")]
+    Listen(#[source] io::Error),
+}
 
 /// One command's way to its server. Dropping it closes it, with everything that goes through it.
 pub(crate) struct Forwarder {
@@ -63,8 +77,8 @@ impl Forwarder {
     /// Opens the way to the server at `url`, the address of `remote`. Within a runtime.
     ///
     /// # Errors
-    /// Why it cannot be opened.
-    pub(crate) fn open(remote: &Remote, url: &str, right: Right, clients: &Clients) -> Result<Self, String> {
+    /// [`NoWay`] if it cannot be opened.
+    pub(crate) fn open(remote: &Remote, url: &str, right: Right, clients: &Clients) -> Result<Self, NoWay> {
         let repo = remote.repo();
         let gate = Gate {
             path: format!("/{}/{}.git", repo.owner(), repo.name()),
@@ -72,12 +86,12 @@ impl Forwarder {
             right,
         };
         let authorization = remote.authorization().map(|text| HeaderValue::from_str(&text));
-        let mut authorization = authorization.transpose().map_err(|_error| "the token is not valid in a header")?;
+        let mut authorization = authorization.transpose()?;
         if let Some(value) = &mut authorization {
             value.set_sensitive(true);
         }
         let upstream = Upstream { client: clients.client(url)?, url: url.to_owned(), authorization };
-        let (listener, port) = listen().map_err(|error| format!("listen at 127.0.0.1: {error}"))?;
+        let (listener, port) = listen().map_err(NoWay::Listen)?;
         let shared = Arc::new(Shared { gate, upstream, fault: Mutex::default() });
         let listening = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { origin: format!("http://127.0.0.1:{port}"), shared, listening })
@@ -180,7 +194,7 @@ impl Shared {
                 answer
             }
             Err(fault) => {
-                self.note(fault);
+                self.note(fault.to_string());
                 plain(StatusCode::BAD_GATEWAY, "the server gave no answer")
             }
         }

@@ -34,15 +34,15 @@ impl Clients {
     /// The client for an address.
     ///
     /// # Errors
-    /// Why there is none: the machine's certificates or the proxy's address are unusable.
-    pub(super) fn client(&self, url: &str) -> Result<reqwest::Client, String> {
+    /// [`NoClient`] if the machine's certificates or the proxy's address are unusable.
+    pub(super) fn client(&self, url: &str) -> Result<reqwest::Client, NoClient> {
         let is_secure = url.starts_with("https:");
         let kept = if is_secure { &self.secure } else { &self.plain };
         if let Some(client) = kept.get() {
             return Ok(client.clone());
         }
         let client = if is_secure { self.secure() } else { Self::builder().tls_certs_only([]).build() };
-        let client = client.map_err(|error| format!("make the HTTP client: {}", chain(&error)))?;
+        let client = client.map_err(NoClient)?;
         Ok(kept.get_or_init(|| client).clone())
     }
 
@@ -61,6 +61,19 @@ impl Clients {
     }
 }
 
+/// The HTTP client could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("make the HTTP client: {}", chain(.0))]
+pub(crate) struct NoClient(#[source] reqwest::Error);
+
+/// The server did not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("unable to access '{url}': {}", chain(.source))]
+pub(super) struct Unreachable {
+    url: String,
+    source: reqwest::Error,
+}
+
 /// One repository at its server, with the right to use it.
 pub(super) struct Upstream {
     pub(super) client: reqwest::Client,
@@ -73,14 +86,14 @@ impl Upstream {
     /// Sends a request on, and returns the beginning of its answer.
     ///
     /// # Errors
-    /// Why the server did not answer, as one line.
+    /// [`Unreachable`] says in one line why the server did not answer.
     pub(super) async fn send(
         &self,
         method: Method,
         service: &str,
         mut headers: HeaderMap,
         body: Option<reqwest::Body>,
-    ) -> Result<reqwest::Response, String> {
+    ) -> Result<reqwest::Response, Unreachable> {
         if let Some(authorization) = &self.authorization {
             headers.insert(header::AUTHORIZATION, authorization.clone());
         }
@@ -88,10 +101,8 @@ impl Upstream {
         if let Some(body) = body {
             request = request.body(body);
         }
-        request
-            .send()
-            .await
-            .map_err(|error| format!("unable to access '{}': {}", self.url, chain(&error.without_url())))
+        let sent = request.send().await;
+        sent.map_err(|error| Unreachable { url: self.url.clone(), source: error.without_url() })
     }
 }
 
