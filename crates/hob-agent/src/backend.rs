@@ -66,6 +66,8 @@ pub struct RunContext {
     pub session: Session,
     /// The channel to the tools of an investigation; `None` if the run has none of Hob's.
     pub(super) tools: Option<mpsc::Sender<Asked>>,
+    /// The bill when the run begins.
+    pub(super) bill: Spend,
     /// The spend of earlier tries, if the run is retried.
     before: Spend,
     alive: Arc<Mutex<Instant>>,
@@ -81,15 +83,22 @@ impl RunContext {
         sandbox: Sandbox,
     ) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
-        let (approval, session, before) = (Approval::Nobody, Session::default(), Spend::default());
+        let (approval, session) = (Approval::Nobody, Session::default());
+        let (bill, before) = (Spend::default(), Spend::default());
         let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
-        Self { cancel, progress, environment, sandbox, approval, session, tools: None, before, alive, lines }
+        Self { cancel, progress, environment, sandbox, approval, session, tools: None, bill, before, alive, lines }
     }
 
     /// The same run, with an approver.
     #[must_use]
     pub fn asking(self, approval: Approval) -> Self {
         Self { approval, ..self }
+    }
+
+    /// The same run, with the bill when it begins.
+    #[must_use]
+    pub fn billed(self, bill: Spend) -> Self {
+        Self { bill, ..self }
     }
 
     /// The same run, recorded in `session`.

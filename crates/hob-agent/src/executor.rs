@@ -114,6 +114,7 @@ impl Executor {
                 run: request.run.clone(),
                 brief: request.brief.clone(),
                 limits: RunLimits { seconds: left.time.as_secs(), usd_micros: left.usd_micros, tokens: left.tokens },
+                bill: context.bill,
             });
             let (report, silent) = self.watched(agent, &left, context, spent).await;
             let ended = match &report {

@@ -92,6 +92,7 @@ pub use issue::{
     trust::{
         AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash, latest,
     },
+    unwritten::UnwrittenSpend,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};
 pub use memory::{

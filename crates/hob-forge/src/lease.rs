@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError, atomic::AtomicBool};
 
-use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend};
+use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend, UnwrittenSpend};
 use tokio_util::sync::CancellationToken;
 
 /// The holder's view of its ledger: the tip that it last wrote.
@@ -72,9 +72,12 @@ impl HeldLease {
         self.holding.lock().unwrap_or_else(PoisonError::into_inner).record.note(note);
     }
 
-    /// The cost that was noted and is not in the ledger yet; it is lost with this lease unless the caller keeps it.
-    pub fn unwritten(&self) -> Spend {
-        self.record().spend.since(*self.written.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The cost that was noted and that the ledger was not seen to accept; it is lost with this lease unless the caller keeps
+    /// it.
+    pub fn unwritten(&self) -> Option<UnwrittenSpend> {
+        let written = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let spend = self.record().spend.since(written);
+        (spend != Spend::default()).then_some(UnwrittenSpend { generation: self.generation, written, spend })
     }
 
     pub(super) fn holding(&self) -> Holding {

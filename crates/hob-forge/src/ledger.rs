@@ -13,8 +13,8 @@
 //! The commits have the tree of the base branch, because not every forge accepts an empty tree.
 
 use hob_domain::{
-    Claimant, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply, released, renewed,
-    still_mine,
+    Claimant, Generation, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
+    released, renewed, still_mine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -140,6 +140,25 @@ impl Ledger<'_> {
             entries.push(entry);
         }
         entries.reverse();
+        Ok(entries)
+    }
+
+    /// `newest` and the transitions before it, the newest first, back to the last one of `generation`. If there is none, it is as
+    /// much as [`history`](Self::history) returns.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a read.
+    pub async fn back_to(self, newest: LedgerEntry, generation: Generation) -> Result<Vec<LedgerEntry>, ForgeError> {
+        let (issue, mut entries) = (newest.record.issue, Vec::new());
+        let mut next = Some(newest);
+        while let Some(entry) = next.take() {
+            let is_last = entry.record.generation == generation || entries.len() + 1 >= HISTORY_MAX;
+            let before = entry.parent.clone().filter(|_| !is_last);
+            entries.push(entry);
+            if let Some(commit) = before {
+                next = Some(self.entry(&Tip { issue, commit }).await?);
+            }
+        }
         Ok(entries)
     }
 

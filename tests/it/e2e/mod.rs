@@ -70,3 +70,4 @@ mod several;
 mod signals;
 mod trouble;
 mod trust;
+mod unwritten_spend;

@@ -1,6 +1,7 @@
 //! A world for one test: the embedded forge, people with tokens, a repository, real workers. It fails on leftovers.
 
 mod apps;
+mod books;
 mod children;
 mod faults;
 mod gate;
@@ -21,8 +22,9 @@ mod virtual_time;
 mod world;
 
 pub(crate) use apps::{APP, private_key};
+pub(crate) use books::{BILL, Books, Machine, billed};
 pub(crate) use faults::{Faulty, Lost};
-pub(crate) use gate::Gate;
+pub(crate) use gate::{AT_THE_GATE, Gate};
 pub(crate) use inside::Turnstile;
 pub(crate) use installed::{PYTHON, needs, skipped, starts};
 pub(crate) use model::Model;

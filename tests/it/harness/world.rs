@@ -17,7 +17,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Faulty, Receiver, Turnstile, WEBHOOK_SECRET, inside};
+use super::{BILL, Faulty, Receiver, Turnstile, WEBHOOK_SECRET, inside};
 
 /// All accounts with a token; the token is `token-of-LOGIN`. `out` has no more rights than anyone in a public
 /// repository.
@@ -85,7 +85,7 @@ impl World {
     }
 
     /// A world whose default agent `fixer` runs this shell script in the folder. `{DIR}` is the world's folder, `$n`
-    /// counts the issue's earlier runs, and each run's brief is kept.
+    /// counts the issue's earlier runs, `$bill` is what the run may report as its cost, and each run's brief is kept.
     pub(crate) fn with_agent(script: &str) -> Builder {
         Self::with_bare_agent("").script("fixer", script)
     }
@@ -121,7 +121,7 @@ impl Builder {
     /// A command agent that runs a shell script.
     pub(crate) fn script(self, name: &str, script: &str) -> Self {
         let count = "n=$(ls {DIR}/briefs | grep -c \"^$HOB_ISSUE-\"); cat > {DIR}/briefs/$HOB_ISSUE-$n\n";
-        self.bare_script(name, &format!("{count}{script}"))
+        self.bare_script(name, &format!("{count}{BILL}{script}"))
     }
 
     /// A command agent that runs a shell script, and nothing else.
@@ -165,7 +165,9 @@ impl Builder {
                 *content = text.replace("{DIR}", &here).into_bytes();
             }
         }
-        std::fs::create_dir(folder.path().join("briefs")).unwrap();
+        for kept in ["briefs", "books"] {
+            std::fs::create_dir(folder.path().join(kept)).unwrap();
+        }
         let users = ACCOUNTS.iter().map(|(login, role)| format!("{login}:token-of-{login}:{role}").parse().unwrap());
         let options = Options {
             users: users.collect(),

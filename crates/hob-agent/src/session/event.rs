@@ -46,6 +46,9 @@ pub enum SessionEvent {
         brief: String,
         /// The limits of the run.
         limits: RunLimits,
+        /// The bill when the run began.
+        #[serde(default, skip_serializing_if = "is_nothing")]
+        bill: Spend,
     },
     /// The agent reports what it does, in a line. The native agent's turns have the events below instead.
     #[serde(rename = "said")]
@@ -132,6 +135,11 @@ pub enum SessionEvent {
         /// The cost of the run.
         spend: Spend,
     },
+}
+
+/// Whether nothing was spent.
+fn is_nothing(spend: &Spend) -> bool {
+    *spend == Spend::default()
 }
 
 /// The limits of one run; `None` means no limit.

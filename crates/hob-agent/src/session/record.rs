@@ -95,6 +95,9 @@ pub struct SessionRecord {
     pub limits: RunLimits,
     /// Its cost and counts.
     pub metrics: Metrics,
+    /// The issue's bill without this session's part when its last run began.
+    #[serde(default)]
+    pub beside: Spend,
     /// When its first run began, in milliseconds since 1970.
     pub started_ms: u64,
     /// When something last happened.
@@ -122,6 +125,7 @@ impl SessionRecord {
             runs: Vec::new(),
             limits: RunLimits::default(),
             metrics: Metrics::default(),
+            beside: Spend::default(),
             started_ms: now_ms,
             updated_ms: now_ms,
             outcome: None,
@@ -160,19 +164,25 @@ impl SessionRecord {
         self.metrics.spend + self.metrics.running
     }
 
+    /// The issue's bill once it counts this session, as far as this machine knows.
+    pub fn issue_bill(&self) -> Spend {
+        self.beside + self.bill()
+    }
+
     /// Applies an event; returns whether the state has changed.
     pub(super) fn see(&mut self, line: &Line) -> bool {
         let (before, metrics) = (self.state, &mut self.metrics);
         self.updated_ms = self.updated_ms.max(line.at_ms);
         let waited = self.waiting_since.map_or(0, |since| line.at_ms.saturating_sub(since));
         match &line.event {
-            SessionEvent::Started { run, limits, .. } => {
+            SessionEvent::Started { run, limits, bill, .. } => {
                 // A run that was cut off has no end of its own.
                 metrics.spend = metrics.spend + std::mem::take(&mut metrics.running);
                 (self.state, self.limits, self.outcome) = (SessionState::Running, *limits, None);
                 self.failed_checks.clear();
                 // A retry in place belongs to the same run.
                 if self.runs.last() != Some(run) {
+                    self.beside = bill.since(metrics.spend);
                     self.runs.push(run.clone());
                 }
                 return true;
@@ -203,5 +213,51 @@ impl SessionRecord {
             }
         }
         self.state != before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An amount that is money alone.
+    fn usd(usd_micros: u64) -> Spend {
+        Spend { usd_micros, ..Spend::default() }
+    }
+
+    fn started(run: &str, bill: u64) -> SessionEvent {
+        let (run, brief) = (RunId(run.to_owned()), "Do it.".to_owned());
+        SessionEvent::Started { run, brief, limits: RunLimits::default(), bill: usd(bill) }
+    }
+
+    fn ended(spend: u64) -> SessionEvent {
+        SessionEvent::Ended { outcome: Outcome::done("Done."), spend: usd(spend) }
+    }
+
+    /// What other sessions cost is in the issue's bill and in none of this one's.
+    #[test]
+    fn the_issues_bill_has_this_session_and_what_was_spent_beside_it() {
+        let header = Header {
+            transcript: VERSION,
+            session: RunId("s".to_owned()),
+            repo: "o/n".parse().unwrap(),
+            issue: IssueNumber(7),
+            agent: "a".to_owned(),
+        };
+        let mut record = SessionRecord::new(&header, 0);
+        for (event, bill) in [
+            (started("r1", 100), 100),
+            (ended(5), 105),
+            // A retry in place: the ledger does not have the first try yet.
+            (started("r1", 100), 105),
+            (ended(6), 111),
+            // Meanwhile a reviewer cost 20.
+            (started("r2", 131), 131),
+            (ended(7), 138),
+        ] {
+            record.see(&Line { at_ms: 1, event });
+            assert_eq!(record.issue_bill(), usd(bill), "{record:?}");
+        }
+        assert_eq!(record.bill(), usd(18));
     }
 }

@@ -7,7 +7,8 @@ use crate::{
     AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
     HandOffLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, PullSettings, Record, Recovery,
     Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
-    Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing, issue::label_fights::names_of,
+    Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing,
+    issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
 
@@ -31,9 +32,9 @@ impl Transition {
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::HandOff(passed) => hand_off(record, *passed),
-            Self::AddSpend(spend) => {
+            Self::AddSpend { generation, spend } => {
                 record.spend = record.spend + spend;
-                format!("an earlier attempt spent {spend}")
+                added(generation, spend)
             }
             Self::Publish { head, pull, proof } => publish(record, head, pull, proof),
             Self::Rework { events, head } => rework(record, events, head, now),

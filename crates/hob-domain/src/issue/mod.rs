@@ -14,3 +14,4 @@ pub(crate) mod record;
 pub(crate) mod status_rules;
 pub(crate) mod transition;
 pub(crate) mod trust;
+pub(crate) mod unwritten;

@@ -10,9 +10,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
-    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId,
-    RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    Entered, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
+    PassedOn, Pause, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice,
+    RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -56,7 +56,12 @@ pub enum Transition {
     /// One profile hands the work off to another.
     HandOff(Box<PassedOn>),
     /// Adds what an earlier attempt spent and could not record at the time.
-    AddSpend(Spend),
+    AddSpend {
+        /// The generation of its lease.
+        generation: Generation,
+        /// The part of it that the ledger lacks.
+        spend: Spend,
+    },
     /// The pull request is open.
     Publish {
         /// The branch's tip.
@@ -365,7 +370,7 @@ impl Transition {
             Self::StartAgent { .. } => "start agent",
             Self::RecordSpend(_) => "record spend",
             Self::HandOff(_) => "hand off",
-            Self::AddSpend(_) => "add spend",
+            Self::AddSpend { .. } => "add spend",
             Self::Publish { .. } => "publish",
             Self::Block(_) => "block",
             Self::Retry { .. } => "retry",
@@ -431,7 +436,7 @@ impl Transition {
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
             Self::Rebuild(traces) => (record.generation.0 <= 1 && state == Ready).then_some(traces.state()),
             Self::Finish(_) => (state != Done).then_some(Done),
-            Self::AddSpend(_)
+            Self::AddSpend { .. }
             | Self::Request(_)
             | Self::RepairLabels(_)
             | Self::GiveUpLabels(_)
@@ -541,7 +546,7 @@ mod tests {
             (Transition::RecordSpend(Spend::default()), same(&working)),
             (Transition::HandOff(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
             (Transition::HandOff(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
-            (Transition::AddSpend(Spend::default()), same(&State::ALL)),
+            (Transition::AddSpend { generation: Generation(1), spend: Spend::default() }, same(&State::ALL)),
             (
                 Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None },
                 to(&[InProgress], InReview),
@@ -627,7 +632,7 @@ mod tests {
         }
         let told: Vec<String> = told.into_iter().map(|(name, sentence)| format!("{name} | {sentence}")).collect();
         insta::assert_snapshot!(told.join("\n"), @"
-        add spend | an earlier attempt spent 0 s
+        add spend | added what the attempt of generation 1 spent: 0 s
         block | blocked: The agent needs an answer before it can continue. UTC or local?
         claim | claimed by w, generation 1
         continue | unblocked by ann; claimed by w, generation 1

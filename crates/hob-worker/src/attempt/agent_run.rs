@@ -92,7 +92,8 @@ pub(super) async fn run_agent(
         sandbox = sandbox.with_template(prepared.home());
     }
     let context = RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), sandbox)
-        .asking(worker.children.approval.clone());
+        .asking(worker.children.approval.clone())
+        .billed(job.held.lease.record().spend);
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
     let span = tracing::error_span!("agent_run", run = %request.run, agent = active.specialist.name, round);

@@ -194,12 +194,13 @@ async fn assigned(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// Keeps spend that the forge did not accept. If the write did succeed, it counts twice, which is the safer side.
+/// Keeps spend that the forge was not seen to accept.
 async fn journal(worker: &Worker, held: &HeldIssue) {
-    let (issue, spend) = (held.issue.number, held.lease.unwritten());
-    if spend != Spend::default()
-        && let Err(error) = worker.spend_journal.add(issue, spend).await
+    let (issue, unwritten) = (held.issue.number, held.lease.unwritten());
+    if let Some(unwritten) = unwritten
+        && let Err(error) = worker.spend_journal.add(issue, unwritten).await
     {
+        let spend = unwritten.spend;
         tracing::error!(issue = issue.0, %error, "the spend {spend} is lost: neither the forge nor the disk accepts it");
     }
 }

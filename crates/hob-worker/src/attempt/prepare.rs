@@ -157,7 +157,7 @@ async fn earlier(
     // A session continues in the folder that it left.
     worker.children.executor.end_leftovers(&session).await;
     // The killed run's spend after its worker's last heartbeat.
-    lease.note(Note::Spend(session.bill().since(lease.record().spend))).await;
+    lease.note(Note::Spend(session.issue_bill().since(lease.record().spend))).await;
     let leftover = match record.head_sha {
         // Files left by a run that only reads are not work.
         _ if purpose != RunPurpose::Work => Leftover::Remove,

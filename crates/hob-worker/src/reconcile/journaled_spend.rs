@@ -1,42 +1,64 @@
 //! Writing journaled spend to the ledgers of its issues.
+//!
+//! # Guarantees
+//! Each amount counts once, even if a worker dies or an answer is lost on the way: what the ledger lacks is computed from the
+//! ledger's history, and added by a move from exactly the tip of that history. The sentence of that move says whose spend it
+//! is, so that a later try finds it.
 
 use std::sync::Arc;
 
-use hob_domain::{IssueNumber, Transition};
+use hob_domain::{IssueStatus, Transition};
 use hob_forge::BaseBranch;
 
 use crate::{
     WorkError, Worker,
     observe::observe,
-    transition::{acquire, show_and_release},
+    settlement::settle,
+    spend_journal::JournalEntry,
+    transition::{acquire, release, show},
 };
 
 /// Writes the journal's amounts to the ledgers without a holder. Those that cannot be written yet wait for the next
 /// poll.
-pub(crate) async fn write_journal(worker: &Worker, issues: &[IssueNumber], base: &Arc<BaseBranch>) {
-    for issue in issues {
-        if let Err(error) = Box::pin(write(worker, *issue, base)).await {
-            tracing::debug!(issue = issue.0, %error, "journaled spend cannot be written yet: {error}");
+pub(crate) async fn write_journal(worker: &Worker, entries: &[JournalEntry], base: &Arc<BaseBranch>) {
+    for entry in entries {
+        if let Err(error) = Box::pin(write(worker, *entry, base)).await {
+            tracing::debug!(issue = entry.issue.0, %error, "journaled spend cannot be written yet: {error}");
         }
     }
 }
 
-async fn write(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> Result<(), WorkError> {
-    let spend = match worker.spend_journal.read(issue).await {
-        Ok(Some(spend)) => spend,
+async fn write(worker: &Worker, entry: JournalEntry, base: &Arc<BaseBranch>) -> Result<(), WorkError> {
+    let issue = entry.issue;
+    let unwritten = match worker.spend_journal.read(entry).await {
+        Ok(Some(unwritten)) => unwritten,
         Ok(None) => return Ok(()),
         Err(error) => {
             tracing::error!(issue = issue.0, %error, "the spend of issue {issue} cannot be read: {error}");
             return Ok(());
         }
     };
-    let Some((observed, _)) = observe(worker, issue).await?.filter(|(observed, _)| observed.entry.is_some()) else {
-        // Without a ledger there is no budget.
-        worker.spend_journal.remove(issue).await;
+    let Some((observed, _)) = observe(worker, issue).await? else {
+        // Neither issue nor ledger is left, so there is no budget.
+        worker.spend_journal.remove(entry).await;
         return Ok(());
     };
-    let held = acquire(worker, observed, base, Transition::AddSpend(spend)).await?;
-    worker.spend_journal.remove(issue).await;
-    // The worker that died with this lease may not have shown the issue's state.
-    show_and_release(worker, &held, "the spend of an earlier attempt is in the ledger").await
+    // The ledger that is made when the issue is claimed again counts it.
+    let Some(tip) = observed.entry.clone() else { return Ok(()) };
+    let (began, is_gone) = (tip.record.spend, observed.issue.status == IssueStatus::Gone);
+    let history = worker.forge.ledger().back_to(tip, unwritten.generation).await?;
+    let Some(spend) = unwritten.missing(history.iter().map(|entry| (entry.sentence.as_str(), &entry.record))) else {
+        worker.spend_journal.remove(entry).await;
+        return Ok(());
+    };
+    let add = Transition::AddSpend { generation: unwritten.generation, spend };
+    let held = acquire(worker, observed, base, add).await?;
+    worker.spend_journal.remove(entry).await;
+    if !is_gone {
+        // The worker that died with this lease may not have shown the issue's state.
+        show(worker, &held, "the spend of an earlier attempt is in the ledger").await?;
+    }
+    // Even if the issue has no share of this day: the day on which it was spent did not count it.
+    settle(worker, &held, began).await?;
+    release(worker, &held).await
 }

@@ -125,7 +125,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     let waiting = planned.iter().filter_map(waiting).collect();
     let ready = work.len();
     worker.emit(&WorkEvent::Polled { issues: planned.len(), ready, waiting });
-    let journaled = worker.spend_journal.issues().await.unwrap_or_else(|error| {
+    let journaled = worker.spend_journal.entries().await.unwrap_or_else(|error| {
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
         Vec::new()
     });
@@ -267,6 +267,10 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
 /// Does the work on an issue, if there still is room for it.
 pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
     let issue = work.issue();
+    // The attempt would begin on a budget that does not count it, and its agent's session would count it once more.
+    if worker.spend_journal.has(issue).await {
+        return Ok(Reconciled::Nothing);
+    }
     // An error belongs to the issue, too, and is reported by the next read of it.
     if work.waits_for_room() && matches!(room_after_pause(worker, issue).await, Ok(Headroom::None)) {
         return Ok(Reconciled::NoRoom);

@@ -26,7 +26,7 @@ use self::{
     death::{Moment, Side, until},
     scenario::Scenario,
 };
-use crate::harness::{Turnstile, World, in_virtual_time, run};
+use crate::harness::{Books, Machine, Turnstile, World, in_virtual_time, run};
 
 /// Passes of the workers that come after; more of them means that they never come to rest.
 const PASSES_MAX: usize = 8;
@@ -50,6 +50,7 @@ type Trace = Vec<usize>;
 struct Play {
     scenario: Scenario,
     world: World,
+    books: Books,
     turnstile: Arc<Turnstile>,
     /// When the workers die, one after the other.
     deaths: Vec<Moment>,
@@ -78,7 +79,8 @@ impl Play {
             Some(_) | None => Heirs::OnOthers,
         };
         deaths.reverse();
-        Self { scenario, world, turnstile, deaths, died: 0, trace: RefCell::default(), heirs }
+        let (books, trace) = (Books::default(), RefCell::default());
+        Self { scenario, world, books, turnstile, deaths, died: 0, trace, heirs }
     }
 
     /// The turns of the scenario up to its end.
@@ -91,9 +93,23 @@ impl Play {
                 self.come_to_rest().await;
             }
         }
+        // A machine that came back has what the forge did not take of it.
+        self.world.pays().await;
         self.scenario.holds(&self.world, self.died).await;
+        self.counts_each_run_once().await;
         if self.heirs == Heirs::OnItsMachine && self.died > 0 {
             self.world.nothing_half_made(MORTAL);
+        }
+    }
+
+    /// The issue's ledger has what its agents spent, and no run began above its budget.
+    async fn counts_each_run_once(&self) {
+        let mut wrong = self.books.balance(&self.world, 1).await;
+        if let Some(tokens) = self.scenario.budget() {
+            wrong = wrong.and(self.books.keeps_to(&self.world, 1, tokens).await);
+        }
+        if let Err(wrong) = wrong {
+            panic!("{wrong}: {:#?} {:?}", self.world.history(1).await, self.books);
         }
     }
 
@@ -136,6 +152,13 @@ impl Play {
                 self.deaths.pop();
                 self.died += 1;
             }
+        }
+        if ended.is_none() || stops_after.is_some() {
+            let machine = match self.heirs {
+                Heirs::OnItsMachine => Machine::Stays,
+                Heirs::OnOthers => Machine::Goes,
+            };
+            self.books.loses(&self.world, 1, machine).await;
         }
         ended
     }
@@ -303,6 +326,8 @@ deaths! {
     a_worker_may_die_anywhere_over_the_rules_of_a_house: crash(House),
     a_worker_may_die_anywhere_over_a_hand_off: crash(HandedOver),
     a_worker_may_die_anywhere_over_a_list_of_issues: crash(Split),
+    a_worker_may_die_anywhere_over_a_used_up_budget: crash(SpentUp),
+    a_worker_may_die_anywhere_over_spend_that_was_not_written: crash(Journaled),
     a_second_worker_may_die_over_what_the_first_left: crash_twice(Happy),
     a_second_worker_may_die_over_a_refusal: crash_twice(Refused),
     a_second_worker_may_die_over_a_merge: crash_twice(Merged),

@@ -3,18 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use github_emulator::{Mood, Moods};
-use hob_domain::{OWN_MARK, Record, State};
+use hob_domain::{BlockKind, OWN_MARK, Record, State};
 use hob_words::status_body;
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Builder, Turnstile, World};
-
-/// Tokens that a run of the agent says it took.
-const TOKENS_A_RUN: u64 = 10;
+use super::MORTAL;
+use crate::harness::{AT_THE_GATE, Builder, Gate, Turnstile, World, billed, run};
 
 /// The agent's report when it is done.
-const DONE: &str = r#"echo '{"outcome":"done","summary":"Made it.","input_tokens":10}'"#;
+fn done() -> String {
+    billed(r#""outcome":"done","summary":"Made it.""#)
+}
 
 /// A life of one issue: people act, a worker runs, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,14 @@ pub(super) enum Scenario {
     HandedOver,
     /// The issue is split into two, once a person has approved that.
     Split,
+    /// The agent never gets it right, until the issue's budget is used up.
+    SpentUp,
+    /// A worker lost its lease while its agent worked, so that the agent's cost is on its machine alone.
+    Journaled,
 }
+
+/// The tokens that [`Scenario::SpentUp`] may cost: three runs use them up, as the first ones cost 2, 8 and 32.
+const TOKENS: u64 = 40;
 
 /// The moods of the forge that refuse only Hob: people's actions in a life must succeed.
 const MOODS: [Mood; 6] =
@@ -68,10 +75,10 @@ fn handing_off() -> Builder {
     let profile = |name: &str, to: &str| {
         format!("---\nname: {name}\nhob: {{ backend: {name}-agent, hand_off_to: [{to}] }}\n---\nDo your part.\n")
     };
-    let given = r#"echo '{"outcome":"hand_off","to":"second","reason":"theirs","left":"the rest","input_tokens":10}'"#;
+    let given = billed(r#""outcome":"hand_off","to":"second","reason":"theirs","left":"the rest""#);
     World::with_agent("exit 9")
         .script("first-agent", &format!("echo half > half.txt; {given}"))
-        .script("second-agent", &format!("test -f half.txt && echo done > done.txt; {DONE}"))
+        .script("second-agent", &format!("test -f half.txt && echo done > done.txt; {}", done()))
         .file(".github/hob.toml", "agent = \"first\"\nchecks = [\"test -f half.txt || ! test -f done.txt\"]\n")
         .file(".github/agents/first.md", &profile("first", "second"))
         .file(".github/agents/second.md", &profile("second", ""))
@@ -79,9 +86,7 @@ fn handing_off() -> Builder {
 
 /// A world in which the agent names two issues.
 fn splitting() -> Builder {
-    World::with_agent(
-        r#"printf '%s\n' '{"outcome":"done","summary":"Issues:\n- One\n- Two\n  After: 1","input_tokens":10}'"#,
-    )
+    World::with_agent(&billed(r#""outcome":"done","summary":"Issues:\n- One\n- Two\n  After: 1""#))
 }
 
 impl Scenario {
@@ -91,7 +96,7 @@ impl Scenario {
     }
 
     pub(super) async fn world(self, turnstile: &Arc<Turnstile>) -> World {
-        let question = r#"{"outcome":"question","question":"Which colour?","input_tokens":10}"#;
+        let (done, question) = (done(), billed(r#""outcome":"question","question":"Which colour?""#));
         let builder = match self {
             Self::Happy
             | Self::Late
@@ -101,26 +106,26 @@ impl Scenario {
             | Self::Stopped
             | Self::Commanded
             | Self::CommandedAtWork
-            | Self::Paused => World::with_agent(&format!("echo done > done.txt; {DONE}")).check("test -f done.txt"),
-            Self::House => World::with_agent(&format!("echo done > done.txt; {DONE}"))
+            | Self::Paused => World::with_agent(&format!("echo done > done.txt; {done}")).check("test -f done.txt"),
+            Self::House => World::with_agent(&format!("echo done > done.txt; {done}"))
                 .check("test -f done.txt")
                 .set("publish.draft", "until-green")
                 .set("publish.labels", "by-hob")
                 .set("publish.reviewers", "wil")
                 .set("publish.sign_off", "true"),
             Self::AskedAgain => {
-                World::with_agent(&format!("echo done $n > done.txt; {DONE}")).check("test -f done.txt")
+                World::with_agent(&format!("echo done $n > done.txt; {done}")).check("test -f done.txt")
             }
             Self::Retried => {
-                let script = format!("[ $n -gt 0 ] || kill -9 $$; echo done > done.txt; {DONE}");
+                let script = format!("[ $n -gt 0 ] || kill -9 $$; echo done > done.txt; {done}");
                 World::with_agent(&script).check("test -f done.txt")
             }
             Self::Reviewed | Self::Mixed => {
-                let says = r#"printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: Louder.\nT2: No.","input_tokens":10}'"#;
+                let says = billed(r#""outcome":"done","summary":"Shouted.\n\nT1: Louder.\nT2: No.""#);
                 let script = format!(
                     "if grep -q 'Louder, please' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
                     then printf 'DONE\\nhalf\\n' > done.txt; ! grep -q '<<<<' half.txt || echo both > half.txt; {says}\n\
-                    else printf 'done\\nhalf\\n' > done.txt; echo half > half.txt; {DONE}; fi"
+                    else printf 'done\\nhalf\\n' > done.txt; echo half > half.txt; {done}; fi"
                 );
                 World::with_agent(&script).file("half.txt", "nothing").check("test -f done.txt")
             }
@@ -128,15 +133,15 @@ impl Scenario {
                 // The first brief that tells of a failed check gets it right.
                 let script = format!(
                     "if grep -q 'the roof leaks' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
-                    then echo done > done.txt; else echo half > done.txt; fi; {DONE}"
+                    then echo done > done.txt; else echo half > done.txt; fi; {done}"
                 );
                 World::with_agent(&script).check("grep -q done done.txt || { echo the roof leaks; false; }")
             }
             Self::BaseMoved => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
-                    then ! grep -q '<<<<' half.txt || echo both > half.txt; echo done > done.txt; {DONE}\n\
-                    else echo half > half.txt; echo '{question}'; fi"
+                    then ! grep -q '<<<<' half.txt || echo both > half.txt; echo done > done.txt; {done}\n\
+                    else echo half > half.txt; {question}; fi"
                 );
                 World::with_agent(&script)
                     .file("half.txt", "nothing")
@@ -144,18 +149,26 @@ impl Scenario {
             }
             Self::HandedOver => handing_off(),
             Self::Split => splitting(),
+            Self::SpentUp => World::with_agent(&format!("echo $n > work.txt; {done}"))
+                .check("test ! -f work.txt")
+                .set("limits.tokens_per_issue", &TOKENS.to_string())
+                .set("limits.check_rounds", "9"),
+            Self::Journaled => {
+                let script = format!("[ $n -gt 0 ] || {{ {AT_THE_GATE} }}\necho done > done.txt; {done}");
+                World::with_agent(&script).check("test -f done.txt")
+            }
             Self::Planned => {
-                let plan = r#"printf '%s\n' '{"outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt","input_tokens":10}'"#;
+                let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
                 let script = format!(
-                    "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {DONE}; fi"
+                    "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {done}; fi"
                 );
                 World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
             }
             Self::Answered | Self::Cancelled => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
-                    then echo done > done.txt; {DONE}\n\
-                    else echo half > half.txt; echo '{question}'; fi"
+                    then echo done > done.txt; {done}\n\
+                    else echo half > half.txt; {question}; fi"
                 );
                 World::with_agent(&script).check("test -f done.txt")
             }
@@ -191,7 +204,9 @@ impl Scenario {
             | Self::House
             | Self::BaseMoved
             | Self::HandedOver
-            | Self::Split => &[],
+            | Self::Split
+            | Self::SpentUp
+            | Self::Journaled => &[],
         }
     }
 
@@ -199,7 +214,7 @@ impl Scenario {
     pub(super) fn turns(self) -> usize {
         match self {
             Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
-            Self::CommandedAtWork | Self::HandedOver => 1,
+            Self::CommandedAtWork | Self::HandedOver | Self::SpentUp => 1,
             Self::Answered
             | Self::Merged
             | Self::Rejected
@@ -212,7 +227,8 @@ impl Scenario {
             | Self::Commanded
             | Self::House
             | Self::BaseMoved
-            | Self::Split => 2,
+            | Self::Split
+            | Self::Journaled => 2,
             Self::AskedAgain | Self::Paused => 3,
         }
     }
@@ -231,6 +247,7 @@ impl Scenario {
             | Self::Paused
             | Self::House
             | Self::HandedOver
+            | Self::SpentUp
             | Self::Stopped => 0,
             // Their first turns are those of others.
             Self::Merged
@@ -240,9 +257,15 @@ impl Scenario {
             | Self::Mixed
             | Self::Commanded
             | Self::Split
+            | Self::Journaled
             | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
+    }
+
+    /// The tokens that the issue may cost, if they are limited.
+    pub(super) fn budget(self) -> Option<u64> {
+        (self == Self::SpentUp).then_some(TOKENS)
     }
 
     /// The number of its requests after which the worker of a turn is asked to stop.
@@ -277,6 +300,7 @@ impl Scenario {
                 let issue = world.opens("out", "Make done.txt", "", &[]).await;
                 world.labels_on("tess", issue, "code").await;
             }
+            (Self::Journaled, 0) => spends_without_its_lease(world).await,
             (_, 0) => self.begins(world).await,
             (Self::Commanded, _) => {
                 let pull = world.pull().await["number"].as_u64().unwrap();
@@ -337,9 +361,16 @@ impl Scenario {
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
             (Self::Stopped, _) => {}
-            (Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::CommandedAtWork | Self::HandedOver, _) => {
-                unreachable!("one turn")
-            }
+            (Self::Journaled, _) => assert_eq!(world.journaled(1).len(), 1, "one cost waits"),
+            (
+                Self::Happy
+                | Self::Late
+                | Self::FixedInTheSecondRound
+                | Self::CommandedAtWork
+                | Self::HandedOver
+                | Self::SpentUp,
+                _,
+            ) => unreachable!("one turn"),
         }
     }
 
@@ -369,10 +400,11 @@ impl Scenario {
             | Self::House
             | Self::BaseMoved
             | Self::HandedOver
+            | Self::Journaled
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
             Self::Merged => (State::Done, vec!["code"]),
-            Self::Rejected => (State::Blocked, vec!["blocked", "code"]),
+            Self::Rejected | Self::SpentUp => (State::Blocked, vec!["blocked", "code"]),
             Self::Cancelled => (State::Done, vec![]),
             Self::Split => (State::Done, vec!["agent:planner"]),
         }
@@ -385,11 +417,6 @@ impl Scenario {
         let labels = world.labels(1).await;
         let (state, wanted) = self.end();
         assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
-        let runs = u64::try_from(world.briefs(1).len()).unwrap();
-        // One run has no bill if its agent is killed, and one if its worker is stopped or dies.
-        let unpaid = deaths + u64::from(matches!(self, Self::Retried | Self::Stopped));
-        let paid = runs.saturating_sub(unpaid) * TOKENS_A_RUN;
-        assert!(record.spend.input_tokens >= paid, "{runs} runs, {:?}", record.spend);
         match self {
             Self::Refused => {
                 assert!(world.status(1).await.contains("**Refused**") && world.pulls().await.is_empty());
@@ -400,6 +427,9 @@ impl Scenario {
                 assert!(world.pulls().await.is_empty());
             }
             Self::Split => each_part_is_open_once(world).await,
+            Self::SpentUp => {
+                assert_eq!(record.blocked.map(|blocked| blocked.kind), Some(BlockKind::BudgetSpent));
+            }
             Self::AskedAgain => {
                 let pulls = world.pulls().await;
                 assert_eq!(pulls.len(), 2, "one a request");
@@ -422,6 +452,7 @@ impl Scenario {
             | Self::Paused
             | Self::House
             | Self::HandedOver
+            | Self::Journaled
             | Self::BaseMoved => {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
@@ -443,6 +474,21 @@ impl Scenario {
             }
         }
     }
+}
+
+/// The worker of the first turn loses its lease in its agent's first run; another one does the work.
+async fn spends_without_its_lease(world: &World) {
+    let mut gate = Gate::of(world);
+    assert_eq!(world.asks("Make done.txt", "").await, 1);
+    let slow = world.worker(MORTAL).await;
+    let overtakes = async {
+        gate.reached().await;
+        let lease = world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2);
+        world.forge.advance(lease);
+        run(&world.worker("quick").await).await;
+        gate.open().await;
+    };
+    tokio::join!(run(&slow), overtakes);
 }
 
 /// Both issues are open, once, and one waits for the other; one comment names them.

@@ -10,16 +10,14 @@ use crate::harness::World;
 /// The agent's script: `asks` asks first, `fails` fails its check first. Each run leaves an empty brief to be counted
 /// by. The shell does it all itself, because a seed has many runs.
 pub(super) const SCRIPT: &str = r#"read -r kind < {DIR}/kind-$HOB_ISSUE
-    n=0; while [ -e {DIR}/briefs/$HOB_ISSUE-$n ]; do n=$((n+1)); done; : > {DIR}/briefs/$HOB_ISSUE-$n
-    said() { echo "{\"outcome\":\"$1\",\"$2\":\"$3\",\"input_tokens\":10}"; }
+    n=0; bill=1; while [ -e {DIR}/briefs/$HOB_ISSUE-$n ]; do n=$((n+1)); bill=$((bill*4)); done; : > {DIR}/briefs/$HOB_ISSUE-$n
+    said() { : > {DIR}/books/$HOB_ISSUE-$n
+        echo "{\"outcome\":\"$1\",\"$2\":\"$3\",\"usd\":${bill}e-6,\"input_tokens\":$bill,\"output_tokens\":$bill}"; }
     case $kind-$n in
         Asks-0) echo half > half.txt; said question question "Which colour?" ;;
         Fails-0) echo bad > bad.txt; said "done" summary "At first." ;;
         *) [ ! -e bad.txt ] || rm bad.txt; echo $n > done-$HOB_ISSUE.txt; said "done" summary "Made it." ;;
     esac"#;
-
-/// Tokens that a run of the agent says it took.
-pub(super) const TOKENS_A_RUN: u64 = 10;
 
 /// The repository's settings: a check for all, and a recipe for some.
 pub(super) const SETTINGS: &str = r#"checks = ["test ! -f bad.txt"]

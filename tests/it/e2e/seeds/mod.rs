@@ -27,9 +27,9 @@ use hob_worker::{RunLimits, RunSummary, Worker};
 use self::{
     draw::Draw,
     faults::{faults, moods},
-    lives::{Life, SCRIPT, SETTINGS, TOKENS_A_RUN},
+    lives::{Life, SCRIPT, SETTINGS},
 };
-use crate::harness::{Turnstile, World, in_virtual_time};
+use crate::harness::{Books, Machine, Turnstile, World, in_virtual_time};
 
 /// The number of seeds in the suite.
 const SEEDS: u64 = 40;
@@ -58,6 +58,7 @@ enum Line {
 /// A world, the way of Hob's requests in it, and the number of workers that have died.
 struct Stage {
     world: World,
+    books: Books,
     turnstile: Arc<Turnstile>,
     draw: Draw,
     deaths: u64,
@@ -71,13 +72,16 @@ impl Stage {
             .file("NOTICE", "Copyright 2025\n")
             .set("forge.patience", "2s")
             .set("limits.attempts", "100")
+            // What a run costs grows with its number, so that the books tell them apart.
+            .set("limits.usd_per_issue", "0")
+            .set("limits.usd_per_day", "0")
             .set("limits.issues_per_hour", "1000")
             .set("limits.retry_delay", "1s");
         let world = match line {
             Line::Inside => builder.inside(&turnstile).start().await,
             Line::Sockets => builder.start().await,
         };
-        Self { world, turnstile, draw, deaths: 0 }
+        Self { world, books: Books::default(), turnstile, draw, deaths: 0 }
     }
 
     async fn worker(&self, name: &str) -> Arc<Worker> {
@@ -118,7 +122,11 @@ impl Stage {
                 go = stopped => go.ok(),
             };
             if reached.is_some() && dies {
+                drop(run);
                 self.deaths += 1;
+                for life in lives.iter() {
+                    self.books.loses(&self.world, life.issue, Machine::Goes).await;
+                }
                 return None;
             }
             if let Some(life) = life.as_mut() {
@@ -133,6 +141,10 @@ impl Stage {
             }
         }
         self.turnstile.open();
+        // An agent that is ended before it reports its cost reports none.
+        if let Some(life) = life.filter(|life| life.ends_an_agent()) {
+            self.books.loses(&self.world, life.issue, Machine::Goes).await;
+        }
         Some(worker)
     }
 
@@ -159,24 +171,13 @@ impl Stage {
             let summary: RunSummary = hob_worker::run_once(&healer, RunLimits::default()).await.unwrap();
             let idle = summary.worked + summary.reconciled + summary.failed == 0;
             if idle && self.is_over(lives).await {
-                return self.pays().await;
+                return self.world.pays().await;
             }
             if pass + 1 == HEALED_PASSES {
                 panic!("no rest: {summary:?}\n{}", self.story(lives).await);
             }
             for life in lives {
                 life.answer(&self.world).await;
-            }
-        }
-    }
-
-    /// The machines that worked poll again: they now write the bills that they could not write before.
-    async fn pays(&self) {
-        for entry in std::fs::read_dir(self.world.dir()).unwrap() {
-            let entry = entry.unwrap();
-            let name = entry.file_name().to_str().and_then(|name| name.strip_prefix("state-").map(str::to_owned));
-            if let Some(name) = name.filter(|_| entry.path().join("unpaid").exists()) {
-                hob_worker::run_once(&self.worker(&name).await, RunLimits::default()).await.unwrap();
             }
         }
     }
@@ -190,11 +191,6 @@ impl Stage {
             // Each question is a comment of its own, which the world's end counts.
             let is_status = |text: &str| !text.starts_with("<!-- hob:question ");
             let own = said.iter().filter(|said| said.author == "hob" && is_status(&said.text)).count();
-            let runs = u64::try_from(self.world.briefs(life.issue).len()).unwrap();
-            // A worker that dies before it can write the cost of its last run takes that with it, and an agent that is
-            // ended before it reports its cost reports none.
-            let untold = self.deaths + u64::from(life.ends_an_agent());
-            let paid = runs.saturating_sub(untold) * TOKENS_A_RUN;
             let its_pull = record.pull_request.map(|pull| pull.0);
             let wrong = if !life.is_over(Some(&record)) {
                 format!("it is {:?}", record.state)
@@ -206,8 +202,8 @@ impl Stage {
                 "its head is the one on which a check failed".to_owned()
             } else if own != 1 {
                 format!("{own} comments: {said:#?}")
-            } else if record.spend.input_tokens < paid {
-                format!("{runs} runs, and spent are {:?}", record.spend)
+            } else if let Err(wrong) = self.books.balance(&self.world, life.issue).await {
+                format!("{wrong} {:?}", self.books)
             } else {
                 continue;
             };

@@ -1,0 +1,179 @@
+//! Spend that an attempt could not write to its ledger: it waits on the machine, and in the end counts once.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use github_emulator::{Fault, What, When};
+use hob_domain::{BlockKind, Recovery, Spend, State, spend_by_day};
+use hob_forge::Access;
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{AT_THE_GATE, Books, Builder, Gate, World, billed, in_virtual_time, run};
+
+/// A world whose agent waits at the gate in its first run, and reports its cost.
+fn costly() -> Builder {
+    let done = billed(r#""outcome":"done","summary":"Made it.""#);
+    let script = format!("[ $n -gt 0 ] || {{ {AT_THE_GATE} }}\necho done > done.txt; {done}");
+    World::with_agent(&script).check("test -f done.txt")
+}
+
+/// An issue's first worker, called `slow`, at whose agent's end `meanwhile` has happened.
+async fn spends_after(world: &World, meanwhile: impl AsyncFnOnce(u64)) -> u64 {
+    let mut gate = Gate::of(world);
+    let issue = world.asks("Make done.txt", "").await;
+    let slow = world.worker("slow").await;
+    let happens = async {
+        gate.reached().await;
+        meanwhile(issue).await;
+        gate.open().await;
+    };
+    tokio::join!(run(&slow), happens);
+    issue
+}
+
+fn past_the_lease(world: &World) -> Duration {
+    world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2)
+}
+
+/// The issue's first worker loses its lease at work, and another one closes the ledger.
+async fn spends_on_a_closed_issue(world: &World) -> u64 {
+    let issue = spends_after(world, async |issue| {
+        world.forge.advance(past_the_lease(world));
+        world.edits("ann", issue, json!({"state": "closed"})).await;
+        run(&world.worker("quick").await).await;
+    })
+    .await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.spend), (State::Done, Spend::default()));
+    assert_eq!(world.journaled(issue).len(), 1, "the cost is on the machine alone");
+    issue
+}
+
+/// The ledger counts each run of the issue once.
+async fn counts_each_run_once(world: &World, issue: u64) {
+    let balance = Books::default().balance(world, issue).await;
+    assert_eq!(balance, Ok(()), "{:#?} {:?}", world.history(issue).await, world.failures());
+}
+
+#[tokio::test]
+async fn the_cost_of_a_run_that_lost_its_lease_is_in_the_ledger_of_the_issue_that_was_closed() {
+    let world = costly().start().await;
+    let issue = spends_on_a_closed_issue(&world).await;
+    run(&world.worker("slow").await).await;
+    counts_each_run_once(&world, issue).await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    assert!(world.status(issue).await.contains("2 tokens"), "{}", world.status(issue).await);
+    world.finish().await;
+}
+
+/// The worker dies when the ledger has the cost, and before the journal is without it.
+#[tokio::test]
+async fn a_cost_that_is_in_the_ledger_is_not_added_again() {
+    let world = costly().start().await;
+    let issue = spends_on_a_closed_issue(&world).await;
+    let kept: Vec<(PathBuf, Vec<u8>)> =
+        world.journaled(issue).into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    run(&world.worker("slow").await).await;
+    for (path, content) in kept {
+        fs::write(path, content).unwrap();
+    }
+    run(&world.worker("slow").await).await;
+    counts_each_run_once(&world, issue).await;
+    world.finish().await;
+}
+
+/// The ledger took the cost, and each answer that would say so is lost until the lease is over.
+#[test]
+fn a_cost_whose_write_was_not_answered_counts_once() {
+    in_virtual_time(Box::pin(async {
+        let turnstile = std::sync::Arc::default();
+        let world = costly().inside(&turnstile).start().await;
+        let issue = spends_after(&world, async |issue| {
+            let fault = |method: Method, path: String, what: What| {
+                let (method, login) = (Some(method.to_string()), Some("hob".into()));
+                world.forge.inject(Fault { method, path, login, when: When::Always, what });
+            };
+            fault(Method::PATCH, format!("/repos/acme/site/git/refs/hob/issues/{issue}"), What::DropAfter);
+            fault(Method::GET, format!("/repos/acme/site/git/ref/hob/issues/{issue}"), What::DropBefore);
+        })
+        .await;
+        world.forge.heal();
+        assert_eq!(world.record(issue).await.unwrap().spend.usd_micros, 1, "the ledger took it");
+        assert_eq!(world.journaled(issue).len(), 1, "and the worker could not know");
+        world.forge.advance(past_the_lease(&world));
+        run(&world.worker("slow").await).await;
+        counts_each_run_once(&world, issue).await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        world.finish_after_faults().await;
+    }));
+}
+
+/// The issue's budget is used up by a cost that the ledger does not have yet.
+#[tokio::test]
+async fn no_attempt_begins_before_the_cost_of_the_earlier_one_is_in_the_ledger() {
+    let world = costly().set("limits.tokens_per_issue", "2").start().await;
+    let issue = spends_after(&world, async |_| {
+        world.forge.advance(past_the_lease(&world));
+        let mut settings = world.settings.clone();
+        settings.recovery = Recovery::Abandon;
+        run(&world.worker_with("quick", settings, Access::ReadWrite).await).await;
+    })
+    .await;
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.spend), (State::Ready, Spend::default()));
+    let what = What::Answer { status: 502, headers: [].into(), message: "Bad Gateway".to_owned() };
+    let (method, login) = (Some("POST".to_owned()), Some("hob".into()));
+    let path = "/repos/acme/site/git/commits".to_owned();
+    world.forge.inject(Fault { method, path, login, when: When::Call(1), what });
+    run(&world.worker("slow").await).await;
+    assert_eq!((world.briefs(issue).len(), world.journaled(issue).len()), (1, 1), "{:?}", world.failures());
+    world.forge.heal();
+    run(&world.worker("slow").await).await;
+    assert_eq!(world.briefs(issue).len(), 1, "no agent runs above the budget");
+    assert_eq!(world.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind), Some(BlockKind::BudgetSpent));
+    counts_each_run_once(&world, issue).await;
+    world.finish_after_faults().await;
+}
+
+#[tokio::test]
+async fn a_cost_that_is_written_on_a_later_day_is_in_that_days_bill() {
+    let world = costly().start().await;
+    let issue = spends_on_a_closed_issue(&world).await;
+    world.forge.advance(Duration::from_secs(24 * 3_600));
+    run(&world.worker("slow").await).await;
+    counts_each_run_once(&world, issue).await;
+    let days = spend_by_day(world.repository_record().await.as_ref(), world.now().await);
+    assert_eq!(days.iter().map(|day| day.spend.usd_micros).collect::<Vec<_>>(), [1], "{days:?}");
+    world.finish().await;
+}
+
+/// The list of ledgers lags, and one of them seems to be missing.
+#[tokio::test]
+async fn a_cost_waits_for_a_ledger_that_is_not_found() {
+    let world = costly().start().await;
+    let issue = spends_on_a_closed_issue(&world).await;
+    let what = What::Answer { status: 404, headers: [].into(), message: "Not Found".to_owned() };
+    let path = format!("/repos/acme/site/git/ref/hob/issues/{issue}");
+    world.forge.inject(Fault { method: None, path, login: Some("hob".into()), when: When::Always, what });
+    run(&world.worker("slow").await).await;
+    assert_eq!(world.journaled(issue).len(), 1, "it is kept");
+    world.forge.heal();
+    run(&world.worker("slow").await).await;
+    counts_each_run_once(&world, issue).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_cost_of_an_issue_that_is_gone_is_in_its_ledger_and_nothing_is_held() {
+    let world = costly().start().await;
+    let issue = spends_on_a_closed_issue(&world).await;
+    for path in [format!("{issue}"), format!("{issue}/**"), "comments/*".to_owned()] {
+        let what = What::Answer { status: 404, headers: [].into(), message: "Not Found".to_owned() };
+        let (path, login) = (format!("/repos/acme/site/issues/{path}"), Some("hob".into()));
+        world.forge.inject(Fault { method: None, path, login, when: When::Always, what });
+    }
+    run(&world.worker("slow").await).await;
+    world.forge.heal();
+    counts_each_run_once(&world, issue).await;
+    world.finish().await;
+}
