@@ -55,9 +55,13 @@ pub use conversation::{
     agent_words::named_in_words,
     command::{
         Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, asked_work, command_in, command_list,
-        unknown_command, unknown_command_reply,
+        unknown_command_reply,
     },
     command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
+    message::{Message, MessageTrust, Seeks},
+    trust::{
+        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash, latest,
+    },
 };
 pub use decide::{
     assignee::AssigneeFilter,
@@ -75,9 +79,11 @@ pub use ids::{
 };
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use issue::{
+    answer::{approval_text, plan_approval_text},
     blocked::{BlockKind, BlockReason, Blocked},
     ending::Ending,
-    follow::{FollowRules, GivenCommand, follow},
+    follow::{concerns, follow},
+    following::{FollowRules, Following},
     label_fights::{LabelFight, LabelFights, OthersDo},
     lease::{Claimant, Held, Lost, acquire, expires_at, held_by, released, remaining, renewed, still_mine},
     notify_event::{Entered, NotifyEvent},
@@ -89,9 +95,6 @@ pub use issue::{
     },
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
-    trust::{
-        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash, latest,
-    },
     unwritten::UnwrittenSpend,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};

@@ -1,11 +1,51 @@
 //! Authorization of labels, comments and commands. The permission of an account is looked up at the moment it matters.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
-use hob_domain::{Actor, ChosenAgent, LabelEvent, LabelEventKind, Login, OWN_MARK, Refusal, Timestamp, Trigger};
-use hob_forge::{Comment, Issue};
+use hob_domain::{Actor, ChosenAgent, LabelEvent, LabelEventKind, Refusal, Timestamp, Trigger, Unauthorized};
+use hob_forge::Issue;
+use parking_lot::Mutex;
 
 use crate::{WorkError, Worker};
+
+/// Whether an account is authorized.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Authorization {
+    /// It is.
+    Granted,
+    /// It is not, for this reason.
+    Denied(Unauthorized),
+}
+
+impl Authorization {
+    pub(super) fn is_granted(&self) -> bool {
+        *self == Self::Granted
+    }
+}
+
+/// Decides whose words and labels count. It remembers each account, so it is made anew for each reconcile, and for each
+/// stage of an attempt: what an account may do can change.
+#[derive(Default)]
+pub(super) struct Authorizer {
+    judged: Mutex<HashMap<Actor, Authorization>>,
+}
+
+impl Authorizer {
+    /// Whether the account is authorized. A failed look-up authorizes no account.
+    pub(super) async fn judge(&self, worker: &Worker, actor: &Actor) -> Result<Authorization, WorkError> {
+        if let Some(known) = self.judged.lock().get(actor) {
+            return Ok(known.clone());
+        }
+        let rules = worker.settings.trust_rules();
+        let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
+        let judged = match rules.judge(actor, permission) {
+            Ok(()) => Authorization::Granted,
+            Err(why) => Authorization::Denied(why),
+        };
+        self.judged.lock().insert(actor.clone(), judged.clone());
+        Ok(judged)
+    }
+}
 
 /// The meaning of the trigger label's last event.
 pub(super) enum Vetted {
@@ -64,7 +104,7 @@ pub(super) async fn label_event(
 }
 
 /// Checks the account that added the trigger label last.
-pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkError> {
+pub(super) async fn vet(worker: &Worker, authorizer: &Authorizer, issue: &Issue) -> Result<Vetted, WorkError> {
     let label = &worker.settings.labels.trigger;
     let latest = match label_event(worker, issue, LabelEventKind::Labeled, label).await? {
         LabelHistory::Seen(event) => Some(event),
@@ -86,51 +126,27 @@ pub(super) async fn vet(worker: &Worker, issue: &Issue) -> Result<Vetted, WorkEr
     let Some(actor) = &event.actor else {
         return Ok(refused(format!("the account that put the label `{label}` on is gone")));
     };
-    Ok(match authorize(worker, actor).await? {
-        Ok(()) => {
+    Ok(match authorizer.judge(worker, actor).await? {
+        Authorization::Granted => {
             let approved = approved_hash(issue);
             let (actor, at) = (actor.login.clone(), Some(event.at));
             Vetted::Authorized(Trigger { event: event.id, actor, approved, at }, event.at)
         }
-        Err(reason) => refused(reason),
+        Authorization::Denied(why) => refused(why.to_string()),
     })
-}
-
-/// Checks that an account is authorized; the inner error says why not. A failed look-up authorizes no account.
-pub(super) async fn authorize(worker: &Worker, actor: &Actor) -> Result<Result<(), String>, WorkError> {
-    let rules = worker.settings.trust_rules();
-    let permission = if rules.lists(actor) { None } else { worker.forge.repository().permission(actor).await? };
-    Ok(rules.judge(actor, permission).map_err(|why| why.to_string()))
-}
-
-/// A comment of an authorized account.
-pub(super) struct AuthorizedComment {
-    pub(super) author: Login,
-    pub(super) comment: Comment,
-}
-
-/// The comments of authorized accounts; no others reach the agent.
-pub(super) async fn authorized_comments(worker: &Worker, issue: &Issue) -> Result<Vec<AuthorizedComment>, WorkError> {
-    let mut authorized = Vec::new();
-    if issue.comments == 0 {
-        return Ok(authorized);
-    }
-    for comment in worker.forge.comments().of(issue.number).await? {
-        let Some(author) = &comment.author else { continue };
-        // Hob itself writes only the status comment; a comment of anyone else with its mark is left out too.
-        if !comment.body.starts_with(OWN_MARK) && authorize(worker, author).await?.is_ok() {
-            authorized.push(AuthorizedComment { author: author.login.clone(), comment });
-        }
-    }
-    Ok(authorized)
 }
 
 /// The hash of the issue as an authorized account approved it at `since`, that is, as it is now; empty if an
 /// unauthorized account changed it in that second or later.
-pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timestamp) -> Result<String, WorkError> {
+pub(super) async fn approved_since(
+    worker: &Worker,
+    authorizer: &Authorizer,
+    issue: &Issue,
+    since: Timestamp,
+) -> Result<String, WorkError> {
     for editor in worker.forge.issues().editors_since(issue.number, since).await? {
         let is_authorized = match &editor {
-            Some(editor) => authorize(worker, editor).await?.is_ok(),
+            Some(editor) => authorizer.judge(worker, editor).await?.is_granted(),
             None => false,
         };
         if !is_authorized {
@@ -140,36 +156,72 @@ pub(super) async fn approved_since(worker: &Worker, issue: &Issue, since: Timest
     Ok(approved_hash(issue))
 }
 
-/// The agent that an authorized account chose for the issue, by a label or a command, whichever is newer; otherwise why
-/// a label is ignored.
+/// Why a label does not count.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum IgnoredLabel {
+    #[error("nobody can be found who put the label `{0}` on")]
+    ByNobody(String),
+    #[error("the label `{label}` does not count: {why}")]
+    Unauthorized { label: String, why: Unauthorized },
+}
+
+/// Whether a label counts.
+pub(super) enum LabelVerdict {
+    /// An authorized account added it.
+    Counts,
+    /// It does not.
+    Ignored(IgnoredLabel),
+}
+
+/// The agent that people chose for an issue.
+pub(super) enum AgentChoice {
+    /// No agent was chosen.
+    None,
+    /// An authorized account chose this one.
+    Agent(String),
+    /// A label names an agent, and does not count.
+    Ignored(IgnoredLabel),
+}
+
+/// The agent that an authorized account chose for the issue, by a label or a command, whichever is newer.
 pub(super) async fn chosen_agent(
     worker: &Worker,
     issue: &Issue,
     by_command: Option<&ChosenAgent>,
-) -> Result<Option<Result<String, String>>, WorkError> {
-    let chosen = || by_command.map(|agent| Ok(agent.name.clone()));
-    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else { return Ok(chosen()) };
+) -> Result<AgentChoice, WorkError> {
+    let chosen = || by_command.map(|agent| AgentChoice::Agent(agent.name.clone()));
+    let Some((label, agent)) = worker.settings.labels.agent(&issue.labels) else {
+        return Ok(chosen().unwrap_or(AgentChoice::None));
+    };
     let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
     let Some((actor, at)) = latest.and_then(|event| Some((event.actor?, event.at))) else {
-        let why = format!("nobody can be found who put the label `{label}` on");
-        return Ok(chosen().or(Some(Err(why))));
+        let ignored = IgnoredLabel::ByNobody(label.to_owned());
+        return Ok(chosen().unwrap_or(AgentChoice::Ignored(ignored)));
     };
-    if by_command.is_some_and(|chosen| chosen.at >= at) {
-        return Ok(chosen());
+    if let Some(chosen) = chosen().filter(|_| by_command.is_some_and(|chosen| chosen.at >= at)) {
+        return Ok(chosen);
     }
-    Ok(match authorize(worker, &actor).await? {
-        Ok(()) => Some(Ok(agent.to_owned())),
-        Err(why) => chosen().or(Some(Err(format!("the label `{label}` does not count: {why}")))),
+    Ok(match Authorizer::default().judge(worker, &actor).await? {
+        Authorization::Granted => AgentChoice::Agent(agent.to_owned()),
+        Authorization::Denied(why) => {
+            let ignored = IgnoredLabel::Unauthorized { label: label.to_owned(), why };
+            chosen().unwrap_or(AgentChoice::Ignored(ignored))
+        }
     })
 }
 
-/// Checks that an authorized account added the label; the inner error says why it does not count.
-pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<Result<(), String>, WorkError> {
+/// Whether an authorized account added the label.
+pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) -> Result<LabelVerdict, WorkError> {
     let latest = label_event(worker, issue, LabelEventKind::Labeled, label).await?.seen();
     let Some(actor) = latest.and_then(|event| event.actor) else {
-        return Ok(Err(format!("nobody can be found who put the label `{label}` on")));
+        return Ok(LabelVerdict::Ignored(IgnoredLabel::ByNobody(label.to_owned())));
     };
-    Ok(authorize(worker, &actor).await?.map_err(|why| format!("the label `{label}` does not count: {why}")))
+    Ok(match Authorizer::default().judge(worker, &actor).await? {
+        Authorization::Granted => LabelVerdict::Counts,
+        Authorization::Denied(why) => {
+            LabelVerdict::Ignored(IgnoredLabel::Unauthorized { label: label.to_owned(), why })
+        }
+    })
 }
 
 /// The hash of what is approved with the issue in its current form.

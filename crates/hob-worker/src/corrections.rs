@@ -15,14 +15,14 @@
 
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
-    AGENTS_FILES, AccountKind, Actor, Correction, DiffPolicy, FailureClass, HobFiles, IssueNumber, LineProposal,
-    PullStatus, Record, Remark, Remarks, RepositoryRecord, ReviewEvent, asked_work, proposal_body, proposal_branch,
-    proposal_title, with_correction,
+    AGENTS_FILES, AccountKind, Actor, Correction, DiffPolicy, FailureClass, HobFiles, LineProposal, PullStatus, Record,
+    Remark, Remarks, RepositoryRecord, ReviewEvent, asked_work, proposal_body, proposal_branch, proposal_title,
+    with_correction,
 };
 use hob_forge::{BaseBranch, ForgeError, PullDraft};
 use hob_workspace::{BranchName, Put};
 
-use crate::{WorkError, WorkEvent, Worker, authorize::authorize, offer};
+use crate::{WorkError, WorkEvent, Worker, authorize::Authorizer, inbox::Conversation, offer};
 
 /// The issue's remarks with those of the round under way, as its poll found them. `None` if there is no news.
 pub(super) fn remarks_of_round(worker: &Worker, record: &Record) -> Option<Remarks> {
@@ -162,25 +162,26 @@ async fn still_counts(worker: &Worker, remark: &Remark) -> Result<bool, WorkErro
     let again = Remark::new(remark.said.clone(), author.login.clone(), remark.pull, &body);
     let is_same = author.kind == AccountKind::User && again.as_ref() == Some(remark);
     let redaction = worker.forge.connection().secrets().redaction();
-    Ok(is_same && !redaction.holds(&body) && authorize(worker, &author).await?.is_ok())
+    Ok(is_same && !redaction.holds(&body) && Authorizer::default().judge(worker, &author).await?.is_granted())
 }
 
 /// The remark as the forge has it now: its author, and the Markdown.
 async fn current_remark(worker: &Worker, remark: &Remark) -> Result<Option<(Actor, String)>, WorkError> {
-    let reviews = worker.forge.reviews(remark.pull);
+    let conversation = Conversation::on(Some(remark.pull));
     match remark.said {
         ReviewEvent::Review(id) => {
-            let found = reviews.all().await?.into_iter().find(|review| review.id == id);
-            Ok(found.and_then(|review| Some((review.author?, review.body))))
+            let found = conversation.reviews(worker).await?.iter().find(|review| review.id == id);
+            Ok(found.and_then(|review| Some((review.author.clone()?, review.body.clone()))))
         }
         ReviewEvent::Line(id) => {
-            let found = reviews.remarks().await?.into_iter().find(|line| line.id == id && line.thread.is_none());
-            Ok(found.and_then(|line| Some((line.author?, line.body))))
+            let remarks = conversation.remarks(worker).await?;
+            let found = remarks.iter().find(|line| line.id == id && line.thread.is_none());
+            Ok(found.and_then(|line| Some((line.author.clone()?, line.body.clone()))))
         }
         ReviewEvent::Comment(id) => {
-            let all = worker.forge.comments().of(IssueNumber(remark.pull.0)).await?;
-            let found = all.into_iter().find(|comment| comment.id.0 == id);
-            Ok(found.and_then(|comment| Some((comment.author?, asked_work(&comment.body)?.to_owned()))))
+            let comments = conversation.on_pull(worker).await?;
+            let found = comments.iter().find(|comment| comment.id.0 == id);
+            Ok(found.and_then(|comment| Some((comment.author.clone()?, asked_work(&comment.body)?.to_owned()))))
         }
         ReviewEvent::Check { .. }
         | ReviewEvent::Conflict { .. }

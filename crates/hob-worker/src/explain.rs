@@ -11,10 +11,10 @@ use serde::Serialize;
 use crate::{
     WorkError, Worker,
     attempt::profile_warning,
-    authorize::{Vetted, vet},
+    authorize::{Authorizer, Vetted, vet},
     decision::{but_for_news, sentence},
+    inbox::{Conversation, Inbox, Response, response},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
-    reconcile::{Response, response},
     trigger::trigger_is_gone,
 };
 
@@ -99,13 +99,13 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
     let nothing = |title, why| Explained::without_ledger(number, title, why);
     Ok(match observe(worker, number).await {
         Ok(None) => None,
-        Ok(Some((Observed { issue, entry: None, .. }, _))) => {
+        Ok(Some(Observed { issue, entry: None, .. })) => {
             let why = not_asked_for(&issue, &worker.settings.labels.trigger);
             Some(nothing(issue.title, why))
         }
-        Ok(Some((Observed { issue, entry: Some(entry), .. }, view))) => {
+        Ok(Some(Observed { issue, entry: Some(entry), view, authorizer, .. })) => {
             let decision = decide(&view, &worker.settings.plan_rules(), worker.forge.now());
-            let (why, _) = told(worker, &decision, &issue, &view).await?;
+            let (why, _) = told(worker, &authorizer, &decision, &issue, &view).await?;
             Some(Explained {
                 state: Some(entry.record.state),
                 blocked: entry.record.blocked,
@@ -130,7 +130,7 @@ pub async fn one(worker: &Worker, number: IssueNumber) -> Result<Option<Explaine
     };
     let Some(explained) = found else { return Ok(None) };
     let profile = match observe(worker, number).await {
-        Ok(Some((observed, _))) if observed.issue.status == IssueStatus::Open => {
+        Ok(Some(observed)) if observed.issue.status == IssueStatus::Open => {
             profile_warning(worker, &observed.issue, observed.record()).await?
         }
         // What cannot be read is told already.
@@ -158,7 +158,7 @@ async fn explained(
     found: &Discovered,
     planned: Vec<Planned<'_>>,
 ) -> Result<Vec<Explained>, WorkError> {
-    let mut place = 0;
+    let (mut place, authorizer) = (0, Authorizer::default());
     let mut explained = Vec::new();
     let is_unlabeled = |planned: &Planned<'_>| planned.decision == Decision::Act(Action::Finish(Ending::Unlabeled));
     let trigger = if planned.iter().any(is_unlabeled) { trigger_is_gone(worker).await? } else { None };
@@ -166,7 +166,7 @@ async fn explained(
     let settings = if planned.iter().any(is_claim) { settings_trouble(worker).await? } else { None };
     for planned in planned {
         let Some(issue) = found.issues.get(&planned.issue.number) else { continue };
-        let (mut why, mut counts) = told(worker, &planned.decision, issue, planned.issue).await?;
+        let (mut why, mut counts) = told(worker, &authorizer, &planned.decision, issue, planned.issue).await?;
         if planned.decision == Decision::Act(Action::Rebuild) {
             match label_by_hand(worker, issue).await {
                 Ok(reason) => why = reason.map_or(why, |reason| reason.to_string()),
@@ -175,7 +175,7 @@ async fn explained(
             }
         }
         if planned.decision == Decision::Act(Action::Claim) {
-            let hindrance = match vet(worker, issue).await {
+            let hindrance = match vet(worker, &authorizer, issue).await {
                 Ok(Vetted::Authorized(..)) => None,
                 Ok(Vetted::Refused(refusal)) => Some(format!("it would be refused: {}", refusal.reason)),
                 Ok(Vetted::NotYet) => Some("the forge does not show yet who put the label on".to_owned()),
@@ -233,14 +233,19 @@ pub async fn unfinished(worker: &Worker) -> Result<Vec<(String, Record)>, WorkEr
 /// What a decision means for an issue, and whether it would be worked on.
 async fn told(
     worker: &Worker,
+    authorizer: &Authorizer,
     decision: &Decision,
     issue: &Issue,
     view: &IssueView,
 ) -> Result<(String, bool), WorkError> {
-    let blocked = view.record.as_ref().and_then(|record| record.blocked.as_ref());
+    let blocked = view.record.as_ref().filter(|record| record.blocked.is_some());
     Ok(match decision {
         Decision::Act(Action::SeekAnswer) => match blocked {
-            Some(blocked) => heard(response(worker, issue, view.record.as_ref(), blocked).await?),
+            Some(record) => {
+                let conversation = Conversation::on(record.pull_request);
+                let inbox = Inbox { worker, authorizer, conversation: &conversation, record };
+                heard(response(&inbox, issue).await?)
+            }
             None => ("it is blocked without a reason: it would be resumed".to_owned(), true),
         },
         Decision::Act(Action::SeekCommand) => (looked_at(worker, view), false),
@@ -266,7 +271,7 @@ fn heard(response: Response) -> (String, bool) {
     match response {
         Response::Nothing => ("it waits for a person's answer".to_owned(), false),
         Response::NotYet => ("the forge does not show yet who took its label off".to_owned(), false),
-        Response::Impossible(receipts) => {
+        Response::Refused(receipts) => {
             let why = receipts.into_iter().next().and_then(|receipt| receipt.says).unwrap_or_default();
             (format!("what was said cannot be followed ({})", why.trim_end_matches('.')), false)
         }
@@ -279,6 +284,6 @@ fn heard(response: Response) -> (String, bool) {
             };
             (format!("{} {what}: it would be worked on", answer.actor), true)
         }
-        Response::Cancel(ending) => (format!("{ending}: the ledger would be closed"), false),
+        Response::End(ending) => (format!("{ending}: the ledger would be closed"), false),
     }
 }

@@ -10,7 +10,7 @@
 //! | `reconcile` | one issue, one decision |
 //! | `attempt` | one lease, one end |
 //! | `transition` | a change's way to ledger, comment and labels |
-//! | `commands`, `following`, `receipts` | commands in comments: which there are, what they lead to, and what shows it |
+//! | `inbox` | what people say: the one reader of comments and reviews, commands that take effect, and what shows it |
 //! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
 //! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the issue's share of the repository's day, and what merged work showed |
@@ -34,7 +34,6 @@ mod agent;
 mod attempt;
 mod authorize;
 mod bounded_names;
-mod commands;
 mod corrections;
 mod counters;
 mod decision;
@@ -42,8 +41,8 @@ mod error;
 mod event;
 pub mod explain;
 mod finding;
-mod following;
 mod held_issue;
+mod inbox;
 mod memory;
 mod mirror;
 mod notify;
@@ -55,7 +54,6 @@ mod profiles;
 mod program_starts;
 mod pull_facts;
 mod push_rules;
-mod receipts;
 mod reconcile;
 mod rights;
 mod routes;

@@ -17,7 +17,7 @@ use hob_domain::{AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Not
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
 use hob_words::{Notification, question_body, question_mark};
 
-use crate::{WorkError, Worker, authorize::authorize, webhook::Delivery};
+use crate::{WorkError, Worker, authorize::Authorizer, webhook::Delivery};
 
 /// The paths at which a repository may list its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
@@ -80,6 +80,7 @@ pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
 
 /// The account to mention: the first that `notify.mention` names and whose answer counts.
 async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Option<String>, WorkError> {
+    let authorizer = Authorizer::default();
     for wanted in &worker.settings.notify.mention {
         let candidates = match wanted.as_str() {
             "actor" => record.trigger.iter().map(|trigger| trigger.actor.to_string()).collect(),
@@ -87,7 +88,7 @@ async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<O
             name => vec![name.to_owned()],
         };
         for name in candidates {
-            if may_answer(worker, &name).await? {
+            if may_answer(worker, &authorizer, &name).await? {
                 return Ok(Some(name));
             }
         }
@@ -97,12 +98,12 @@ async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<O
 
 /// Whether the account's answer would count. Programs do not read notifications, and a team has no permission of its
 /// own.
-async fn may_answer(worker: &Worker, name: &str) -> Result<bool, WorkError> {
+async fn may_answer(worker: &Worker, authorizer: &Authorizer, name: &str) -> Result<bool, WorkError> {
     if name.contains('/') {
         return Ok(true);
     }
     let actor = Actor { login: Login(name.to_owned()), kind: AccountKind::User };
-    Ok(!name.ends_with("[bot]") && authorize(worker, &actor).await?.is_ok())
+    Ok(!name.ends_with("[bot]") && authorizer.judge(worker, &actor).await?.is_granted())
 }
 
 /// The owners of what the branch changes, otherwise of the whole repository, as its base branch says.

@@ -16,8 +16,8 @@ use tokio::time::Instant;
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    authorize::label_event,
-    commands::commands_on_pull,
+    authorize::{Authorizer, label_event},
+    inbox::{Conversation, Inbox},
     pull_facts::{Followed, pull_facts, read_ahead},
 };
 
@@ -98,10 +98,10 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         Some(Followed { pull, branch: entry.record.branch.as_deref(), updated_at: *open_pulls.get(&pull)? })
     });
     read_ahead(worker, followed.collect()).await;
-    let mut views = Vec::new();
+    let (mut views, authorizer) = (Vec::new(), Authorizer::default());
     for issue in issues.values() {
-        match view(worker, issue, entries.get(&issue.number), &open_pulls).await {
-            Ok(view) => views.push(view),
+        match view(worker, &authorizer, issue, entries.get(&issue.number), &open_pulls).await {
+            Ok(seen) => views.push(*seen.view),
             Err(error) => {
                 unreadable.insert(issue.number, unread(worker, issue.number, &issue.title, error)?);
             }
@@ -156,6 +156,12 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
 pub(super) struct Observed {
     pub(super) issue: Issue,
     pub(super) entry: Option<LedgerEntry>,
+    /// What decisions depend on.
+    pub(super) view: Box<IssueView>,
+    /// Whose words and labels count, as far as it was looked up.
+    pub(super) authorizer: Authorizer,
+    /// What people wrote, as far as it was read.
+    conversation: Conversation,
     /// When the first read began.
     pub(super) began: Instant,
 }
@@ -165,11 +171,17 @@ impl Observed {
     pub(super) fn record(&self) -> Option<&Record> {
         self.entry.as_ref().map(|entry| &entry.record)
     }
+
+    /// What people say about the issue; `None` if it has no record.
+    pub(super) fn inbox<'a>(&'a self, worker: &'a Worker) -> Option<Inbox<'a>> {
+        let Self { authorizer, conversation, .. } = self;
+        Some(Inbox { worker, authorizer, conversation, record: self.record()? })
+    }
 }
 
 /// Reads one issue; `None` if it is gone and has no ledger.
-pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<(Observed, IssueView)>, WorkError> {
-    let began = Instant::now();
+pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Option<Observed>, WorkError> {
+    let (began, authorizer) = (Instant::now(), Authorizer::default());
     // The ledger first: a worker that then wins it from this tip knows that no other worker has changed the issue
     // since.
     let entry = match worker.forge.ledger().tip(number).await? {
@@ -181,8 +193,8 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
         return Ok(None);
     }
     let issue = issue.unwrap_or_else(|| Issue::gone(number));
-    let view = view(worker, &issue, entry.as_ref(), &BTreeMap::new()).await?;
-    Ok(Some((Observed { issue, entry, began }, view)))
+    let Seen { view, conversation } = view(worker, &authorizer, &issue, entry.as_ref(), &BTreeMap::new()).await?;
+    Ok(Some(Observed { issue, entry, view, authorizer, conversation, began }))
 }
 
 /// The status comment of an issue, by the token's own account.
@@ -222,12 +234,19 @@ async fn open_pulls(
     }
 }
 
+/// The view of an issue, and what was read for it of what people wrote.
+struct Seen {
+    view: Box<IssueView>,
+    conversation: Conversation,
+}
+
 async fn view(
     worker: &Worker,
+    authorizer: &Authorizer,
     issue: &Issue,
     entry: Option<&LedgerEntry>,
     open_pulls: &BTreeMap<PullNumber, Timestamp>,
-) -> Result<IssueView, WorkError> {
+) -> Result<Seen, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let seen = match record.as_ref().and_then(followed_pull) {
         Some(number) => match open_pulls.get(&number) {
@@ -242,23 +261,23 @@ async fn view(
         _ if !waiting => Vec::new(),
         _ => worker.forge.issues().blockers(issue.number).await?,
     };
-    let review = match (&record, seen) {
-        (Some(record), Some((pull, PullStatus::Open, updated_at))) if in_review(record).is_some() => {
-            let followed = Followed { pull, branch: record.branch.as_deref(), updated_at };
-            Box::pin(pull_facts(worker, &followed, record)).await?
-        }
-        _ => None,
+    let conversation = Conversation::on(record.as_ref().and_then(|record| record.pull_request));
+    let inbox = record.as_ref().map(|record| Inbox { worker, authorizer, conversation: &conversation, record });
+    let of_review = inbox.as_ref().filter(|inbox| in_review(inbox.record).is_some());
+    let review = if let (Some(inbox), Some((pull, PullStatus::Open, updated_at))) = (of_review, seen) {
+        let followed = Followed { pull, branch: inbox.record.branch.as_deref(), updated_at };
+        Box::pin(pull_facts(inbox, &followed)).await?
+    } else {
+        None
     };
-    let has_command_on_pull = match (&record, &review) {
+    let has_command_on_pull = match (&inbox, &review) {
         (_, Some(review)) => review.has_command,
-        // It waits for its next attempt, or is paused. If it is blocked, the search for an answer reads them, too.
-        (Some(record), None) if record.state == State::Ready => {
-            !Box::pin(commands_on_pull(worker, record)).await?.is_empty()
-        }
+        // It waits for its next attempt, or is paused. If it is blocked, the look for an answer reads them, too.
+        (Some(inbox), None) if inbox.record.state == State::Ready => !inbox.commands_on_pull().await?.is_empty(),
         (Some(_) | None, None) => false,
     };
     let goes_on = record.as_ref().and_then(|record| goes_on(worker, record));
-    Ok(IssueView {
+    let view = Box::new(IssueView {
         number: issue.number,
         title: issue.title.clone(),
         labels: issue.labels.clone(),
@@ -274,7 +293,8 @@ async fn view(
         review,
         goes_on,
         has_command_on_pull,
-    })
+    });
+    Ok(Seen { view, conversation })
 }
 
 /// The time at which an issue that waits for a service may continue, by the repository's ledger.

@@ -7,19 +7,15 @@
 //! there, so they are read each time, and not counted while they stay the same. If the query is not answered, or is
 //! incomplete, the lists of each pull request are read.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use hob_domain::{
-    Actor, AskedInReview, FailureClass, ForgeCheck, ForgeCheckState, IssueNumber, Login, MergeState, OWN_MARK,
-    PullFacts, PullNumber, Record, ReviewEvent, ReviewLog, Said, Sha, Timestamp, asked_in_review,
+    Actor, FailureClass, ForgeCheck, ForgeCheckState, MergeState, Message, OWN_MARK, PullFacts, PullNumber, Record,
+    ReviewEvent, ReviewLog, Said, Sha, Timestamp,
 };
-use hob_forge::{Comment, ForgeError, HeadCheck, ReviewVerdict};
+use hob_forge::{ForgeError, HeadCheck, ReviewVerdict};
 
-use crate::{WorkError, Worker, authorize::authorize, commands::commands_among, memory::Found};
+use crate::{WorkError, Worker, authorize::Authorizer, inbox::Inbox, memory::Found};
 
 /// The forge's times are whole seconds: more may follow within the second of the last find.
 const SAME_SECOND: Duration = Duration::from_secs(1);
@@ -48,12 +44,9 @@ pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>) {
     }
 }
 
-/// The current facts about the pull request; `None` if it is gone.
-pub(super) async fn pull_facts(
-    worker: &Worker,
-    followed: &Followed<'_>,
-    record: &Record,
-) -> Result<Option<PullFacts>, WorkError> {
+/// The current facts about the pull request, whose conversation the inbox has; `None` if it is gone.
+pub(super) async fn pull_facts(inbox: &Inbox<'_>, followed: &Followed<'_>) -> Result<Option<PullFacts>, WorkError> {
+    let Inbox { worker, authorizer, conversation, record } = *inbox;
     let found = match known(worker, followed).await {
         Some(found) => Some(found),
         None => match ask(worker, &[followed.pull]).await {
@@ -69,16 +62,15 @@ pub(super) async fn pull_facts(
         },
     };
     let whole = found.as_ref().map(|found| &found.open).filter(|open| open.is_whole);
-    let (mut all, comments) = match whole {
-        Some(open) => (open.said.clone(), open.comments.clone()),
-        None => (listed(worker, followed.pull).await?, worker.forge.comments().of(IssueNumber(followed.pull.0)).await?),
+    let all = match whole {
+        Some(open) => {
+            conversation.found_on_pull(&open.comments);
+            open.said.clone()
+        }
+        None => listed(inbox).await?,
     };
-    let has_command = !commands_among(worker, record, followed.pull, &comments).await?.is_empty();
-    all.extend(
-        asked_for(worker, comments).await?.into_iter().map(|comment| {
-            (comment.author, Said { event: ReviewEvent::Comment(comment.id.0), at: comment.created_at })
-        }),
-    );
+    let has_command = !inbox.commands_on_pull().await?.is_empty();
+    let requests = inbox.requests().await?;
     let pull = match &found {
         Some(found) => found.open.pull.clone(),
         None => match worker.forge.pulls().get(followed.pull).await? {
@@ -86,7 +78,9 @@ pub(super) async fn pull_facts(
             None => return Ok(None),
         },
     };
-    let said = authorized(worker, all, &record.review).await?;
+    let mut said = authorized(worker, authorizer, all, &record.review).await?;
+    let asked = |message: Message| Said { event: ReviewEvent::Comment(message.comment.0), at: message.at };
+    said.extend(requests.into_iter().map(asked));
     let checks = of_head(worker, &pull.head, found.as_deref(), record).await?;
     let checks = by_name(checks);
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;
@@ -204,17 +198,19 @@ async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// Comments and reviews, from the lists of the pull request.
-async fn listed(worker: &Worker, number: PullNumber) -> Result<Vec<(Option<Actor>, Said)>, WorkError> {
+/// Reviews and comments on lines, from the lists of the pull request.
+async fn listed(inbox: &Inbox<'_>) -> Result<Vec<(Option<Actor>, Said)>, WorkError> {
     let mut found: Vec<(Option<Actor>, Said)> = Vec::new();
-    for review in worker.forge.reviews(number).all().await? {
+    for review in inbox.conversation.reviews(inbox.worker).await? {
         if review.verdict == ReviewVerdict::ChangesRequested {
-            found.push((review.author, Said { event: ReviewEvent::Review(review.id), at: review.submitted_at }));
+            let said = Said { event: ReviewEvent::Review(review.id), at: review.submitted_at };
+            found.push((review.author.clone(), said));
         }
     }
-    for remark in worker.forge.reviews(number).remarks().await? {
+    for remark in inbox.conversation.remarks(inbox.worker).await? {
         if !remark.body.starts_with(OWN_MARK) {
-            found.push((remark.author, Said { event: ReviewEvent::Line(remark.id), at: remark.created_at }));
+            let said = Said { event: ReviewEvent::Line(remark.id), at: remark.created_at };
+            found.push((remark.author.clone(), said));
         }
     }
     Ok(found)
@@ -223,45 +219,19 @@ async fn listed(worker: &Worker, number: PullNumber) -> Result<Vec<(Option<Actor
 /// Those of authorized accounts that no round has handled yet.
 async fn authorized(
     worker: &Worker,
+    authorizer: &Authorizer,
     found: Vec<(Option<Actor>, Said)>,
     log: &ReviewLog,
 ) -> Result<Vec<Said>, WorkError> {
-    let mut judged: HashMap<Login, bool> = HashMap::new();
     let mut said = Vec::new();
     for (author, one) in found {
         let Some(author) = author.filter(|_| !log.handled.contains(&one.event)) else { continue };
-        let counts = match judged.get(&author.login) {
-            Some(counts) => *counts,
-            None => {
-                let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(&own));
-                let counts = !is_own && authorize(worker, &author).await?.is_ok();
-                judged.insert(author.login, counts);
-                counts
-            }
-        };
-        if counts {
+        let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(&own));
+        if !is_own && authorizer.judge(worker, &author).await?.is_granted() {
             said.push(one);
         }
     }
     Ok(said)
-}
-
-/// The comments in the pull request's conversation that ask for work on it.
-pub(super) async fn requests(worker: &Worker, number: PullNumber) -> Result<Vec<Comment>, WorkError> {
-    asked_for(worker, worker.forge.comments().of(IssueNumber(number.0)).await?).await
-}
-
-/// The comments that ask for work. An edited one asks for nothing, as with commands: another account may have changed
-/// its words.
-async fn asked_for(worker: &Worker, comments: Vec<Comment>) -> Result<Vec<Comment>, WorkError> {
-    let mut asked = Vec::new();
-    for comment in comments {
-        let is_request = asked_in_review(&comment.body) == Some(AskedInReview::Work);
-        if is_request && !worker.forge.comments().is_edited(&comment).await? {
-            asked.push(comment);
-        }
-    }
-    Ok(asked)
 }
 
 /// The forge's checks on a commit; empty if there is no such commit.

@@ -11,9 +11,9 @@ use hob_words::{STATUS_MARK, status_body};
 use crate::{
     WorkError, WorkEvent, Worker,
     held_issue::HeldIssue,
+    inbox::give_receipts,
     notify::{note_what_came_before, notify, tell_of_question},
     observe::Observed,
-    receipts::give_receipts,
     settlement::settle_what_is_left,
 };
 

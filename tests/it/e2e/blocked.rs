@@ -1,8 +1,9 @@
 //! Blocked, answered, unblocked.
 
+use github_emulator::Role;
 use hob_domain::{IssueNumber, State};
 
-use crate::harness::{Builder, World, redacted};
+use crate::harness::{Builder, World, redacted, repo_on_forge};
 
 /// An agent that asks first and works once it has an answer.
 fn asking() -> Builder {
@@ -244,11 +245,44 @@ async fn what_cannot_be_followed_is_told_in_one_line_and_once() {
     let said = world.said(issue).await;
     let replies: Vec<_> = said.iter().filter(|said| said.text.starts_with("<!-- hob:reply")).collect();
     assert_eq!(replies.len(), 1, "{said:?}");
-    assert!(replies[0].text.contains("`/hob rtery` is no command of Hob's"), "{}", replies[0].text);
+    assert!(replies[0].text.contains("`/hob rtery` is not a command of Hob's"), "{}", replies[0].text);
     assert_eq!(reactions(&world, issue, "ann").await, ["confused"]);
     assert_eq!(
         (world.labels(issue).await, world.briefs(issue).len()),
         (vec!["blocked".to_owned(), "code".to_owned()], 1)
     );
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_answer_on_a_paused_issue_counts_once_the_issue_is_resumed() {
+    let (world, issue) = waiting().await;
+    for said in ["/hob pause", "Green."] {
+        world.comments("ann", issue, said).await;
+        assert_eq!(world.run().await.worked, 0);
+    }
+    let why = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap().remove(0).why;
+    assert_eq!(why, "ann answered: it would be worked on");
+    world.comments("ann", issue, "/hob resume").await;
+    assert_eq!(world.run().await.worked, 0);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert!(world.briefs(issue)[1].contains("Green."));
+    world.finish().await;
+}
+
+/// Nothing is new on the issue when the account gets the permission, so its earlier command stays unread until then.
+#[tokio::test]
+async fn no_command_is_looked_for_on_a_blocked_issue_without_news() {
+    let (world, issue) = waiting().await;
+    for (login, said) in [("tess", "/hob pause"), ("ann", "/hob help")] {
+        world.comments(login, issue, said).await;
+    }
+    assert_eq!(world.run().await.worked, 0);
+    world.forge.set_role(&repo_on_forge(), &"tess".into(), Role::Write).unwrap();
+    assert_eq!(world.run().await.worked, 0);
+    assert_eq!(world.record(issue).await.unwrap().paused, None);
+    world.comments("ann", issue, "/hob help").await;
+    assert_eq!(world.run().await.worked, 0);
+    assert!(world.record(issue).await.unwrap().paused.is_some_and(|pause| pause.by.as_str() == "tess"));
     world.finish().await;
 }

@@ -236,6 +236,41 @@ async fn a_pull_request_that_is_opened_again_is_in_review_again() {
     world.finish().await;
 }
 
+/// Even on a paused issue: the person who opened it again said how to continue.
+#[tokio::test]
+async fn an_answer_before_a_pull_request_is_opened_again_is_worked_on() {
+    let (world, issue, pull) = in_review().await;
+    world.edits("ann", pull, json!({"state": "closed"})).await;
+    world.run().await;
+    for said in ["/hob pause", "Use UTC."] {
+        world.comments("ann", issue, said).await;
+        assert_eq!(world.run().await.worked, 0);
+    }
+    world.edits("ann", pull, json!({"state": "open"})).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert!(world.briefs(issue)[1].contains("Use UTC."));
+    world.finish().await;
+}
+
+/// A command on the pull request waits for a look for commands, which comes once the issue is in review.
+#[tokio::test]
+async fn a_pull_request_that_is_opened_again_is_in_review_before_a_command_on_it_is_followed() {
+    let (world, issue, pull) = in_review().await;
+    world.edits("ann", pull, json!({"state": "closed"})).await;
+    world.run().await;
+    for said in ["/hob cancl", "/hob cancel"] {
+        world.comments("ann", pull, said).await;
+    }
+    let why = hob_worker::explain::all(&*world.worker("w1").await).await.unwrap().remove(0).why;
+    assert_eq!(why, "it waits for a person's answer");
+    world.edits("ann", pull, json!({"state": "open"})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn an_issue_that_is_closed_and_opened_again_keeps_its_open_pull_request() {
     let (world, issue, pull) = in_review().await;

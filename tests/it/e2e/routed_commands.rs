@@ -82,7 +82,10 @@ async fn a_command_chooses_a_profile_wherever_it_comes_from() {
         world.comments("ann", issue, &format!("/hob agent {name}")).await;
         world.run().await;
         let said = replies(&world, issue).await.pop().unwrap_or_default();
-        assert!(said.contains(&format!("`{name}` is no agent and no profile here: there are `")), "{name}: {said}");
+        assert!(
+            said.contains(&format!("`{name}` is neither an agent nor a profile here: there are `")),
+            "{name}: {said}"
+        );
         assert!(said.contains(offered), "{name}: {said}");
     }
     world.comments("ann", issue, "/hob agent damaged").await;

@@ -564,7 +564,7 @@ fn follows_its_pull(state: State) -> bool {
     matches!(state, State::InReview | State::Blocked | State::Done)
 }
 
-/// The finding of `reconcile::unblock::seek_answer`.
+/// The finding of `reconcile::seek_answer`.
 fn seek_answer(tip: Option<&Rec>, seen: &Seen) -> Next {
     let Some(tip) = tip else { return Next::Stuck };
     let shown = tip.holder.is_none() && names().changes(&label_names(seen.labels), State::Blocked).is_empty();

@@ -42,8 +42,6 @@ pub enum Asked {
     Known(Command),
     /// An unknown command: the words of the line.
     Unknown(String),
-    /// The comment was edited, so its present words may not be its author's.
-    Edited,
 }
 
 /// The request of a comment in a pull request's conversation.
@@ -81,7 +79,7 @@ const COMMANDS: [Known; 11] = [
     Known::new("agent", " NAME", "let this agent or profile work from the next attempt on", Some(1)),
     Known::new("budget", " USD", "let the issue cost so much over its whole life", Some(2)),
     Known::new("plan", "", "make a plan first", Some(0)),
-    Known::new("explain", "", "say where the issue stands and why", Some(0)),
+    Known::new("explain", "", "say what the issue waits for and why", Some(0)),
     Known::new("help", "", "list the commands", Some(0)),
 ];
 
@@ -106,7 +104,7 @@ pub fn unknown_command_reply(said: &str) -> String {
         Some(known) => format!("did you mean `/hob {known}`?"),
         None => "`/hob help` lists them.".to_owned(),
     };
-    format!("`{}` is no command of Hob's: {hint}", said.replace('`', "'"))
+    format!("`{}` is not a command of Hob's: {hint}", said.replace('`', "'"))
 }
 
 /// The reply to a comment that was edited.
@@ -124,14 +122,6 @@ fn nearest(word: &str) -> Option<&'static str> {
 /// The first command in a comment. A command that takes text takes the rest of the comment, over several lines.
 pub fn command_in(comment: &str) -> Option<Command> {
     own_lines(comment).into_iter().find_map(|line| line.command())
-}
-
-/// The words of the first line that begins like a command, if the comment has no known command.
-pub fn unknown_command(comment: &str) -> Option<String> {
-    match asked_in(comment)? {
-        Asked::Unknown(said) => Some(said),
-        Asked::Known(_) | Asked::Edited => None,
-    }
 }
 
 /// What a comment on an issue asks for, if it has a line that begins with `/hob`.
@@ -284,11 +274,11 @@ mod tests {
         - `/hob agent NAME`: let this agent or profile work from the next attempt on
         - `/hob budget USD`: let the issue cost so much over its whole life
         - `/hob plan`: make a plan first
-        - `/hob explain`: say where the issue stands and why
+        - `/hob explain`: say what the issue waits for and why
         - `/hob help`: list the commands
 
-        `/hob cancl` is no command of Hob's: did you mean `/hob cancel`?
-        `/hob frobnicate 'x'` is no command of Hob's: `/hob help` lists them.
+        `/hob cancl` is not a command of Hob's: did you mean `/hob cancel`?
+        `/hob frobnicate 'x'` is not a command of Hob's: `/hob help` lists them.
         ");
     }
 
@@ -302,7 +292,8 @@ mod tests {
             ("```\n/hob typo\n```", None),
             ("try /hob typo", None),
         ] {
-            assert_eq!(unknown_command(comment).as_deref(), words, "{comment:?}");
+            let unknown = asked_in(comment).filter(|asked| matches!(asked, Asked::Unknown(_)));
+            assert_eq!(unknown, words.map(|said| Asked::Unknown(said.to_owned())), "{comment:?}");
         }
     }
 
@@ -317,9 +308,9 @@ mod tests {
             ("/hob frobnicate", "`/hob help` lists them."),
             ("/hob", "`/hob help` lists them."),
         ] {
-            assert_eq!(unknown_command_reply(said), format!("`{said}` is no command of Hob's: {hint}"));
+            assert_eq!(unknown_command_reply(said), format!("`{said}` is not a command of Hob's: {hint}"));
         }
-        assert!(unknown_command_reply("/hob `x`").starts_with("`/hob 'x'` is no command"));
+        assert!(unknown_command_reply("/hob `x`").starts_with("`/hob 'x'` is not a command"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! What people ask Hob for in comments, and what the ledger remembers of it.
+//! What people ask Hob for in comments, whose words count, and what the ledger remembers of it.
 
 pub(crate) mod agent_words;
 pub(crate) mod command;
 pub(crate) mod command_log;
+pub(crate) mod message;
+pub(crate) mod trust;

@@ -1,422 +1,437 @@
-//! What a command leads to in each state of the issue, and the receipt for its comment.
+//! What a message leads to in each state of the issue, for each kind of look.
 //!
 //! # Guarantees
-//! The effect, the comment's id and the receipt are one transition, so that a command takes effect once even if a
-//! worker dies.
-//!
-//! # Assumptions
-//! While an issue is blocked, `retry`, `unblock` and `approve` answer its question, and the search for answers handles
-//! them. Those that reach this module were written before the question.
-
-use std::collections::BTreeSet;
-
-use hob_text::{clip, title};
+//! - The effect of a command, the comment's id and the receipt are one transition, so that a command takes effect once
+//!   even if a worker dies.
+//! - While an issue is blocked, `retry`, `unblock` and `approve` that were written after the question answer it, and no
+//!   look for commands finds them.
+//! - Nothing follows from the words of an account that is not authorized, or from a command that was edited.
 
 use crate::{
-    AfterBudget, Asked, BlockKind, Budgets, ChosenAgent, Command, CommandVerdict, CommentId, Control, EDITED_REPLY,
-    Login, PullNumber, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, command_list, dollars,
-    unknown_command_reply, usd_micros,
+    Asked, AskedInReview, EDITED_REPLY, FollowRules, Following, Message, MessageTrust, Receipt, Record, ReviewEvent,
+    Seeks, State, Timestamp, Transition,
+    issue::{
+        answer::{answer, is_answer, may_answer},
+        command_effect::{Effect, effect},
+    },
+    unknown_command_reply,
 };
 
-/// The longest reason for a pause that is kept, in characters.
-const REASON_MAX: usize = 300;
-/// The longest explanation that is posted, in bytes.
-const EXPLANATION_MAX: usize = 4_000;
-/// Agents and profiles that are suggested in place of an unknown one.
-const OFFERED_MAX: usize = 20;
-
-/// A command that an authorized account gave in a comment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenCommand {
-    /// The comment.
-    pub comment: CommentId,
-    /// The pull request that the comment is on. `None` if it is on the issue.
-    pub pull: Option<PullNumber>,
-    /// The request.
-    pub asked: Asked,
-    /// Who gave it.
-    pub by: Login,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// What the effect of a command depends on, apart from the record.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct FollowRules {
-    /// The configured agents.
-    pub agents: Vec<String>,
-    /// Agents that need no settings.
-    pub ready_agents: Vec<String>,
-    /// The known profiles.
-    pub profiles: Vec<String>,
-    /// Profiles whose file is damaged, each with its fault.
-    pub damaged: Vec<(String, String)>,
-    /// The budgets in the settings.
-    pub budgets: Budgets,
-    /// The issue's state and the reason for it, as text for a comment.
-    pub explanation: String,
-}
-
-/// The result of a command: its effect and the reply.
-struct Following {
-    then: Transition,
-    verdict: CommandVerdict,
-    says: Option<String>,
-}
-
-impl Following {
-    fn done(then: Transition) -> Self {
-        Self { then, verdict: CommandVerdict::Followed, says: None }
+/// Whether a message may lead to something, depending on whether its author is authorized and it was edited; nothing
+/// follows from the others.
+pub fn concerns(record: &Record, message: &Message, rules: &FollowRules) -> bool {
+    match rules.seeks {
+        Seeks::Commands => is_unfollowed(record, message) && message.asks().is_some(),
+        Seeks::Requests => is_open_request(record, message, rules),
+        Seeks::Answer => may_answer(record, message),
     }
 }
 
-/// What a command leads to: a transition that records it, with its receipt.
-pub fn follow(record: &Record, given: &GivenCommand, rules: &FollowRules, now: Timestamp) -> Transition {
-    let Following { then, verdict, says } = match &given.asked {
-        Asked::Known(command) => following(record, command, given, rules, now),
-        Asked::Unknown(said) => impossible(given, unknown_command_reply(said)),
-        Asked::Edited => impossible(given, EDITED_REPLY.to_owned()),
-    };
-    let receipt = Receipt { comment: given.comment, pull: given.pull, verdict, says };
-    Transition::Follow { receipt, then: Box::new(then) }
+/// What a message leads to.
+pub fn follow(record: &Record, message: &Message, rules: &FollowRules, now: Timestamp) -> Following {
+    match (rules.seeks, message.trust) {
+        (_, MessageTrust::Unauthorized) => Following::Nothing,
+        _ if !concerns(record, message, rules) => Following::Nothing,
+        (Seeks::Commands, _) => command(record, message, rules, now),
+        (Seeks::Requests, MessageTrust::Authorized) => Following::Round,
+        // A look for commands tells its author so.
+        (Seeks::Requests, MessageTrust::Edited) => Following::Nothing,
+        (Seeks::Answer, _) => answer(record, message, rules),
+    }
 }
 
-fn following(
-    record: &Record,
-    command: &Command,
-    given: &GivenCommand,
-    rules: &FollowRules,
-    now: Timestamp,
-) -> Following {
-    let (by, is_paused) = (|| given.by.clone(), record.paused.is_some());
-    let request = |control, reason| Request { control, by: by(), at: now, reason };
-    let says = |text: String| Following { says: Some(text), ..Following::done(nothing(given)) };
-    if record.state == State::Done && !matches!(command, Command::Explain | Command::Help) {
-        return impossible(
-            given,
-            "Its work is finished: to start it again, take the label off and put it on.".to_owned(),
-        );
-    }
-    match command {
-        Command::Cancel => Following::done(Transition::Request(request(Control::Terminate, String::new()))),
-        Command::Pause(_) if is_paused => {
-            impossible(given, "It is paused already: `/hob resume` lets it go on.".to_owned())
+/// Whether a command in it would be new.
+fn is_unfollowed(record: &Record, message: &Message) -> bool {
+    message.at >= record.commands_since() && !record.commands.has_handled(message.comment) && !message.has_own_mark()
+}
+
+/// Whether it asks for work on a pull request in review that no round has done.
+fn is_open_request(record: &Record, message: &Message, rules: &FollowRules) -> bool {
+    let is_own = rules.own.as_ref().is_some_and(|own| message.author.login.is(own));
+    let is_handled = record.review.handled.contains(&ReviewEvent::Comment(message.comment.0));
+    record.state == State::InReview && !is_own && !is_handled && message.asks() == Some(AskedInReview::Work)
+}
+
+fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timestamp) -> Following {
+    let Effect { then, verdict, says } = match message.asks() {
+        Some(_) if message.trust == MessageTrust::Edited => Effect::refused(message, EDITED_REPLY.to_owned()),
+        Some(AskedInReview::Command(Asked::Known(command))) => {
+            if is_answer(record, message, &command) {
+                return Following::Nothing;
+            }
+            effect(record, &command, message, rules, now)
         }
-        Command::Pause(why) => {
-            let request = request(Control::Pause, title(why, REASON_MAX));
-            // The worker that holds the lease carries out the request.
-            Following::done(match record.has_ended() {
-                true => Transition::Pause(request.pause(now)),
-                false => Transition::Request(request),
-            })
-        }
-        Command::Resume if is_paused => Following::done(Transition::Resume { by: by() }),
-        Command::Retry | Command::Unblock(_) if record.state == State::Ready && !is_paused => {
-            Following::done(Transition::RetryNow { by: by() })
-        }
-        // That is already under way.
-        Command::Retry if !record.has_ended() => Following::done(nothing(given)),
-        // The brief is written later and will contain the comment.
-        Command::Unblock(_) if record.state == State::Assigned => Following::done(nothing(given)),
-        Command::Agent(name) => choose(name, given, rules),
-        Command::Budget(amount) => budget(record, amount, given, rules),
-        Command::Plan if record.pull_request.is_some() => {
-            impossible(given, "There is a pull request already: say there what should change.".to_owned())
-        }
-        Command::Plan => Following::done(Transition::RequestPlan { by: by() }),
-        Command::Explain => says(clip(&rules.explanation, EXPLANATION_MAX)),
-        Command::Help => says(command_list()),
-        Command::Resume | Command::Retry | Command::Unblock(_) | Command::Approve(_) => {
-            impossible(given, senseless(command, record))
-        }
-    }
-}
-
-fn nothing(given: &GivenCommand) -> Transition {
-    Transition::Reconcile { what: format!("replied to {}", given.by) }
-}
-
-fn impossible(given: &GivenCommand, says: String) -> Following {
-    Following { then: nothing(given), verdict: CommandVerdict::Impossible, says: Some(says) }
-}
-
-/// Chooses the agent or profile of the next attempts, if one has that name.
-fn choose(name: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
-    if rules.agents.iter().chain(&rules.ready_agents).chain(&rules.profiles).any(|known| known == name) {
-        let agent = ChosenAgent { name: name.to_owned(), by: given.by.clone(), at: given.at };
-        return Following::done(Transition::ChooseAgent(agent));
-    }
-    if let Some((_, fault)) = rules.damaged.iter().find(|(known, _)| known == name) {
-        return impossible(given, format!("The profile {} is damaged: {fault}", quoted(name)));
-    }
-    let offered: BTreeSet<&String> = rules.agents.iter().chain(&rules.profiles).collect();
-    let mut offered: Vec<&String> = offered.into_iter().collect();
-    offered.sort_by_key(|known| strsim::damerau_levenshtein(known, name));
-    let offered: Vec<String> = offered.into_iter().take(OFFERED_MAX).map(|known| format!("`{known}`")).collect();
-    let there = match offered.is_empty() {
-        true => "no agent is set up.".to_owned(),
-        false => format!("there are {}.", offered.join(", ")),
+        Some(AskedInReview::Command(Asked::Unknown(said))) => Effect::refused(message, unknown_command_reply(&said)),
+        // A round answers it.
+        Some(AskedInReview::Work) | None => return Following::Nothing,
     };
-    impossible(
-        given,
-        match name.is_empty() {
-            true => format!("Which agent or profile? For `/hob agent NAME`, {there}"),
-            false => format!("{} is no agent and no profile here: {there}", quoted(name)),
-        },
-    )
-}
-
-/// Sets the issue's budget in money. An issue that is blocked for its budget continues if the new one is enough.
-fn budget(record: &Record, amount: &str, given: &GivenCommand, rules: &FollowRules) -> Following {
-    let Ok(usd_micros) = usd_micros(amount) else {
-        let said = if amount.is_empty() { "Nothing".to_owned() } else { quoted(amount) };
-        let how = "write US dollars with a point, as in `/hob budget 5` or `/hob budget 2.50`.";
-        return impossible(given, format!("{said} is no amount above 0: {how}"));
-    };
-    if let Some(most) = rules.budgets.issue_usd_max.filter(|most| *most < usd_micros) {
-        let (wanted, most) = (dollars(usd_micros), dollars(most));
-        let why = format!("a comment may set {most} at most (`limits.usd_per_issue_max` in Hob's settings).");
-        return impossible(given, format!("{wanted} is too much: {why}"));
-    }
-    let set = SetBudget { usd_micros, by: given.by.clone() };
-    let of_issue = rules.budgets.with(&set);
-    let left = of_issue.left(record.spend).map(drop).and_then(|()| of_issue.next_attempt(record.attempts_ever));
-    let is_spent = record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::BudgetSpent);
-    let is_blocked_for_it = record.state == State::Blocked && is_spent;
-    let then = if is_blocked_for_it && left.is_ok() { AfterBudget::Requeue } else { AfterBudget::Stay };
-    let says = left
-        .err()
-        .map(|exhausted| format!("The budget is {}, and the issue's {exhausted} is used up.", dollars(usd_micros)));
-    Following { says, ..Following::done(Transition::SetBudget { budget: set, then }) }
-}
-
-/// Words of a comment, made safe for a line.
-fn quoted(words: &str) -> String {
-    let short: String = words.chars().take(80).collect();
-    format!("`{}`", short.replace('`', "'"))
-}
-
-/// Why a command makes no sense in this state, and which one would.
-fn senseless(command: &Command, record: &Record) -> String {
-    let why = match (command, record.state) {
-        (Command::Resume, _) => "It is not paused",
-        (_, State::Blocked) => "That came before the question",
-        (Command::Approve(_), _) => "Nothing waits for approval",
-        (Command::Unblock(_), State::Assigned | State::InProgress) => "An agent is at work, and does not hear of this",
-        _ => "Nothing waits for another attempt",
-    };
-    let instead = match (record.state, &record.paused, record.pull_request) {
-        (_, Some(_), _) => "`/hob resume` lets it go on, as it is paused.".to_owned(),
-        (State::InReview, None, Some(pull)) => format!("say on pull request #{pull} what should change."),
-        (State::Blocked, None, _) => "answer the question, or comment `/hob retry`.".to_owned(),
-        (State::Ready, None, _) => "`/hob retry` tries it without waiting.".to_owned(),
-        (State::Assigned | State::InProgress, None, _) => "`/hob pause` ends this attempt.".to_owned(),
-        (State::InReview | State::Done, None, _) => "`/hob help` lists the commands.".to_owned(),
-    };
-    format!("{why}: {instead}")
+    let receipt = Receipt { comment: message.comment, pull: message.pull, verdict, says };
+    Following::Command(Box::new(Transition::Follow { receipt, then: Box::new(then) }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Budget, CommandLog, Exhausted, Pause, Spend, SubIssue, WorkPlan, apply, asked_in,
-        issue::lease::tests::record_at,
+        AccountKind, Actor, Answer, ApprovalGrant, BlockReason, Budget, Budgets, CommandLog, CommandVerdict, CommentId,
+        Control, CostLimit, EventId, Exhausted, Impact, Pause, Proposed, PullNumber, Request, SetBudget, Sha, Spend,
+        Trigger, WorkPlan, apply, conversation::message::tests::message, issue::lease::tests::record_at,
     };
 
-    fn now() -> Timestamp {
-        Timestamp::from_timestamp(1_000, 0).unwrap()
+    /// When the work was asked for, when the question was asked, and when messages come.
+    const SINCE: i64 = 50;
+    const ASKED: i64 = 100;
+    const LATER: i64 = 200;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
     }
 
-    fn rules() -> FollowRules {
+    fn rules(seeks: Seeks) -> FollowRules {
+        let issue = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
         FollowRules {
-            agents: vec!["careful".to_owned(), "fast".to_owned()],
-            ready_agents: vec!["claude".to_owned()],
-            profiles: vec!["fast".to_owned(), "writer".to_owned()],
-            damaged: vec![("dns".to_owned(), "dns.md cannot be used: line 3: x".to_owned())],
-            budgets: Budgets {
-                issue: Budget { usd_micros: Some(5_000_000), attempts: Some(9), ..Budget::default() },
-                issue_usd_max: Some(8_000_000),
-                ..Budgets::default()
-            },
+            seeks,
+            own: Some("hob".into()),
+            agents: vec!["fast".to_owned()],
+            budgets: Budgets { issue, ..Budgets::default() },
             explanation: "it waits".to_owned(),
+            ..FollowRules::default()
         }
     }
 
-    fn followed(record: &Record, line: &str) -> (Record, Receipt) {
-        let asked = asked_in(line).unwrap();
-        let given = GivenCommand { comment: CommentId(5), pull: None, asked, by: "ann".into(), at: now() };
-        let (next, _) = apply(record, follow(record, &given, &rules(), now()), now()).unwrap();
-        let receipt = next.commands.receipts.last().unwrap().clone();
-        (next, receipt)
+    fn record(state: State) -> Record {
+        let trigger = Trigger { event: EventId(1), actor: "ann".into(), approved: "x".to_owned(), at: Some(at(SINCE)) };
+        Record { trigger: Some(trigger), ..record_at(state) }
     }
 
-    fn says(record: &Record, line: &str) -> String {
-        let (_, receipt) = followed(record, line);
-        assert_eq!(receipt.verdict, CommandVerdict::Impossible, "{line}");
-        receipt.says.unwrap()
+    fn blocked(reason: BlockReason) -> Record {
+        apply(&record(State::InProgress), Transition::Block(reason), at(ASKED)).unwrap().0
     }
 
-    fn spent(usd_micros: u64) -> Record {
-        let bill = Spend { usd_micros, ..Spend::default() };
-        let exhausted = Exhausted::Money(5_000_000);
-        let advice = rules().budgets.advice(&exhausted, &CommandLog::default());
-        let reason = crate::BlockReason::IssueBudget { exhausted, bill, advice };
-        Record { blocked: Some(reason.blocked(now())), spend: bill, ..record_at(State::Blocked) }
+    fn failed() -> Record {
+        blocked(BlockReason::NoProgress { failure: "no".to_owned() })
+    }
+
+    fn spent() -> BlockReason {
+        let (bill, exhausted) = (Spend { usd_micros: 6_000_000, ..Spend::default() }, Exhausted::Money(5_000_000));
+        let advice = rules(Seeks::Answer).budgets.advice(&exhausted, &CommandLog::default());
+        BlockReason::IssueBudget { exhausted, bill, advice }
+    }
+
+    /// Every state, with the conditions that a rule asks for.
+    fn records() -> Vec<(&'static str, Record)> {
+        let pull_request = Some(PullNumber(9));
+        let paused = |record: Record| Record {
+            paused: Some(Pause { by: "bob".into(), since: at(ASKED), reason: String::new() }),
+            ..record
+        };
+        let review = || Record { pull_request, ..record(State::InReview) };
+        let rework = Transition::Rework { events: vec![ReviewEvent::Comment(1)], head: Sha::from("h") };
+        let round = apply(&review(), rework, at(ASKED)).unwrap().0;
+        let request = Request { control: Control::Pause, by: "bob".into(), at: at(ASKED), reason: String::new() };
+        let action = Proposed { tool: "shell".into(), line: "rm x".into(), text: "rm x".into(), impact: Impact::High };
+        let plan = WorkPlan { steps: vec!["Do it".to_owned()], ..WorkPlan::default() };
+        let planned = BlockReason::PlanProposed { plan: Box::new(plan), cost: CostLimit::default() };
+        let bill = Spend { usd_micros: 6_000_000, ..Spend::default() };
+        let raised = SetBudget { usd_micros: 9_000_000, by: "ann".into() };
+        let taken = Answer {
+            actor: "ann".into(),
+            text: String::new(),
+            question: None,
+            comment: Some(CommentId(60)),
+            event: None,
+        };
+        let handled = {
+            let mut record = review();
+            record.review.handled.push(ReviewEvent::Comment(60));
+            record
+        };
+        vec![
+            ("ready", record(State::Ready)),
+            ("ready, paused", paused(record(State::Ready))),
+            ("ready, with a pull request", Record { pull_request, ..record(State::Ready) }),
+            ("assigned", record(State::Assigned)),
+            ("assigned, a round in review", round),
+            ("in-progress", record(State::InProgress)),
+            ("in-progress, asked to pause", Record { request: Some(request), ..record(State::InProgress) }),
+            ("in-review", review()),
+            ("in-review, paused", paused(review())),
+            ("in-review, the request is handled", handled),
+            ("blocked by a question", blocked(BlockReason::Question { question: "UTC?".to_owned() })),
+            ("blocked for an approval", blocked(BlockReason::ApprovalNeeded(action))),
+            ("blocked for the approval of a plan", blocked(planned)),
+            ("blocked by a failure", failed()),
+            ("blocked by a failure, paused", paused(failed())),
+            ("blocked by a failure, an answer was taken", Record { answer: Some(taken), ..failed() }),
+            (
+                "blocked, its pull request rejected",
+                Record { pull_request, ..apply(&review(), Transition::Reject(PullNumber(9)), at(ASKED)).unwrap().0 },
+            ),
+            ("blocked, the budget spent", Record { spend: bill, ..blocked(spent()) }),
+            (
+                "blocked, the budget raised since",
+                Record {
+                    spend: bill,
+                    commands: CommandLog { budget: Some(raised), ..CommandLog::default() },
+                    ..blocked(spent())
+                },
+            ),
+            ("done", record(State::Done)),
+        ]
+    }
+
+    /// Every kind of message: its name, and the message. All are later than the question unless they say otherwise.
+    fn messages() -> Vec<(&'static str, Message)> {
+        let said = |body: &str| Message { comment: CommentId(60), ..message(body, at(LATER)) };
+        let early = |body: &str| Message { at: at(ASKED - 10), ..said(body) };
+        let on_pull = |body: &str| Message { pull: Some(PullNumber(9)), ..said(body) };
+        let by =
+            |login: &str, kind, message: Message| Message { author: Actor { login: login.into(), kind }, ..message };
+        let trusted = |trust, message: Message| Message { trust, ..message };
+        vec![
+            ("words", said("Use UTC.")),
+            ("words to another", said("@bob, what do you think?")),
+            ("words of a program", by("ci[bot]", AccountKind::Bot, said("Red."))),
+            ("edited words", trusted(MessageTrust::Edited, said("Use UTC."))),
+            ("a stranger's words", trusted(MessageTrust::Unauthorized, said("Use UTC."))),
+            ("words before the question", early("Use UTC.")),
+            ("Hob's mark", said("<!-- hob:reply 1 -->\n/hob retry")),
+            ("retry", said("/hob retry")),
+            ("unblock", said("/hob unblock x")),
+            ("approve", said("/hob approve")),
+            ("cancel", said("/hob cancel")),
+            ("pause", said("/hob pause")),
+            ("resume", said("/hob resume")),
+            ("agent", said("/hob agent fast")),
+            ("budget", said("/hob budget 8")),
+            ("plan", said("/hob plan")),
+            ("explain", said("/hob explain")),
+            ("help", said("/hob help")),
+            ("typo", said("/hob typo")),
+            ("edited retry", trusted(MessageTrust::Edited, said("/hob retry"))),
+            ("a stranger's retry", trusted(MessageTrust::Unauthorized, said("/hob retry"))),
+            ("retry before the question", early("/hob retry")),
+            ("approve before the question", early("/hob approve")),
+            ("retry before the label", Message { at: at(SINCE - 10), ..said("/hob retry") }),
+            ("PR words", on_pull("Fine.")),
+            ("PR retry", on_pull("/hob retry")),
+            ("PR approve", on_pull("/hob approve")),
+            ("PR cancel", on_pull("/hob cancel")),
+            ("PR typo", on_pull("/hob cancl")),
+            ("PR work", on_pull("/hob please rename it")),
+            ("edited PR work", trusted(MessageTrust::Edited, on_pull("/hob please rename it"))),
+            ("PR work of Hob's account", by("hob", AccountKind::User, on_pull("/hob please rename it"))),
+        ]
+    }
+
+    fn outcome(following: &Following, record: &Record) -> Option<String> {
+        Some(match following {
+            Following::Nothing => return None,
+            Following::Command(transition) => {
+                let Transition::Follow { receipt, then } = transition.as_ref() else { return Some("?".to_owned()) };
+                // What a rule leads to always applies.
+                apply(record, transition.as_ref().clone(), at(LATER)).unwrap();
+                match receipt.verdict {
+                    CommandVerdict::Followed => format!("follows ({})", then.name()),
+                    CommandVerdict::Impossible => "replies that it cannot be followed".to_owned(),
+                }
+            }
+            Following::Round => "asks for a round".to_owned(),
+            Following::Answer { grant: ApprovalGrant::Nothing, .. } => "answers".to_owned(),
+            Following::Answer { grant: ApprovalGrant::ProposedAction, .. } => "approves the action".to_owned(),
+            Following::Answer { grant: ApprovalGrant::ProposedPlan, .. } => "approves the plan".to_owned(),
+            Following::End(_) => "ends the work".to_owned(),
+            Following::Refused(_) => "cannot answer".to_owned(),
+        })
+    }
+
+    /// The records in these states with what the messages lead to; those that lead to nothing are left out.
+    fn table(seeks: Seeks, states: &[State]) -> String {
+        let (rules, messages) = (rules(seeks), messages());
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for (name, record) in records().into_iter().filter(|(_, record)| states.contains(&record.state)) {
+            let mut outcomes: Vec<(String, Vec<&str>)> = Vec::new();
+            for (message_name, message) in &messages {
+                let Some(outcome) = outcome(&follow(&record, message, &rules, at(LATER)), &record) else { continue };
+                assert!(concerns(&record, message, &rules), "{name}: {message_name}");
+                match outcomes.iter_mut().find(|(known, _)| *known == outcome) {
+                    Some((_, names)) => names.push(message_name),
+                    None => outcomes.push((outcome, vec![message_name])),
+                }
+            }
+            let lines: String =
+                outcomes.iter().map(|(outcome, names)| format!("\n  {outcome}: {}", names.join(", "))).collect();
+            match rows.iter_mut().find(|(_, known)| *known == lines) {
+                Some((names, _)) => *names = format!("{names}\n{name}"),
+                None => rows.push((name.to_owned(), lines)),
+            }
+        }
+        rows.retain(|(_, lines)| !lines.is_empty());
+        rows.iter().map(|(names, lines)| format!("{names}{lines}")).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn every_command_meets_every_state() {
-        let all = [
-            "retry",
-            "unblock x",
-            "approve",
-            "cancel",
-            "pause",
-            "resume",
-            "agent fast",
-            "budget 3",
-            "plan",
-            "explain",
-            "help",
-            "typo",
-        ];
-        let mut table = Vec::new();
-        for state in State::ALL {
-            for is_paused in [false, true] {
-                let pause = Pause { by: "bob".into(), since: now(), reason: String::new() };
-                let pull_request = Some(PullNumber(9));
-                let record = Record { paused: is_paused.then_some(pause), pull_request, ..record_at(state) };
-                let mut takes = Vec::new();
-                for said in all {
-                    let (next, receipt) = followed(&record, &format!("/hob {said}"));
-                    assert_eq!((next.state, &next.commands.handled[..]), (state, &[CommentId(5)][..]), "{said}");
-                    match receipt.verdict {
-                        CommandVerdict::Followed => takes.push(said),
-                        CommandVerdict::Impossible => assert!(receipt.says.is_some(), "{state} {said}"),
-                    }
-                }
-                table.push(format!("{state}{}: {}", if is_paused { ", paused" } else { "" }, takes.join(", ")));
-            }
-        }
-        insta::assert_snapshot!(table.join("\n"), @"
-        ready: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
-        ready, paused: cancel, resume, agent fast, budget 3, explain, help
-        assigned: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
-        assigned, paused: retry, unblock x, cancel, resume, agent fast, budget 3, explain, help
-        in-progress: retry, cancel, pause, agent fast, budget 3, explain, help
-        in-progress, paused: retry, cancel, resume, agent fast, budget 3, explain, help
-        in-review: cancel, pause, agent fast, budget 3, explain, help
-        in-review, paused: cancel, resume, agent fast, budget 3, explain, help
-        blocked: cancel, pause, agent fast, budget 3, explain, help
-        blocked, paused: cancel, resume, agent fast, budget 3, explain, help
-        done: explain, help
-        done, paused: explain, help
+    fn a_look_for_commands_on_an_issue_that_waits_or_is_worked_on() {
+        let states = [State::Ready, State::Assigned, State::InProgress];
+        insta::assert_snapshot!(table(Seeks::Commands, &states), @"
+        ready
+          follows (retry now): retry, unblock, retry before the question, PR retry
+          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          follows (request): cancel, PR cancel
+          follows (pause): pause
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
+          follows (reconcile): explain, help
+        ready, paused
+          replies that it cannot be followed: retry, unblock, approve, pause, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
+          follows (request): cancel, PR cancel
+          follows (resume): resume
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
+          follows (reconcile): explain, help
+        ready, with a pull request
+          follows (retry now): retry, unblock, retry before the question, PR retry
+          replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          follows (request): cancel, PR cancel
+          follows (pause): pause
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (reconcile): explain, help
+        assigned
+          follows (reconcile): retry, unblock, explain, help, retry before the question, PR retry
+          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          follows (request): cancel, pause, PR cancel
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
+        assigned, a round in review
+          follows (reconcile): retry, unblock, explain, help, retry before the question, PR retry
+          replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          follows (request): cancel, pause, PR cancel
+          follows (choose agent): agent
+          follows (set budget): budget
+        in-progress
+        in-progress, asked to pause
+          follows (reconcile): retry, explain, help, retry before the question, PR retry
+          replies that it cannot be followed: unblock, approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          follows (request): cancel, pause, PR cancel
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
         ");
     }
 
     #[test]
-    fn what_is_followed_takes_effect_in_the_same_commit() {
-        let (paused, _) = followed(&record_at(State::InReview), "/hob pause later");
-        assert_eq!(paused.paused.as_ref().map(|pause| pause.reason.as_str()), Some("later"));
-        let (resumed, _) = followed(&paused, "/hob resume");
-        assert_eq!(resumed.paused, None);
-        let (asked, _) = followed(&record_at(State::InProgress), "/hob pause");
-        assert!(asked.paused.is_none() && asked.asks_for_a_pause());
-        let waiting = Record { retry_after: Some(now()), ..record_at(State::Ready) };
-        assert_eq!(followed(&waiting, "/hob retry").0.retry_after, None);
-        let (planned, _) = followed(&record_at(State::Ready), "/hob plan");
-        assert_eq!(planned.commands.wants_plan, Some("ann".into()));
-        // The rest of a split is not opened once a person asks for another plan or another agent.
-        let mut approved = record_at(State::Ready);
-        approved.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
-        approved.plan.approved = Some("0123".to_owned());
-        for line in ["/hob plan", "/hob agent fast"] {
-            assert_eq!(followed(&approved, line).0.plan.approved, None, "{line}");
-        }
+    fn a_look_for_commands_on_an_issue_that_is_in_review_or_done() {
+        insta::assert_snapshot!(table(Seeks::Commands, &[State::InReview, State::Done]), @"
+        in-review
+        in-review, the request is handled
+          replies that it cannot be followed: retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
+          follows (request): cancel, PR cancel
+          follows (pause): pause
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (reconcile): explain, help
+        in-review, paused
+          replies that it cannot be followed: retry, unblock, approve, pause, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
+          follows (request): cancel, PR cancel
+          follows (resume): resume
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (reconcile): explain, help
+        done
+          replies that it cannot be followed: retry, unblock, approve, cancel, pause, resume, agent, budget, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR cancel, PR typo, edited PR work
+          follows (reconcile): explain, help
+        ");
     }
 
     #[test]
-    fn an_agent_is_chosen_by_a_name_that_there_is() {
-        for name in ["fast", "claude", "writer"] {
-            let (chosen, _) = followed(&record_at(State::InReview), &format!("/hob agent {name}"));
-            assert_eq!(chosen.commands.agent.map(|agent| agent.name).as_deref(), Some(name));
-        }
-        for (line, reply) in [
-            ("/hob agent fsat", "`fsat` is no agent and no profile here: there are `fast`, `writer`, `careful`."),
-            ("/hob agent writr", "`writr` is no agent and no profile here: there are `writer`, `fast`, `careful`."),
-            ("/hob agent dns", "The profile `dns` is damaged: dns.md cannot be used: line 3: x"),
-            ("/hob agent", "Which agent or profile? For `/hob agent NAME`, there are `fast`, `writer`, `careful`."),
-        ] {
-            assert_eq!(says(&record_at(State::Ready), line), reply);
-        }
+    fn a_look_for_commands_on_an_issue_that_is_blocked() {
+        insta::assert_snapshot!(table(Seeks::Commands, &[State::Blocked]), @"
+        blocked by a question
+        blocked for an approval
+        blocked for the approval of a plan
+        blocked by a failure
+        blocked by a failure, an answer was taken
+        blocked, the budget spent
+        blocked, the budget raised since
+          follows (request): cancel, PR cancel
+          follows (pause): pause
+          replies that it cannot be followed: resume, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
+          follows (reconcile): explain, help
+        blocked by a failure, paused
+          follows (request): cancel, PR cancel
+          replies that it cannot be followed: pause, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
+          follows (resume): resume
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
+          follows (reconcile): explain, help
+        blocked, its pull request rejected
+          follows (request): cancel, PR cancel
+          follows (pause): pause
+          replies that it cannot be followed: resume, plan, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (reconcile): explain, help
+        ");
     }
 
     #[test]
-    fn a_budget_is_an_amount_that_the_settings_allow() {
-        for (line, micros) in [("/hob budget 8", 8_000_000), ("/hob budget $2.50", 2_500_000)] {
-            let (set, _) = followed(&record_at(State::Ready), line);
-            assert_eq!(set.commands.budget.map(|budget| budget.usd_micros), Some(micros), "{line}");
-        }
-        for (line, reply) in [
-            ("/hob budget 8.01", "$8.01 is too much: a comment may set $8.00 at most (`limits.usd_per_issue_max`"),
-            ("/hob budget lots", "`lots` is no amount above 0: write US dollars with a point"),
-            ("/hob budget 5,00", "`5,00` is no amount"),
-            ("/hob budget -1", "`-1` is no amount"),
-            ("/hob budget NaN", "`NaN` is no amount"),
-            ("/hob budget 1e99", "`1e99` is no amount"),
-            ("/hob budget 0", "`0` is no amount"),
-            ("/hob budget", "Nothing is no amount"),
-        ] {
-            let said = says(&record_at(State::Ready), line);
-            assert!(said.starts_with(reply), "{line}: {said}");
-        }
+    fn a_look_for_requests_finds_them_on_an_issue_in_review_alone() {
+        insta::assert_snapshot!(table(Seeks::Requests, &State::ALL), @"
+        in-review
+        in-review, paused
+          asks for a round: PR work
+        ");
     }
 
     #[test]
-    fn a_budget_that_is_enough_requeues_an_issue_that_is_blocked_for_it() {
-        let (enough, receipt) = followed(&spent(6_000_000), "/hob budget 7");
-        assert_eq!((enough.state, enough.attempt, enough.blocked, receipt.says), (State::Ready, 0, None, None));
-        let (not_enough, receipt) = followed(&spent(6_000_000), "/hob budget 6");
-        assert_eq!((not_enough.state, not_enough.commands.budget.is_some()), (State::Blocked, true));
-        assert_eq!(receipt.says.unwrap(), "The budget is $6.00, and the issue's budget of $6.00 is used up.");
-        let tried = Record { attempts_ever: 9, ..spent(6_000_000) };
-        let (tried, receipt) = followed(&tried, "/hob budget 7");
-        assert_eq!(tried.state, State::Blocked);
-        assert!(receipt.says.unwrap().ends_with("the issue's budget of 9 attempts is used up."));
-        // Any other question stays open.
-        let asked = crate::BlockReason::WorkerDied.blocked(now());
-        let asked = Record { blocked: Some(asked), ..record_at(State::Blocked) };
-        assert_eq!(followed(&asked, "/hob budget 7").0.state, State::Blocked);
+    fn a_look_for_an_answer_finds_one_on_a_blocked_issue_alone() {
+        insta::assert_snapshot!(table(Seeks::Answer, &State::ALL), @"
+        blocked by a question
+          answers: words, words of a program, edited words, retry, unblock, approve, PR retry, PR approve
+          ends the work: cancel
+          cannot answer: typo
+        blocked for an approval
+          answers: words, words of a program, edited words, retry, unblock, PR retry
+          approves the action: approve, PR approve
+          ends the work: cancel
+          cannot answer: typo
+        blocked for the approval of a plan
+          answers: words, edited words, retry, unblock, PR retry
+          approves the plan: approve, PR approve
+          ends the work: cancel
+          cannot answer: typo
+        blocked by a failure
+        blocked by a failure, paused
+        blocked, its pull request rejected
+        blocked, the budget raised since
+          answers: words, edited words, retry, unblock, PR retry
+          cannot answer: approve, typo, PR approve
+          ends the work: cancel
+        blocked, the budget spent
+          cannot answer: words, edited words, retry, unblock, approve, typo, PR retry, PR approve
+          ends the work: cancel
+        ");
     }
 
+    /// A record that knows the message knows it in every state.
     #[test]
-    fn foreign_words_come_back_inert_and_short() {
-        let name = format!("`@ann`#1<b>{}", "x".repeat(9_000));
-        let said = says(&record_at(State::Ready), &format!("/hob agent {name}"));
-        assert!(said.len() < 400 && said.starts_with("`'@ann'#1<b>") && said.matches('`').count() == 8, "{said}");
-        let (paused, _) = followed(&record_at(State::Ready), &format!("/hob pause {}", "y ".repeat(9_000)));
-        assert!(paused.paused.unwrap().reason.chars().count() <= REASON_MAX);
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_told_with_what_would() {
-        let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
-        for (record, line, reply) in [
-            (&review, "/hob retry", "Nothing waits for another attempt: say on pull request #9 what should change."),
-            (&record_at(State::Ready), "/hob resume", "It is not paused: `/hob retry` tries it without waiting."),
-            (
-                &record_at(State::Blocked),
-                "/hob retry",
-                "That came before the question: answer the question, or comment `/hob retry`.",
-            ),
-            (
-                &record_at(State::InProgress),
-                "/hob unblock x",
-                "An agent is at work, and does not hear of this: `/hob pause` ends this attempt.",
-            ),
-        ] {
-            assert_eq!(says(record, line), reply);
+    fn a_handled_message_is_no_command_and_gets_no_second_reply() {
+        for (name, mut record) in records() {
+            record.commands.handle(CommentId(60));
+            for (message_name, message) in messages() {
+                let followed = follow(&record, &message, &rules(Seeks::Commands), at(LATER));
+                assert_eq!(followed, Following::Nothing, "{name}: {message_name}");
+                let answered = follow(&record, &message, &rules(Seeks::Answer), at(LATER));
+                assert!(!matches!(answered, Following::Refused(_)), "{name}: {message_name}");
+            }
         }
     }
 }

@@ -1,9 +1,12 @@
 //! The life of an issue: its record, its lease, why it is blocked, and each change that its record may go through.
 
+pub(crate) mod answer;
 pub(crate) mod blocked;
+pub(crate) mod command_effect;
 pub(crate) mod effect;
 pub(crate) mod ending;
 pub(crate) mod follow;
+pub(crate) mod following;
 pub(crate) mod label_fights;
 pub(crate) mod lease;
 pub(crate) mod notify_event;
@@ -13,5 +16,4 @@ pub(crate) mod plan_approval;
 pub(crate) mod record;
 pub(crate) mod status_rules;
 pub(crate) mod transition;
-pub(crate) mod trust;
 pub(crate) mod unwritten;

@@ -53,6 +53,18 @@ impl Budgets {
         Budget { usd_micros: Some(set.usd_micros.min(most)), ..self.issue }
     }
 
+    /// The allowance of an attempt at an issue that spent this, which is the attempt number `attempts_ever`.
+    ///
+    /// # Errors
+    /// [`Exhausted`] names the limit of the issue's whole life that is reached.
+    pub fn allowance(&self, spent: Spend, attempts_ever: u32, commands: &CommandLog) -> Result<Allowance, Exhausted> {
+        let of_issue = self.of_issue(commands);
+        // The attempt that begins is already counted.
+        of_issue.next_attempt(attempts_ever.saturating_sub(1))?;
+        let attempt = self.attempt.left(Spend::default())?;
+        Ok(of_issue.left(spent)?.and(attempt))
+    }
+
     /// The advice for a limit of the issue's whole life that is reached.
     pub fn advice(&self, exhausted: &Exhausted, commands: &CommandLog) -> BudgetAdvice {
         const COMMAND: &str = "/hob budget";

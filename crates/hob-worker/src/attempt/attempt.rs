@@ -14,11 +14,11 @@ use crate::{
     attempt::{
         base::{base_instead, choose_base, no_such_base},
         branch::{keep_soon, step_aside, update_branch},
-        commanded::follow_new,
         end::{AttemptEnd, Attempted, Interrupt},
         finish::finish,
         heartbeat::heartbeat,
         job::{AttemptLimits, Job},
+        listen::follow_new_commands,
         outage::ask_first,
         plan_first::plan_first,
         prepare::prepare,
@@ -76,7 +76,7 @@ async fn work<'a>(
 ) -> Result<AttemptEnd, WorkError> {
     let ends = Instant::now() + worker.settings.limits.attempt_time;
     // Comments that people wrote while no worker held the issue.
-    if let Some(interrupt) = Box::pin(follow_new(worker, held, &held.issue)).await? {
+    if let Some(interrupt) = follow_new_commands(worker, held, &held.issue).await? {
         return Ok(AttemptEnd::Interrupted(interrupt));
     }
     let record = held.lease.record();
@@ -120,8 +120,8 @@ async fn work<'a>(
         ControlFlow::Break(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
     let (base, mut prepared) = match prepare_on(worker, held, base, limits).await? {
-        Ok(prepared) => prepared,
-        Err(reason) => return Ok(AttemptEnd::Blocked(reason)),
+        Prepared::Job(base, job) => (base, *job),
+        Prepared::NeedsPerson(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
     held.lease.note(Note::Base(base)).await;
     if let Some(reason) = step_aside(worker, &prepared).await? {
@@ -159,30 +159,37 @@ async fn work<'a>(
     Box::pin(rounds(worker, job)).await
 }
 
-/// Prepares the work on a base, or on its replacement if it no longer exists, and returns that base. The inner error
-/// means that a person is needed.
+/// The preparation of the work.
+enum Prepared<'a> {
+    /// The work can begin on this base.
+    Job(BaseChoice, Box<Job<'a>>),
+    /// A person is needed.
+    NeedsPerson(BlockReason),
+}
+
+/// Prepares the work on a base, or on its replacement if it no longer exists.
 async fn prepare_on<'a>(
     worker: &Worker,
     held: &'a HeldIssue,
     base: BaseChoice,
     limits: AttemptLimits,
-) -> Result<Result<(BaseChoice, Job<'a>), BlockReason>, WorkError> {
+) -> Result<Prepared<'a>, WorkError> {
     let on = |base: &BaseChoice| {
         let base = base.clone();
         Box::pin(through(&held.lease, Patience::Incident, move || {
-            Box::pin(prepare(worker, held, (base.clone(), limits)))
+            Box::pin(prepare(worker, held, base.clone(), limits))
         }))
     };
     match on(&base).await {
         Err(WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) if base.by == BaseSource::Label => {
-            Ok(Err(no_such_base(&base)))
+            Ok(Prepared::NeedsPerson(no_such_base(&base)))
         }
         Err(error @ WorkError::Workspace(WorkspaceError::NoSuchBranch { .. })) => {
             let instead = base_instead(worker, held, &base).ok_or(error)?;
-            let prepared = on(&instead).await?;
-            Ok(Ok((instead, prepared)))
+            let job = Box::new(on(&instead).await?);
+            Ok(Prepared::Job(instead, job))
         }
-        prepared => Ok(Ok((base, prepared?))),
+        job => Ok(Prepared::Job(base, Box::new(job?))),
     }
 }
 

@@ -5,7 +5,11 @@ use std::ops::ControlFlow;
 use hob_domain::{BaseChoice, BaseSource, BlockReason};
 use hob_workspace::BranchName;
 
-use crate::{WorkError, Worker, authorize::label_counts, held_issue::HeldIssue};
+use crate::{
+    WorkError, Worker,
+    authorize::{LabelVerdict, label_counts},
+    held_issue::HeldIssue,
+};
 
 /// Chooses the base: by a label of an authorized account, otherwise as earlier attempts did, otherwise by the settings.
 /// Returns why a person is needed if a label names something that cannot be a base.
@@ -19,16 +23,21 @@ pub(super) async fn choose_base(
     if let Some((label, branch)) = labels.base(&issue.labels) {
         let known = BaseChoice { branch: branch.to_owned(), by: BaseSource::Label };
         // The account that added the label was checked when it was first followed.
-        let counts = if earlier.as_ref() == Some(&known) { Ok(()) } else { label_counts(worker, issue, label).await? };
+        let counts = match earlier.as_ref() == Some(&known) {
+            true => LabelVerdict::Counts,
+            false => label_counts(worker, issue, label).await?,
+        };
         match counts {
-            Ok(()) if branch.parse::<BranchName>().is_err() => return Ok(ControlFlow::Break(no_such_base(&known))),
+            LabelVerdict::Counts if branch.parse::<BranchName>().is_err() => {
+                return Ok(ControlFlow::Break(no_such_base(&known)));
+            }
             // The contents of Hob's own branches, checks and template included, are an agent's.
-            Ok(()) if branch.starts_with(&worker.settings.workspace.branch_prefix) => {
+            LabelVerdict::Counts if branch.starts_with(&worker.settings.workspace.branch_prefix) => {
                 let failure = format!("the label `{label}` names one of Hob's own branches, which cannot be a base");
                 return Ok(ControlFlow::Break(BlockReason::SetUpNeeded { failure }));
             }
-            Ok(()) => named = Some(branch),
-            Err(why) => worker.progress(issue.number, &why),
+            LabelVerdict::Counts => named = Some(branch),
+            LabelVerdict::Ignored(why) => worker.progress(issue.number, &why.to_string()),
         }
     }
     Ok(ControlFlow::Continue(BaseChoice::choose(named, earlier.as_ref(), set_base(worker, held))))

@@ -1,14 +1,14 @@
 //! An agent that people name in plain words, in an answer or a review: it is chosen as by `/hob agent`.
 
 use hob_config::RepositorySettings;
-use hob_domain::{ChosenAgent, Login, Sha, Timestamp, Transition, named_in_words};
+use hob_domain::{ChosenAgent, Login, Message, Sha, Timestamp, Transition, named_in_words};
 use hob_words::ReviewBrief;
 
 use crate::{
     WorkError, Worker,
     agent::{agent_names, is_agent},
-    authorize::AuthorizedComment,
     held_issue::HeldIssue,
+    inbox::Conversation,
     profiles::known_profiles,
 };
 
@@ -19,6 +19,15 @@ struct Worded {
     at: Timestamp,
 }
 
+/// What authorized people said before the attempt.
+pub(super) struct Said<'a> {
+    pub(super) conversation: &'a Conversation,
+    /// On the issue.
+    pub(super) comments: &'a [Message],
+    /// On its pull request.
+    pub(super) review: &'a ReviewBrief,
+}
+
 /// Chooses the agent or profile that the newest such words name, if it exists and no newer command chose another.
 /// Everything else that people say is left to the router.
 pub(super) async fn choose_by_words(
@@ -26,17 +35,17 @@ pub(super) async fn choose_by_words(
     held: &HeldIssue,
     rules: &RepositorySettings,
     base: &Sha,
-    comments: &[AuthorizedComment],
-    review: &ReviewBrief,
+    said: Said<'_>,
 ) -> Result<(), WorkError> {
+    let Said { conversation, comments, review } = said;
     let record = held.lease.record();
     let chosen = record.commands.agent.as_ref().map(|agent| agent.at);
-    let mut worded = in_reviews(worker, held, review).await?;
-    for AuthorizedComment { author, comment } in comments {
-        let Some(name) = named_in_words(&comment.body) else { continue };
+    let mut worded = in_reviews(worker, conversation, review).await?;
+    for message in comments {
+        let Some(name) = named_in_words(&message.body) else { continue };
         // An edited comment does not show who wrote which part of it.
-        if !worker.forge.comments().is_edited(comment).await? {
-            worded.push(Worded { name: name.to_owned(), by: author.clone(), at: comment.created_at });
+        if !conversation.is_edited(worker, message.comment).await? {
+            worded.push(Worded { name: name.to_owned(), by: message.author.login.clone(), at: message.at });
         }
     }
     worded.retain(|one| one.at >= record.commands_since() && chosen.is_none_or(|chosen| one.at > chosen));
@@ -52,14 +61,19 @@ pub(super) async fn choose_by_words(
 }
 
 /// The words of the round's reviews. That they are by authorized people was seen when the round began.
-async fn in_reviews(worker: &Worker, held: &HeldIssue, brief: &ReviewBrief) -> Result<Vec<Worded>, WorkError> {
+async fn in_reviews(
+    worker: &Worker,
+    conversation: &Conversation,
+    brief: &ReviewBrief,
+) -> Result<Vec<Worded>, WorkError> {
     let named: Vec<(u64, &str)> =
         brief.reviews.iter().filter_map(|(id, _, body)| Some((*id, named_in_words(body)?))).collect();
-    let Some(pull) = held.lease.record().pull_request.filter(|_| !named.is_empty()) else { return Ok(Vec::new()) };
-    let reviews = worker.forge.reviews(pull).all().await?;
-    let worded = reviews.into_iter().filter_map(|review| {
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let worded = conversation.reviews(worker).await?.iter().filter_map(|review| {
         let (_, name) = named.iter().find(|(id, _)| *id == review.id)?;
-        Some(Worded { name: (*name).to_owned(), by: review.author?.login, at: review.submitted_at })
+        Some(Worded { name: (*name).to_owned(), by: review.author.clone()?.login, at: review.submitted_at })
     });
     Ok(worded.collect())
 }

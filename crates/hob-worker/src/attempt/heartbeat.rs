@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     attempt::{
-        commanded::{follow_new, requested},
         end::Interrupt,
+        listen::{follow_new_commands, requested},
         weather::survives,
     },
     held_issue::HeldIssue,
@@ -75,7 +75,7 @@ async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> R
     if now.updated_at <= *seen && held.lease.record().pull_request.is_none() {
         return Ok(None);
     }
-    let interrupt = Box::pin(follow_new(worker, held, &now)).await?;
+    let interrupt = follow_new_commands(worker, held, &now).await?;
     *seen = now.updated_at;
     Ok(interrupt)
 }

@@ -15,7 +15,7 @@ use crate::{
     WorkError, Worker,
     attempt::{
         active_profile::{ActiveProfile, ActiveProfiles},
-        by_words::choose_by_words,
+        by_words::{Said, choose_by_words},
         case::case_of,
         images::images,
         job::{AttemptLimits, Job},
@@ -23,8 +23,9 @@ use crate::{
         review_brief::review_brief,
         specialist::{Chosen, Place, choose},
     },
-    authorize::authorized_comments,
+    authorize::Authorizer,
     held_issue::HeldIssue,
+    inbox::{Conversation, Inbox},
     mirror::{fetch, patience_of, wait_while_busy},
     push_rules::in_the_way,
 };
@@ -33,7 +34,8 @@ use crate::{
 pub(super) async fn prepare<'a>(
     worker: &Worker,
     held: &'a HeldIssue,
-    (base, limits): (BaseChoice, AttemptLimits),
+    base: BaseChoice,
+    limits: AttemptLimits,
 ) -> Result<Job<'a>, WorkError> {
     let HeldIssue { lease, issue, .. } = held;
     worker.activity(issue.number, "fetching the repository");
@@ -42,14 +44,18 @@ pub(super) async fn prepare<'a>(
     let base_sha = fetch(worker, &remote, &base_branch).await?;
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
-    let review = Box::pin(review_brief(worker, &lease.record())).await?;
+    let (record, authorizer) = (lease.record(), Authorizer::default());
+    let conversation = Conversation::on(record.pull_request);
+    let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
+    let review = review_brief(&inbox).await?;
     let investigates = Box::pin(wants_investigation(worker, held)).await?;
     if !investigates {
         has_room(worker, &remote).await?;
     }
-    let comments = authorized_comments(worker, issue).await?;
-    Box::pin(choose_by_words(worker, held, &rules, &base_sha, &comments, &review)).await?;
-    let comments: Vec<_> = comments.into_iter().map(|said| (said.author, said.comment.body)).collect();
+    let comments = inbox.for_brief(issue).await?;
+    let said = Said { conversation: &conversation, comments: &comments, review: &review };
+    Box::pin(choose_by_words(worker, held, &rules, &base_sha, said)).await?;
+    let comments: Vec<_> = comments.into_iter().map(|said| (said.author.login, said.body)).collect();
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
     let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
     let images = match specialist.agent.sees() {
@@ -66,7 +72,7 @@ pub(super) async fn prepare<'a>(
     let branch = choose_branch(worker, held, &remote).await?;
     let kept = worker.workspace.kept(&remote, issue.number).await?;
     let (earlier, leftover) = earlier(worker, held, &specialist.name, purpose, kept.as_ref()).await;
-    let checkout = checked_out(worker, (&remote, issue.number), &branch, &base_sha, leftover).await?;
+    let checkout = checked_out(worker, &remote, issue.number, &branch, &base_sha, leftover).await?;
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
     let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
@@ -131,9 +137,11 @@ async fn proven_work(
     if record.unpublished() != Some(&tip) {
         return Ok(None);
     }
-    Ok(Some(match earlier.and_then(|session| session.outcome.as_ref()) {
-        Some(Outcome::Done { summary, title }) => ChangeText::said(title.as_deref().map(str::to_owned), summary),
-        _ => change_in(&checkout.message(&tip).await?),
+    let outcome = earlier.and_then(|session| session.outcome.as_ref());
+    Ok(Some(if let Some(Outcome::Done { summary, title }) = outcome {
+        ChangeText::said(title.as_deref().map(str::to_owned), summary)
+    } else {
+        change_in(&checkout.message(&tip).await?)
     }))
 }
 
@@ -170,14 +178,15 @@ async fn earlier(
 /// The branch in the issue's folder, after the mirror is free.
 async fn checked_out(
     worker: &Worker,
-    of: (&Remote, IssueNumber),
+    remote: &Remote,
+    issue: IssueNumber,
     branch: &BranchName,
     base: &Sha,
     leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
     let patience = patience_of(worker);
     loop {
-        match worker.workspace.prepare(of.0, of.1, branch, base, leftover.clone()).await {
+        match worker.workspace.prepare(remote, issue, branch, base, leftover.clone()).await {
             Ok(checkout) => return Ok(checkout),
             Err(error) => wait_while_busy(error, patience).await?,
         }

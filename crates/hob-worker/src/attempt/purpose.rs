@@ -3,7 +3,12 @@
 use hob_domain::{Brings, Record, RunPurpose};
 use hob_words::PlanBrief;
 
-use crate::{WorkError, Worker, attempt::job::Job, authorize::label_counts, held_issue::HeldIssue};
+use crate::{
+    WorkError, Worker,
+    attempt::job::Job,
+    authorize::{LabelVerdict, label_counts},
+    held_issue::HeldIssue,
+};
 
 /// The purpose of the attempt's runs, by its deliverable.
 pub(super) async fn purpose(worker: &Worker, held: &HeldIssue, brings: Brings) -> Result<RunPurpose, WorkError> {
@@ -42,11 +47,13 @@ async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError
 /// Whether the label is on, by an authorized account; reports why it is ignored otherwise.
 async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) -> Result<bool, WorkError> {
     let Some(label) = label else { return Ok(false) };
-    let counts = label_counts(worker, &held.issue, label).await?;
-    if let Err(why) = &counts {
-        worker.progress(held.issue.number, why);
+    match label_counts(worker, &held.issue, label).await? {
+        LabelVerdict::Counts => Ok(true),
+        LabelVerdict::Ignored(why) => {
+            worker.progress(held.issue.number, &why.to_string());
+            Ok(false)
+        }
     }
-    Ok(counts.is_ok())
 }
 
 /// The agent's instructions for a plan.

@@ -1,6 +1,6 @@
 //! An attempt's share of the repository's day, reserved before the work. It is settled when the lease is released.
 
-use hob_domain::{Allowance, Exhausted, Record, Reservation, Spend};
+use hob_domain::{Allowance, Exhausted, Record, Reservation};
 use hob_forge::Changed;
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
@@ -9,13 +9,8 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 ///
 /// # Errors
 /// [`Exhausted`] names the limit of the issue's whole life that is reached.
-pub(crate) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
-    let budgets = worker.settings.limits.budgets();
-    // The attempt that begins is already counted.
-    let of_issue = budgets.of_issue(&record.commands);
-    of_issue.next_attempt(record.attempts_ever.saturating_sub(1))?;
-    let attempt = budgets.attempt.left(Spend::default())?;
-    Ok(of_issue.left(record.spend)?.and(attempt))
+pub(super) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
+    worker.settings.limits.budgets().allowance(record.spend, record.attempts_ever, &record.commands)
 }
 
 /// Reserves the attempt's share of hour and day in the repository's ledger, unless they are full.

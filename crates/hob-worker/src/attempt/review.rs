@@ -17,6 +17,7 @@ use hob_forge::{ForgeError, Look, once};
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{branch::push_new, end::AttemptEnd, job::Job, proof::Proven, statement::proof_of},
+    inbox::Conversation,
 };
 
 /// The reason to ask a person if the pull request has used up its rounds.
@@ -51,7 +52,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
         worker.forge.ledger().transition(lease, answer).await?;
         say(worker, job, look).await?;
     }
-    end_round(worker, job, (head, Some(proof)), &proven.change.summary).await
+    end_round(worker, job, head, Some(proof), &proven.change.summary).await
 }
 
 /// Answers for a round whose work was pushed before its worker died.
@@ -61,13 +62,14 @@ pub(super) async fn resume_answers(worker: &Worker, job: &Job<'_>) -> Result<Att
         return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: String::new() }));
     };
     say(worker, job, Look::First).await?;
-    end_round(worker, job, (head, None), "").await
+    end_round(worker, job, head, None, "").await
 }
 
 async fn end_round(
     worker: &Worker,
     job: &Job<'_>,
-    (head, proof): (Sha, Option<Box<Proof>>),
+    head: Sha,
+    proof: Option<Box<Proof>>,
     said: &str,
 ) -> Result<AttemptEnd, WorkError> {
     let record = job.held.lease.record();
@@ -170,12 +172,11 @@ pub(crate) async fn own_answers(
 ) -> Result<Vec<String>, ForgeError> {
     let Some(own) = own else { return Ok(Vec::new()) };
     let is_own = |author: Option<&Login>| author.is_some_and(|author| author.is(own));
-    let remarks = worker.forge.reviews(pull).remarks().await?;
-    let remarks = remarks.into_iter().map(|remark| (remark.author, remark.body));
-    let comments = worker.forge.comments().of(IssueNumber(pull.0)).await?;
-    let comments = comments.into_iter().map(|comment| (comment.author, comment.body));
+    let conversation = Conversation::on(Some(pull));
+    let remarks = conversation.remarks(worker).await?.iter().map(|remark| (&remark.author, &remark.body));
+    let comments = conversation.on_pull(worker).await?.iter().map(|comment| (&comment.author, &comment.body));
     let all = remarks.chain(comments).filter(|(author, _)| is_own(author.as_ref().map(|author| &author.login)));
-    Ok(all.map(|(_, body)| body).collect())
+    Ok(all.map(|(_, body)| body.clone()).collect())
 }
 
 /// Asks the reviewers who requested changes for another review. Nothing depends on it.

@@ -2,43 +2,43 @@
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-use hob_domain::{ForgeCheckState, OWN_MARK, Record, ReviewEvent, Sha, asked_work};
+use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
 use hob_forge::{ForgeError, HeadCheck, JobFailure, LineRemark, ReviewVerdict};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
-use crate::{
-    WorkError, Worker,
-    authorize::authorize,
-    pull_facts::{head_checks, requests},
-};
+use crate::{WorkError, Worker, inbox::Inbox, pull_facts::head_checks};
 
 /// The brief of the round under way, from its pull request's current state; empty if none is under way.
-pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<ReviewBrief, WorkError> {
-    let (Some(pull), events) = (record.pull_request.filter(|_| record.review.is_under_way()), &record.review.round)
-    else {
+pub(super) async fn review_brief(inbox: &Inbox<'_>) -> Result<ReviewBrief, WorkError> {
+    let Inbox { worker, conversation, record, .. } = *inbox;
+    if record.pull_request.is_none() || !record.review.is_under_way() {
         return Ok(ReviewBrief::default());
-    };
+    }
+    let events = &record.review.round;
     let of = |kind: fn(&ReviewEvent) -> bool| events.iter().any(kind);
     let mut brief = ReviewBrief::default();
     if of(|event| matches!(event, ReviewEvent::Review(_))) {
-        for review in worker.forge.reviews(pull).all().await? {
+        for review in conversation.reviews(worker).await? {
             let asks = review.verdict == ReviewVerdict::ChangesRequested;
-            if let Some(author) = review.author.filter(|_| asks && events.contains(&ReviewEvent::Review(review.id))) {
-                brief.reviews.push((review.id, author.login, review.body));
+            let is_of_round = asks && events.contains(&ReviewEvent::Review(review.id));
+            if let Some(author) = review.author.as_ref().filter(|_| is_of_round) {
+                brief.reviews.push((review.id, author.login.clone(), review.body.clone()));
             }
         }
     }
     if of(|event| matches!(event, ReviewEvent::Comment(_))) {
-        for comment in requests(worker, pull).await? {
-            let id = comment.id.0;
-            if let Some(author) = comment.author.filter(|_| events.contains(&ReviewEvent::Comment(id))) {
-                let said = asked_work(&comment.body).unwrap_or_default();
-                brief.comments.push((id, author.login, said.to_owned()));
+        for comment in conversation.on_pull(worker).await? {
+            let (id, said) = (comment.id.0, asked_work(&comment.body));
+            let author = comment.author.as_ref().filter(|_| events.contains(&ReviewEvent::Comment(id)));
+            let (Some(author), Some(said)) = (author, said) else { continue };
+            // An edited one asks for nothing, as with commands: another account may have changed its words.
+            if !conversation.is_edited(worker, comment.id).await? {
+                brief.comments.push((id, author.login.clone(), said.to_owned()));
             }
         }
     }
     if of(|event| matches!(event, ReviewEvent::Line(_))) {
-        brief.threads = threads(worker, worker.forge.reviews(pull).remarks().await?, events).await?;
+        brief.threads = threads(inbox, events).await?;
     }
     brief.checks = failed_checks(worker, events).await?;
     brief.is_ejected = of(|event| matches!(event, ReviewEvent::Ejected(_)));
@@ -46,13 +46,10 @@ pub(super) async fn review_brief(worker: &Worker, record: &Record) -> Result<Rev
 }
 
 /// The threads of the events, with the comments of authorized accounts and Hob.
-async fn threads(
-    worker: &Worker,
-    remarks: Vec<LineRemark>,
-    events: &[ReviewEvent],
-) -> Result<Vec<ThreadBrief>, WorkError> {
-    let mut threads: BTreeMap<u64, Vec<LineRemark>> = BTreeMap::new();
-    for remark in remarks {
+async fn threads(inbox: &Inbox<'_>, events: &[ReviewEvent]) -> Result<Vec<ThreadBrief>, WorkError> {
+    let worker = inbox.worker;
+    let mut threads: BTreeMap<u64, Vec<&LineRemark>> = BTreeMap::new();
+    for remark in inbox.conversation.remarks(worker).await? {
         threads.entry(remark.first()).or_default().push(remark);
     }
     let is_of_round = |remark: &LineRemark| events.contains(&ReviewEvent::Line(remark.id));
@@ -66,14 +63,14 @@ async fn threads(
             if remark.thread.is_none() || path.is_empty() {
                 (path, line, hunk) = (remark.path.clone(), remark.line, remark.hunk.clone());
             }
-            let Some(author) = remark.author else { continue };
+            let Some(author) = &remark.author else { continue };
             let is_own = worker.own_login().await?.is_some_and(|own| author.login.is(&own));
-            if is_own || authorize(worker, &author).await?.is_ok() {
+            if is_own || inbox.authorizer.judge(worker, author).await?.is_granted() {
                 let body = match remark.body.split_once("-->") {
                     Some((mark, said)) if is_own && mark.starts_with(OWN_MARK) => said.trim().to_owned(),
-                    _ => remark.body,
+                    _ => remark.body.clone(),
                 };
-                comments.push(LineComment { author: author.login, body });
+                comments.push(LineComment { author: author.login.clone(), body });
             }
         }
         briefs.push(ThreadBrief { first, newest, path, line, hunk, comments });

@@ -14,7 +14,7 @@ use hob_words::ReviewBrief;
 use crate::{
     WorkError, Worker,
     agent::{agent_names, ask_model, is_agent},
-    authorize::chosen_agent,
+    authorize::{AgentChoice, chosen_agent},
     counters::{Degraded, degraded},
     held_issue::HeldIssue,
     profiles::forge_catalog,
@@ -34,12 +34,12 @@ pub(super) async fn claims(
 ) -> Result<Claims, WorkError> {
     let by_command = record.and_then(|record| record.commands.agent.as_ref());
     let chosen = match chosen_agent(worker, issue, by_command).await? {
-        Some(Ok(name)) => Some(name),
-        Some(Err(why)) => {
-            worker.progress(issue.number, &why);
+        AgentChoice::Agent(name) => Some(name),
+        AgentChoice::Ignored(why) => {
+            worker.progress(issue.number, &why.to_string());
             None
         }
-        None => None,
+        AgentChoice::None => None,
     };
     let agents = agent_names(worker, rules);
     let named = |name: String| match name.parse() {

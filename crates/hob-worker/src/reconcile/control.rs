@@ -30,7 +30,7 @@ pub enum Requested {
 /// # Errors
 /// [`OperatorError::NoLedger`] if Hob never claimed the issue.
 pub async fn pause(worker: &Worker, number: IssueNumber, reason: &str) -> Result<Requested, OperatorError> {
-    control(worker, number, Control::Pause, reason).await
+    Box::pin(control(worker, number, Control::Pause, reason)).await
 }
 
 /// Ends the work on an issue for good, as `/hob cancel` does.
@@ -38,7 +38,7 @@ pub async fn pause(worker: &Worker, number: IssueNumber, reason: &str) -> Result
 /// # Errors
 /// [`OperatorError::NoLedger`] if Hob never claimed the issue.
 pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested, OperatorError> {
-    control(worker, number, Control::Terminate, "").await
+    Box::pin(control(worker, number, Control::Terminate, "")).await
 }
 
 /// Resumes a paused issue.
@@ -46,7 +46,7 @@ pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested
 /// # Errors
 /// [`OperatorError::NotPaused`] if it is not paused.
 pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
-    let (observed, _) = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
+    let observed = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
     if observed.entry.is_none() {
         return Err(OperatorError::NoLedger(number));
     }
@@ -113,7 +113,7 @@ async fn control(
 ) -> Result<Requested, OperatorError> {
     let (by, base) = (worker.operator().await?, Arc::new(worker.forge.repository().base_branch().await?));
     for _try in 0..TRIES {
-        let Some((observed, _)) = observe(worker, number).await? else { return Err(OperatorError::NoIssue(number)) };
+        let Some(observed) = observe(worker, number).await? else { return Err(OperatorError::NoIssue(number)) };
         let Some(entry) = &observed.entry else { return Err(OperatorError::NoLedger(number)) };
         let now = worker.forge.now();
         let request = Request { control, by: by.clone(), at: now, reason: reason.to_owned() };
@@ -121,7 +121,7 @@ async fn control(
             Some(_) => {
                 worker.forge.ledger().ask(entry, request).await.map(|()| Requested::Passed).map_err(WorkError::from)
             }
-            None => carry_out(worker, observed, request, &base).await.map(|_reconciled| Requested::Done),
+            None => Box::pin(carry_out(worker, observed, request, &base)).await.map(|_reconciled| Requested::Done),
         };
         match done {
             // Its holder wrote, or a worker acquired it: the new record decides.

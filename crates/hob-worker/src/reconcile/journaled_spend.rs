@@ -38,7 +38,7 @@ async fn write(worker: &Worker, entry: JournalEntry, base: &Arc<BaseBranch>) -> 
             return Ok(());
         }
     };
-    let Some((observed, _)) = observe(worker, issue).await? else {
+    let Some(observed) = observe(worker, issue).await? else {
         // Neither issue nor ledger is left, so there is no budget.
         worker.spend_journal.remove(entry).await;
         return Ok(());

@@ -4,14 +4,15 @@
 //! caller's stack first.
 
 mod control;
+mod follow_commands;
 mod journaled_spend;
 mod mark_ready;
-mod obey;
 mod outcome;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod reconcile;
 mod repair;
 mod rerun;
+mod seek_answer;
 mod ticked;
 mod unblock;
 
@@ -21,4 +22,3 @@ pub(super) use outcome::Reconciled;
 pub(super) use reconcile::{look_for_answer, reconcile};
 pub(super) use ticked::carry_out_tick;
 pub use unblock::{Approved, approve, unblock};
-pub(super) use unblock::{Response, response};

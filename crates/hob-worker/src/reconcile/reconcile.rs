@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use hob_domain::{
     Action, Decision, Ending, Headroom, IssueNumber, PullNumber, Recovery, Refusal, ReviewEvent, Sha, State, Timestamp,
     Transition, Trigger, WaitReason, decide,
@@ -16,12 +15,12 @@ use crate::{
     observe::{Observed, observe},
     reconcile::{
         control::carry_out,
+        follow_commands::{follow_commands, new_commands, seek_commands},
         mark_ready::mark_ready,
-        obey::{new_commands, obey, seek_command},
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
         rerun::rerun,
-        unblock::{Slot, Sought, seek_answer},
+        seek_answer::{Slot, Sought, seek_answer},
     },
     transition::{acquire, acquire_and_end, comment, release, show_and_release},
     trigger::trigger_is_gone,
@@ -33,8 +32,8 @@ pub(crate) async fn reconcile(
     number: IssueNumber,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let Some((observed, view)) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
-    let action = match decide(&view, &worker.settings.plan_rules(), worker.forge.now()) {
+    let Some(observed) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
+    let action = match decide(&observed.view, &worker.settings.plan_rules(), worker.forge.now()) {
         Decision::Act(action) => action,
         Decision::Wait(WaitReason::Held(_)) => {
             // If little room is left the other worker takes that too, and the rest of the queue is as old as this was.
@@ -57,8 +56,9 @@ pub(crate) async fn look_for_answer(
     number: IssueNumber,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let Some((observed, view)) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
+    let Some(observed) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
     let now = worker.forge.now();
+    let view = observed.view.clone();
     match decide(&view, &worker.settings.plan_rules(), now) {
         Decision::Act(Action::SeekAnswer) => {}
         // It was freed meanwhile, as by a tick on the dashboard.
@@ -89,8 +89,8 @@ async fn act(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     match action {
-        Action::Claim => match vet(worker, &observed.issue).await? {
-            Vetted::Authorized(trigger, since) => Box::pin(claim(worker, observed, (trigger, since), base)).await,
+        Action::Claim => match vet(worker, &observed.authorizer, &observed.issue).await? {
+            Vetted::Authorized(trigger, since) => Box::pin(claim(worker, observed, trigger, since, base)).await,
             Vetted::Refused(refusal) => Box::pin(refuse(worker, observed, refusal, base)).await,
             Vetted::NotYet => Ok(Reconciled::Nothing),
         },
@@ -99,8 +99,8 @@ async fn act(
             Sought::Nothing | Sought::Unclear | Sought::Answer => Ok(Reconciled::Nothing),
             Sought::Done(reconciled) => Ok(reconciled),
         },
-        Action::SeekCommand => Box::pin(seek_command(worker, observed, base)).await,
-        Action::Rework(events, head) => Box::pin(rework(worker, observed, (events, head), base)).await,
+        Action::SeekCommand => Box::pin(seek_commands(worker, observed, base)).await,
+        Action::Rework(events, head) => Box::pin(rework(worker, observed, events, head, base)).await,
         Action::CarryOut(request) => Box::pin(carry_out(worker, observed, request, base)).await,
         Action::Rebuild => match find_traces(worker, &observed).await? {
             Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,
@@ -141,7 +141,8 @@ async fn act(
 async fn claim(
     worker: &Worker,
     observed: Observed,
-    (trigger, since): (Trigger, Timestamp),
+    trigger: Trigger,
+    since: Timestamp,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     // A status comment without a ledger: the ledger was deleted, and the work may still be there.
@@ -154,7 +155,7 @@ async fn claim(
     if room == Headroom::None {
         return Ok(Reconciled::NoRoom);
     }
-    let approved = approved_since(worker, &observed.issue, since).await?;
+    let approved = approved_since(worker, &observed.authorizer, &observed.issue, since).await?;
     let begin = Transition::Claim { trigger: Trigger { approved, ..trigger } };
     attempt_with_room(worker, observed, begin, room, base).await
 }
@@ -206,7 +207,7 @@ async fn recover(
     let from = observed.record().and_then(|record| record.holder.as_ref()).map(|holder| holder.worker.clone());
     let take_over = Transition::TakeOver { recovery, from };
     let why = match recovery {
-        Recovery::Resume => return attempt_where_room(worker, observed, take_over, base).await,
+        Recovery::Resume => return Box::pin(attempt_where_room(worker, observed, take_over, base)).await,
         Recovery::Abandon => "its worker died; it is free again",
         Recovery::Block => "its worker died",
     };
@@ -216,23 +217,22 @@ async fn recover(
 }
 
 /// Begins a round in review, unless there are commands to follow first.
-fn rework<'a>(
-    worker: &'a Worker,
+async fn rework(
+    worker: &Worker,
     observed: Observed,
-    (events, head): (Vec<ReviewEvent>, Sha),
-    base: &'a Arc<BaseBranch>,
-) -> BoxFuture<'a, Result<Reconciled, WorkError>> {
-    Box::pin(async move {
-        let given = new_commands(worker, &observed).await?;
-        if !given.is_empty() {
-            return Box::pin(obey(worker, observed, given, base)).await;
-        }
-        let log = observed.record().map(|record| &record.review);
-        if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
-            return Box::pin(rerun(worker, observed, (events, head), base)).await;
-        }
-        attempt_where_room(worker, observed, Transition::Rework { events, head }, base).await
-    })
+    events: Vec<ReviewEvent>,
+    head: Sha,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let commands = new_commands(worker, &observed).await?;
+    if !commands.is_empty() {
+        return Box::pin(follow_commands(worker, observed, commands, base)).await;
+    }
+    let log = observed.record().map(|record| &record.review);
+    if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
+        return Box::pin(rerun(worker, observed, events, &head, base)).await;
+    }
+    Box::pin(attempt_where_room(worker, observed, Transition::Rework { events, head }, base)).await
 }
 
 async fn refuse(

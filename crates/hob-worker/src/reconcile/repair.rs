@@ -9,11 +9,9 @@ use hob_words::answered_event;
 use crate::{
     WorkError, Worker,
     attempt::own_answers,
+    inbox::Response,
     observe::{Observed, is_own_claim, own_comment},
-    reconcile::{
-        outcome::Reconciled,
-        unblock::{Response, continue_with, response_since},
-    },
+    reconcile::{outcome::Reconciled, seek_answer::continue_with},
     transition::{acquire, acquire_and_end, show_and_release},
 };
 
@@ -60,16 +58,15 @@ pub(super) async fn return_to_review(
     pull: PullNumber,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let blocked = observed.record().filter(|record| record.state == State::Blocked);
-    if let Some(blocked) = blocked.and_then(|record| record.blocked.clone()) {
-        // The person who opened it again may have said how to continue.
-        match response_since(worker, &observed.issue, observed.record(), &blocked).await? {
+    if let Some(inbox) = observed.inbox(worker).filter(|inbox| inbox.record.state == State::Blocked) {
+        // The person who opened it again may have said how to continue, even if the issue is paused.
+        match inbox.response_in_comments(&observed.issue).await? {
             Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
-            Response::Cancel(ending) => {
+            Response::End(ending) => {
                 acquire_and_end(worker, observed, base, ending).await?;
                 return Ok(Reconciled::UpToDate);
             }
-            Response::Nothing | Response::NotYet | Response::Impossible(_) => {}
+            Response::Nothing | Response::NotYet | Response::Refused(_) => {}
         }
     }
     let held = acquire(worker, observed, base, Transition::ReturnToReview(pull)).await?;

@@ -22,11 +22,12 @@ use crate::{
 pub(super) async fn rerun(
     worker: &Worker,
     observed: Observed,
-    (failed, head): (Vec<ReviewEvent>, Sha),
+    failed: Vec<ReviewEvent>,
+    head: &Sha,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let held = acquire(worker, observed, base, Transition::Rerun { failed: failed.clone() }).await?;
-    if let Err(error) = run_again(worker, &held, &failed, &head).await {
+    if let Err(error) = run_again(worker, &held, &failed, head).await {
         tracing::warn!(issue = held.issue.number.0, %error, "failed jobs do not run once more: {error}");
     }
     release(worker, &held).await?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Act, ActBox, Answer, ApprovalGrant, Control, Login, Record, Request, State, Transition, boxes, held_by,
+    Act, ActBox, Answer, ApprovalGrant, Control, Login, Record, Request, State, Transition, approval_text, boxes,
+    held_by,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
@@ -12,7 +13,7 @@ use crate::{
     observe::{Observed, observe},
     reconcile::{
         control::carry_out,
-        unblock::{Freed, approval_text, free},
+        unblock::{Freed, free},
     },
     transition::{acquire, show_and_release},
 };
@@ -24,14 +25,14 @@ pub(crate) async fn carry_out_tick(
     by: &Login,
     base: &Arc<BaseBranch>,
 ) -> Result<bool, WorkError> {
-    let Some((observed, _)) = observe(worker, tick.issue).await? else { return Ok(false) };
+    let Some(observed) = observe(worker, tick.issue).await? else { return Ok(false) };
     let Some(record) = observed.record().cloned().filter(|record| boxes(record).contains(tick)) else {
         return Ok(false);
     };
     if !worker.still_wanted(&observed.issue) {
         return Ok(false);
     }
-    match Box::pin(act(worker, tick.act, observed, (&record, by), base)).await {
+    match Box::pin(act(worker, tick.act, observed, &record, by, base)).await {
         // The faster worker may have ended what the box was for: the next look tells.
         Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(false),
         done => done,
@@ -42,7 +43,8 @@ async fn act(
     worker: &Worker,
     act: Act,
     observed: Observed,
-    (record, by): (&Record, &Login),
+    record: &Record,
+    by: &Login,
     base: &Arc<BaseBranch>,
 ) -> Result<bool, WorkError> {
     let now = worker.forge.now();
@@ -62,7 +64,7 @@ async fn act(
             let request = Request { control: Control::Terminate, by: by.clone(), at: now, reason: String::new() };
             match &observed.entry {
                 Some(entry) if is_held => worker.forge.ledger().ask(entry, request).await?,
-                Some(_) | None => drop(carry_out(worker, observed, request, base).await?),
+                Some(_) | None => drop(Box::pin(carry_out(worker, observed, request, base)).await?),
             }
         }
         (_, _) if is_held => return Ok(false),

@@ -25,7 +25,12 @@ use hob_domain::{
 use hob_forge::{BaseBranch, BodyEdit, DrawTurn};
 use hob_words::{Board, dashboard_text};
 
-use crate::{WorkError, Worker, authorize::authorize, observe::Discovered, reconcile::carry_out_tick};
+use crate::{
+    WorkError, Worker,
+    authorize::{Authorization, Authorizer},
+    observe::Discovered,
+    reconcile::carry_out_tick,
+};
 
 /// Brings the dashboard up to date, and does what its boxes ask for; how long until it is to be looked at again, where that
 /// is known.
@@ -184,13 +189,13 @@ async fn ticked_by(worker: &Worker, number: IssueNumber, drawn: Option<&Drawn>) 
     let Some(edits) = worker.forge.issues().body_edits_since(number, since).await? else {
         return Ok(TickedBy::Refused("the text was edited too often".to_owned()));
     };
-    let mut newest = None;
+    let (mut newest, authorizer) = (None, Authorizer::default());
     for edit in edits.into_iter().filter(|edit| !is_hobs(edit, drawn)) {
         let Some(editor) = edit.editor else {
             return Ok(TickedBy::Refused("an account that is gone edited the text".to_owned()));
         };
-        if let Err(why) = authorize(worker, &editor).await? {
-            return Ok(TickedBy::Refused(why));
+        if let Authorization::Denied(why) = authorizer.judge(worker, &editor).await? {
+            return Ok(TickedBy::Refused(why.to_string()));
         }
         newest = newest.or(Some(editor.login));
     }

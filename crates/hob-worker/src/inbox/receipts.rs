@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use crate::{WorkError, Worker};
 
 /// Gives the receipts in the ledger, each once. The heartbeat and the run share the lease, so each waits for its turn.
-pub(super) async fn give_receipts(worker: &Worker, lease: &HeldLease, turn: &Mutex<()>) -> Result<(), WorkError> {
+pub(crate) async fn give_receipts(worker: &Worker, lease: &HeldLease, turn: &Mutex<()>) -> Result<(), WorkError> {
     let _turn = turn.lock().await;
     for receipt in lease.record().commands.receipts {
         match give(worker, lease, &receipt).await {

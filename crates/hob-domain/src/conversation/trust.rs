@@ -37,7 +37,7 @@ impl std::fmt::Display for Permission {
 }
 
 /// What the forge says about an account: a person or a program. A name that ends in `[bot]` proves nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccountKind {
     /// A person.
     User,
@@ -46,7 +46,7 @@ pub enum AccountKind {
 }
 
 /// An account that did something.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Actor {
     /// Its name.
     pub login: Login,
@@ -87,23 +87,23 @@ pub struct TrustRules {
     pub bots: Vec<Login>,
 }
 
-/// Why an account's words and labels do not count.
+/// Why an account is not authorized.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unauthorized {
-    /// A program that the operator does not trust.
+    /// A program that no setting lists.
     #[error("`{0}` is a bot that `trust.bots` does not list")]
     UnlistedBot(Login),
-    /// A person with too little permission.
-    #[error("`{login}` has {has} permission here; {needed} permission is required")]
-    Permission {
-        /// Who.
+    /// A person who may do too little in the repository.
+    #[error("`{login}` has {permission} permission here; {required} permission is required")]
+    TooLittle {
+        /// The account.
         login: Login,
-        /// The person's permission.
-        has: Permission,
-        /// The least that is enough.
-        needed: Permission,
+        /// Its permission.
+        permission: Permission,
+        /// The permission that the settings require.
+        required: Permission,
     },
-    /// A person whose permission could not be looked up.
+    /// The permission could not be found.
     #[error("the forge does not say what `{0}` may do here")]
     Unknown(Login),
 }
@@ -117,15 +117,15 @@ impl TrustRules {
     /// Whether `actor` is authorized, given its permission; `None` if the look-up failed.
     ///
     /// # Errors
-    /// [`Unauthorized`] says why it is not.
+    /// [`Unauthorized`] if it is not.
     pub fn judge(&self, actor: &Actor, permission: Option<Permission>) -> Result<(), Unauthorized> {
         let login = || actor.login.clone();
         match (actor.kind, permission) {
             (AccountKind::Bot, _) if self.lists(actor) => Ok(()),
             (AccountKind::Bot, _) => Err(Unauthorized::UnlistedBot(login())),
             (AccountKind::User, Some(permission)) if permission >= self.permission => Ok(()),
-            (AccountKind::User, Some(has)) => {
-                Err(Unauthorized::Permission { login: login(), has, needed: self.permission })
+            (AccountKind::User, Some(permission)) => {
+                Err(Unauthorized::TooLittle { login: login(), permission, required: self.permission })
             }
             (AccountKind::User, None) => Err(Unauthorized::Unknown(login())),
         }

@@ -7,13 +7,13 @@ use hob_words::explanation;
 use crate::{
     WorkError, Worker,
     attempt::end::Interrupt,
-    commands::commands,
-    following::{follow_each, follow_rules},
+    authorize::Authorizer,
     held_issue::HeldIssue,
+    inbox::{Conversation, Inbox, follow_rules, take_effect},
 };
 
 /// Follows the commands that were not followed yet; returns what they interrupt the work for.
-pub(super) async fn follow_new(
+pub(super) async fn follow_new_commands(
     worker: &Worker,
     held: &HeldIssue,
     issue: &Issue,
@@ -21,15 +21,18 @@ pub(super) async fn follow_new(
     // The heartbeat and the beginning of the work share the lease.
     let _turn = held.commands.lock().await;
     let record = held.lease.record();
-    let given = Box::pin(commands(worker, Some(issue), &record)).await?;
-    if given.is_empty() {
+    // An attempt is long, so accounts are looked up anew at each look.
+    let (authorizer, conversation) = (Authorizer::default(), Conversation::of(worker, &record));
+    let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
+    let commands = inbox.commands(Some(issue)).await?;
+    if commands.is_empty() {
         held.lease.note(Note::Looked(issue.comments)).await;
     } else {
         let now = worker.forge.now();
         let why = held_by(&record, now, worker.settings.lease.skew).map(|held| WaitReason::Held(held).to_string());
         let explanation = explanation(&record, &why.unwrap_or_default());
-        let rules = follow_rules(worker, &held.base, &given, explanation).await?;
-        Box::pin(follow_each(worker, held, &given, &rules, issue.comments)).await?;
+        let rules = follow_rules(worker, &held.base, &commands, explanation).await?;
+        take_effect(worker, held, &commands, &rules, issue.comments).await?;
     }
     Ok(requested(worker, &held.lease))
 }

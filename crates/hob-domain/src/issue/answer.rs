@@ -1,0 +1,284 @@
+//! Which comment answers the question of a blocked issue, and what the answer means.
+
+use crate::{
+    AccountKind, ApprovalGrant, Asked, AskedInReview, BlockKind, Blocked, Command, CommandVerdict, Ending, FollowRules,
+    Following, Message, MessageTrust, Proposed, Receipt, Record, State, unknown_command_reply,
+};
+
+/// The question that a blocked issue waits for an answer to.
+fn question(record: &Record) -> Option<&Blocked> {
+    record.blocked.as_ref().filter(|_| record.state == State::Blocked)
+}
+
+/// Whether a command answers the question of a blocked issue, and so is not followed as a command.
+pub(crate) fn is_answer(record: &Record, message: &Message, command: &Command) -> bool {
+    let Some(blocked) = question(record) else { return false };
+    match command {
+        Command::Retry | Command::Unblock(_) => message.at >= blocked.since,
+        Command::Approve(_) if blocked.asks_for_approval() => blocked.precedes(message.comment, message.at),
+        Command::Approve(_) => message.at >= blocked.since,
+        Command::Cancel
+        | Command::Pause(_)
+        | Command::Resume
+        | Command::Agent(_)
+        | Command::Budget(_)
+        | Command::Plan
+        | Command::Explain
+        | Command::Help => false,
+    }
+}
+
+/// Whether a message may be an answer: it was written since the question, and is neither Hob's nor an answer that was
+/// taken before.
+pub(crate) fn may_answer(record: &Record, message: &Message) -> bool {
+    let Some(blocked) = question(record) else { return false };
+    // Times have whole seconds: a comment that was taken for an answer before is recognized by its id.
+    let taken = record.answer.as_ref().and_then(|answer| answer.comment);
+    message.at >= blocked.since
+        && Some(message.comment) > taken
+        && Some(message.comment) != record.status_comment
+        && !message.has_own_mark()
+        && meaning(record, message, blocked).is_some()
+}
+
+/// What an authorized account's message is for the question.
+pub(crate) fn answer(record: &Record, message: &Message, rules: &FollowRules) -> Following {
+    let Some(blocked) = question(record).filter(|_| may_answer(record, message)) else { return Following::Nothing };
+    // A look for commands tells its author so.
+    if message.trust == MessageTrust::Edited && message.asks().is_some() {
+        return Following::Nothing;
+    }
+    let spent = rules.budgets.allowance(record.spend, record.attempts_ever, &record.commands).err();
+    let spent = spent.filter(|_| blocked.kind == BlockKind::BudgetSpent);
+    match (meaning(record, message, blocked), spent) {
+        (Some(Meaning::Words(_)), Some(exhausted)) => {
+            let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
+            refused(record, message, format!("The issue's {exhausted} is used up: first {raise}."))
+        }
+        (Some(Meaning::Words(text)), None) => Following::Answer { text, grant: ApprovalGrant::Nothing },
+        (Some(Meaning::Approval(text)), _) => Following::Answer { text, grant: ApprovalGrant::ProposedAction },
+        (Some(Meaning::PlanApproval(text)), _) => Following::Answer { text, grant: ApprovalGrant::ProposedPlan },
+        (Some(Meaning::Cancel), _) => Following::End(Ending::Terminated(message.author.login.clone())),
+        (Some(Meaning::Impossible(why)), _) => refused(record, message, why),
+        (None, _) => Following::Nothing,
+    }
+}
+
+/// The reply to what cannot be an answer, unless it was given.
+fn refused(record: &Record, message: &Message, why: String) -> Following {
+    if record.commands.has_handled(message.comment) {
+        return Following::Nothing;
+    }
+    let (comment, pull, verdict) = (message.comment, message.pull, CommandVerdict::Impossible);
+    Following::Refused(Receipt { comment, pull, verdict, says: Some(why) })
+}
+
+/// The meaning of a comment for a blocked issue, if its author is authorized.
+#[derive(Debug, PartialEq, Eq)]
+enum Meaning {
+    Cancel,
+    Words(String),
+    Approval(String),
+    PlanApproval(String),
+    /// It is meant for Hob and cannot be followed, for this reason.
+    Impossible(String),
+}
+
+/// `None` if it is not meant for Hob.
+fn meaning(record: &Record, message: &Message, blocked: &Blocked) -> Option<Meaning> {
+    match (message.pull, message.asks()) {
+        (None, None) => plain_words(message, blocked.kind),
+        (None, Some(AskedInReview::Command(Asked::Unknown(said)))) => {
+            Some(Meaning::Impossible(unknown_command_reply(&said)))
+        }
+        (_, Some(AskedInReview::Command(Asked::Known(command)))) => {
+            // On a pull request, other commands are left to a look for commands.
+            let counts =
+                message.pull.is_none() || matches!(command, Command::Retry | Command::Unblock(_) | Command::Approve(_));
+            counts.then_some(command).and_then(|command| commanded(record, message, blocked, command))
+        }
+        // Plain words on a pull request are about the pull request.
+        (Some(_), None | Some(AskedInReview::Command(Asked::Unknown(_)))) | (_, Some(AskedInReview::Work)) => None,
+    }
+}
+
+/// A person's plain reply answers any reason for the block; a program's only a question, so that two programs do not
+/// answer each other for ever.
+fn plain_words(message: &Message, kind: BlockKind) -> Option<Meaning> {
+    let is_person = message.author.kind == AccountKind::User;
+    let is_asked = matches!(kind, BlockKind::Question | BlockKind::ApprovalNeeded);
+    // People talk to each other.
+    let is_to_another = message.body.trim_start().starts_with('@');
+    (!is_to_another && (is_person || is_asked)).then(|| reply(message))
+}
+
+fn reply(message: &Message) -> Meaning {
+    Meaning::Words(message.body.trim().to_owned())
+}
+
+fn commanded(record: &Record, message: &Message, blocked: &Blocked, command: Command) -> Option<Meaning> {
+    let is_newer = blocked.precedes(message.comment, message.at);
+    match (command, blocked.kind) {
+        (Command::Cancel, _) => Some(Meaning::Cancel),
+        (Command::Retry, _) => Some(Meaning::Words(String::new())),
+        (Command::Unblock(text), _) => Some(Meaning::Words(text)),
+        (Command::Approve(words), BlockKind::ApprovalNeeded) => {
+            let waiting = record.waiting_action().filter(|_| is_newer);
+            waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
+        }
+        (Command::Approve(words), BlockKind::PlanProposed) => {
+            let waiting = record.waiting_plan().filter(|_| is_newer);
+            waiting.map(|_plan| Meaning::PlanApproval(plan_approval_text(&words)))
+        }
+        (Command::Approve(_), BlockKind::Question) => Some(reply(message)),
+        (Command::Approve(_), _) => Some(Meaning::Impossible(
+            "Nothing waits for approval here: reply in plain words, or comment `/hob retry`.".to_owned(),
+        )),
+        (
+            Command::Pause(_)
+            | Command::Resume
+            | Command::Agent(_)
+            | Command::Budget(_)
+            | Command::Plan
+            | Command::Explain
+            | Command::Help,
+            _,
+        ) => None,
+    }
+}
+
+/// The text of an approval for the agent, which may no longer remember what exactly it had asked for.
+pub fn approval_text(action: &Proposed, words: &str) -> String {
+    let Proposed { tool, text, .. } = action;
+    let told = format!("Approved: the tool `{tool}` may do exactly this, and nothing else is approved by it:\n{text}");
+    if words.trim().is_empty() { told } else { format!("{told}\n\n{}", words.trim()) }
+}
+
+/// The same for a plan, which the agent's brief has.
+pub fn plan_approval_text(words: &str) -> String {
+    format!("Approved: carry the plan out.\n\n{}", words.trim()).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BlockReason, CommentId, CostLimit, Impact, Note, PullNumber, Timestamp, Transition, WorkPlan, apply,
+        conversation::message::tests::message, issue::lease::tests::record_at,
+    };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).unwrap()
+    }
+
+    fn blocked(reason: BlockReason) -> Record {
+        apply(&record_at(State::InProgress), Transition::Block(reason), at(100)).unwrap().0
+    }
+
+    fn failed() -> Record {
+        blocked(BlockReason::NoProgress { failure: "no".to_owned() })
+    }
+
+    fn action() -> Proposed {
+        let (tool, line, text) = ("shell".to_owned(), "shell rm x".to_owned(), "rm x".to_owned());
+        Proposed { tool, line, text, impact: Impact::High }
+    }
+
+    fn meant(record: &Record, body: &str, seconds: i64) -> Option<Meaning> {
+        meaning(record, &message(body, at(seconds)), record.blocked.as_ref().unwrap())
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_told() {
+        for (body, says) in
+            [("/hob approve", "Nothing waits for approval"), ("/hob tpyo `x`", "`/hob tpyo 'x'` is not a command")]
+        {
+            let Some(Meaning::Impossible(why)) = meant(&failed(), body, 101) else { panic!("{body}") };
+            assert!(why.contains(says), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_programs_plain_words_answer_only_a_question() {
+        let mut red = message("Red again.", at(101));
+        red.author.kind = AccountKind::Bot;
+        let means = |record: &Record| meaning(record, &red, record.blocked.as_ref().unwrap());
+        assert_eq!(means(&failed()), None);
+        assert!(means(&blocked(BlockReason::Question { question: "UTC?".to_owned() })).is_some());
+    }
+
+    #[test]
+    fn a_comment_means_what_its_command_and_the_reason_say() {
+        let words = |text: &str| Some(Meaning::Words(text.to_owned()));
+        let question = blocked(BlockReason::Question { question: "UTC?".to_owned() });
+        let approval = blocked(BlockReason::ApprovalNeeded(action()));
+        let failed = failed();
+        let approved = |said: &str| Some(Meaning::Approval(approval_text(&action(), said)));
+        let plan = WorkPlan { steps: vec!["Do it".to_owned()], ..WorkPlan::default() };
+        let planned = blocked(BlockReason::PlanProposed { plan: Box::new(plan), cost: CostLimit::default() });
+        let after = |comment| {
+            let mut record = approval.clone();
+            record.note(Note::Asks(CommentId(comment)));
+            record
+        };
+        let plan_approved = |said: &str| Some(Meaning::PlanApproval(plan_approval_text(said)));
+        for (name, record, body, seconds, expected) in [
+            ("a reply answers a question", &question, " UTC. ", 101, words("UTC.")),
+            ("so does an approval where nothing is proposed", &question, "/hob approve", 101, words("/hob approve")),
+            ("a reply to a proposal says what to do instead", &approval, "Do not.", 101, words("Do not.")),
+            ("a reply to anything else does too", &failed, "Use UTC.", 101, words("Use UTC.")),
+            ("but not one to somebody else", &failed, "@bob, what do you think?", 101, None),
+            ("a proposal is approved", &approval, "/hob approve now", 101, approved("now")),
+            ("but not by what came before the question", &approval, "/hob approve", 99, None),
+            ("nor within its second, where nobody knows the order", &approval, "/hob approve", 100, None),
+            ("nor by what came first within its second", &after(5), "/hob approve", 100, None),
+            ("what came later in that second counts", &after(4), "/hob approve", 100, approved("")),
+            ("a plan is approved", &planned, "/hob approve now", 101, plan_approved("now")),
+            ("but not where nobody knows the order either", &planned, "/hob approve", 100, None),
+            ("a reply corrects it", &planned, "Fewer files.", 101, words("Fewer files.")),
+            ("a retry has no words", &failed, "/hob retry please", 101, words("")),
+            ("an unblocking has", &failed, "/hob unblock use UTC", 101, words("use UTC")),
+            ("a cancel ends everything", &question, "/hob cancel", 101, Some(Meaning::Cancel)),
+        ] {
+            assert_eq!(meant(record, body, seconds), expected, "{name}");
+        }
+    }
+
+    /// Times have whole seconds, so a reply within the second of the question may be older than it: it counts all the
+    /// same, even if a worker followed it as a command before, unless it was taken for an answer.
+    #[test]
+    fn a_reply_within_the_second_of_the_question_counts_unless_it_was_an_answer_before() {
+        let mut record = failed();
+        let retry = message("/hob retry", at(100));
+        record.commands.handle(retry.comment);
+        let rules = FollowRules { seeks: crate::Seeks::Answer, ..FollowRules::default() };
+        let nothing = ApprovalGrant::Nothing;
+        assert_eq!(answer(&record, &retry, &rules), Following::Answer { text: String::new(), grant: nothing });
+        assert_eq!(answer(&record, &message("/hob retry", at(99)), &rules), Following::Nothing);
+        let taken = crate::Answer {
+            actor: "ann".into(),
+            text: String::new(),
+            question: None,
+            comment: Some(retry.comment),
+            event: None,
+        };
+        record.answer = Some(taken);
+        assert_eq!(answer(&record, &retry, &rules), Following::Nothing);
+    }
+
+    #[test]
+    fn on_a_pull_request_only_a_command_that_answers_is_heard() {
+        let on_pull = |body: &str| Message { pull: Some(PullNumber(9)), ..message(body, at(101)) };
+        for (body, counts) in [
+            ("/hob retry", true),
+            ("/hob unblock x", true),
+            ("/hob approve", true),
+            ("/hob retry with the old name", false),
+            ("/hob cancel", false),
+            ("/hob typo", false),
+            ("Fine.", false),
+        ] {
+            assert_eq!(may_answer(&failed(), &on_pull(body)), counts, "{body}");
+        }
+    }
+}

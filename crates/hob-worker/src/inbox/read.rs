@@ -1,0 +1,140 @@
+//! The one reader of messages: those that a look seeks, with whether their words count.
+
+use hob_domain::{
+    AskedInReview, FollowRules, Following, Message, MessageTrust, OWN_MARK, PullNumber, Record, Seeks, Timestamp,
+    concerns, follow,
+};
+use hob_forge::{Comment, Issue};
+
+use crate::{WorkError, Worker, authorize::Authorizer, inbox::conversation::Conversation};
+
+/// The messages about an issue, for one look at it.
+pub(crate) struct Inbox<'a> {
+    pub(crate) worker: &'a Worker,
+    pub(crate) authorizer: &'a Authorizer,
+    pub(crate) conversation: &'a Conversation,
+    pub(crate) record: &'a Record,
+}
+
+impl Inbox<'_> {
+    /// The commands that were not followed yet, on the issue and on its pull request, oldest first. `issue` is `None` if
+    /// nothing is new on the issue itself.
+    pub(crate) async fn commands(&self, issue: Option<&Issue>) -> Result<Vec<Message>, WorkError> {
+        let mut messages = match issue {
+            Some(issue) => self.on_issue(issue, self.record.commands_since()).await?,
+            None => Vec::new(),
+        };
+        messages.extend(self.on_pull().await?);
+        self.commands_among(messages).await
+    }
+
+    /// The commands in the pull request's conversation that were not followed yet, oldest first.
+    pub(crate) async fn commands_on_pull(&self) -> Result<Vec<Message>, WorkError> {
+        let messages = self.on_pull().await?;
+        self.commands_among(messages).await
+    }
+
+    async fn commands_among(&self, messages: Vec<Message>) -> Result<Vec<Message>, WorkError> {
+        let commands = self.follow_first(messages, &FollowRules::default()).await?;
+        Ok(commands.into_iter().map(|(message, _)| message).collect())
+    }
+
+    /// The requests in the pull request's conversation that no round has answered.
+    pub(crate) async fn requests(&self) -> Result<Vec<Message>, WorkError> {
+        let mut messages = self.on_pull().await?;
+        messages.retain(|message| message.asks() == Some(AskedInReview::Work));
+        if messages.is_empty() {
+            return Ok(messages);
+        }
+        let rules =
+            FollowRules { seeks: Seeks::Requests, own: self.worker.own_login().await?, ..FollowRules::default() };
+        Ok(self.follow_first(messages, &rules).await?.into_iter().map(|(message, _)| message).collect())
+    }
+
+    /// All comments on the issue by authorized accounts; no others reach the agent. Whether they were edited is not
+    /// looked up.
+    pub(crate) async fn for_brief(&self, issue: &Issue) -> Result<Vec<Message>, WorkError> {
+        let mut authorized = Vec::new();
+        let comments = self.conversation.on_issue(self.worker, issue, None).await?;
+        for message in comments.iter().filter_map(|comment| message(comment, None)) {
+            // Hob itself writes only the status comment; a comment of anyone else with its mark is left out too.
+            let counts = !message.body.starts_with(OWN_MARK);
+            if counts && self.authorizer.judge(self.worker, &message.author).await?.is_granted() {
+                authorized.push(message);
+            }
+        }
+        Ok(authorized)
+    }
+
+    /// The messages since the issue was blocked that answer its question or cannot answer it, up to the first that does
+    /// or that ends the work.
+    pub(super) async fn answers(&self, issue: &Issue) -> Result<Vec<(Message, Following)>, WorkError> {
+        let Some(blocked) = &self.record.blocked else { return Ok(Vec::new()) };
+        let mut messages = self.on_issue(issue, blocked.since).await?;
+        messages.extend(self.on_pull().await?);
+        let budgets = self.worker.settings.limits.budgets();
+        let rules = FollowRules { seeks: Seeks::Answer, budgets, ..FollowRules::default() };
+        self.follow_first(messages, &rules).await
+    }
+
+    /// What the messages lead to, oldest first, up to the first that settles the matter; those that lead to nothing are
+    /// left out. Accounts are only looked up for messages that may lead to something.
+    async fn follow_first(
+        &self,
+        mut messages: Vec<Message>,
+        rules: &FollowRules,
+    ) -> Result<Vec<(Message, Following)>, WorkError> {
+        messages.sort_by_key(|message| message.comment);
+        let mut followed = Vec::new();
+        for mut message in messages {
+            if !concerns(self.record, &message, rules) {
+                continue;
+            }
+            message.trust = self.trust(&message).await?;
+            let following = follow(self.record, &message, rules, self.worker.forge.now());
+            let settles = match following {
+                Following::Nothing => continue,
+                Following::Answer { .. } | Following::End(_) => true,
+                Following::Command(_) | Following::Round | Following::Refused(_) => false,
+            };
+            followed.push((message, following));
+            if settles {
+                break;
+            }
+        }
+        Ok(followed)
+    }
+
+    async fn trust(&self, message: &Message) -> Result<MessageTrust, WorkError> {
+        if !self.authorizer.judge(self.worker, &message.author).await?.is_granted() {
+            return Ok(MessageTrust::Unauthorized);
+        }
+        // Plain words count even if they were edited.
+        if message.asks().is_some() && self.conversation.is_edited(self.worker, message.comment).await? {
+            return Ok(MessageTrust::Edited);
+        }
+        Ok(MessageTrust::Authorized)
+    }
+
+    async fn on_issue(&self, issue: &Issue, since: Timestamp) -> Result<Vec<Message>, WorkError> {
+        let comments = self.conversation.on_issue(self.worker, issue, Some(since)).await?;
+        Ok(comments.iter().filter_map(|comment| message(comment, None)).collect())
+    }
+
+    async fn on_pull(&self) -> Result<Vec<Message>, WorkError> {
+        let comments = self.conversation.on_pull(self.worker).await?;
+        Ok(comments.iter().filter_map(|comment| message(comment, self.conversation.pull())).collect())
+    }
+}
+
+/// A comment as a message whose words are not judged yet. `None` if its author is gone.
+fn message(comment: &Comment, pull: Option<PullNumber>) -> Option<Message> {
+    Some(Message {
+        comment: comment.id,
+        pull,
+        author: comment.author.clone()?,
+        body: comment.body.clone(),
+        at: comment.created_at,
+        trust: MessageTrust::Authorized,
+    })
+}

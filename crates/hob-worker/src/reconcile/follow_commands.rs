@@ -1,0 +1,76 @@
+//! Commands in comments on an issue without a holder: they are followed under one lease.
+
+use std::sync::Arc;
+
+use hob_domain::{Command, Control, Decision, Ending, Following, Message, Request, follow};
+use hob_forge::BaseBranch;
+use hob_words::explanation;
+
+use crate::{
+    WorkError, Worker,
+    decision::{but_for_news, sentence},
+    inbox::{follow_rules, take_effect},
+    observe::Observed,
+    reconcile::outcome::Reconciled,
+    transition::{acquire, end, show_and_release},
+};
+
+/// Something happened on a waiting issue: looks for commands, and follows them.
+pub(super) async fn seek_commands(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let commands = new_commands(worker, &observed).await?;
+    Box::pin(follow_commands(worker, observed, commands, base)).await
+}
+
+/// The commands on the issue and on its pull request that were not followed yet.
+pub(super) async fn new_commands(worker: &Worker, observed: &Observed) -> Result<Vec<Message>, WorkError> {
+    let Some(inbox) = observed.inbox(worker) else { return Ok(Vec::new()) };
+    let (issue, record) = (&observed.issue, inbox.record);
+    let has_news = issue.updated_at > record.renewed_at || record.commands.comments != Some(issue.comments);
+    inbox.commands(Some(issue).filter(|_| has_news)).await
+}
+
+/// Follows commands under one lease. Each takes effect in the ledger before its comment gets the receipt.
+pub(super) async fn follow_commands(
+    worker: &Worker,
+    observed: Observed,
+    commands: Vec<Message>,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let (Some(first), Some(record)) = (commands.first(), observed.record()) else { return Ok(Reconciled::Nothing) };
+    let explanation = match commands.iter().any(|message| message.command() == Some(Command::Explain)) {
+        true => explained(worker, &observed),
+        false => String::new(),
+    };
+    let rules = follow_rules(worker, base, &commands, explanation).await?;
+    let Following::Command(transition) = follow(record, first, &rules, worker.forge.now()) else {
+        return Ok(Reconciled::Nothing);
+    };
+    let comments = observed.issue.comments;
+    let held = acquire(worker, observed, base, *transition).await?;
+    take_effect(worker, &held, &commands, &rules, comments).await?;
+    match held.lease.record().request {
+        Some(Request { control: Control::Terminate, by, .. }) => {
+            held.labels.presume(held.lease.record().state);
+            end(worker, &held, Ending::Terminated(by)).await?;
+        }
+        Some(Request { control: Control::Pause, .. }) | None => {
+            show_and_release(worker, &held, "followed what was asked in comments").await?;
+        }
+    }
+    Ok(Reconciled::UpToDate)
+}
+
+/// The issue's state and its reason, apart from the commands themselves.
+fn explained(worker: &Worker, observed: &Observed) -> String {
+    let Some(record) = observed.record() else { return String::new() };
+    let view = observed.view.as_ref().clone();
+    let why = match but_for_news(view, record, &worker.settings.plan_rules(), worker.forge.now()) {
+        Decision::Act(action) => sentence(&action).to_owned(),
+        Decision::Wait(reason) => reason.to_string(),
+    };
+    explanation(record, &why)
+}

@@ -1,0 +1,133 @@
+//! Blocked issues: whether a person answered on the issue or on its pull request, and the attempt that follows.
+
+use std::sync::Arc;
+
+use hob_domain::{Answer, ApprovalGrant, CommandVerdict, Receipt, State, Transition, Unblocking};
+use hob_forge::BaseBranch;
+
+use crate::{
+    WorkError, Worker,
+    attempt::attempt,
+    inbox::{Response, give_receipts, response},
+    observe::Observed,
+    reconcile::{
+        follow_commands::{follow_commands, new_commands},
+        outcome::Reconciled,
+    },
+    transition::{acquire, acquire_and_end, show_and_release},
+};
+
+/// What the look for an answer may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// An attempt: it has one of the process's jobs.
+    Job,
+    /// No attempt.
+    None,
+}
+
+/// The result of a look for an answer.
+pub(super) enum Sought {
+    /// There was no response.
+    Nothing,
+    /// Only a later look can tell.
+    Unclear,
+    /// There is an answer, and the look may not begin an attempt.
+    Answer,
+    /// This.
+    Done(Reconciled),
+}
+
+/// Continues with a blocked issue when an authorized person answered or removed the label.
+pub(super) async fn seek_answer(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    slot: Slot,
+) -> Result<Sought, WorkError> {
+    let commands = new_commands(worker, &observed).await?;
+    if !commands.is_empty() {
+        return Box::pin(follow_commands(worker, observed, commands, base)).await.map(Sought::Done);
+    }
+    let response = match observed.inbox(worker).filter(|inbox| inbox.record.blocked.is_some()) {
+        // A paused issue is left alone: what answers it counts when it is resumed.
+        Some(inbox) if inbox.record.paused.is_some() => Response::Nothing,
+        Some(inbox) => response(&inbox, &observed.issue).await?,
+        None => Response::Continue(without_question(&observed)),
+    };
+    match response {
+        Response::Continue(_) if slot == Slot::None => return Ok(Sought::Answer),
+        Response::Continue(unblocking) => {
+            return continue_with(worker, observed, unblocking, base).await.map(Sought::Done);
+        }
+        Response::End(ending) => acquire_and_end(worker, observed, base, ending).await?,
+        Response::Refused(receipts) => reply(worker, observed, base, receipts).await?,
+        Response::NotYet => return Ok(Sought::Unclear),
+        Response::Nothing if shows_blocked(worker, &observed) => return Ok(Sought::Nothing),
+        // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
+        // before it had asked its question.
+        Response::Nothing => {
+            let what = "shows again that a person is needed".to_owned();
+            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+            show_and_release(worker, &held, "still blocked: nobody who is authorized answered").await?;
+        }
+    }
+    Ok(Sought::Done(Reconciled::UpToDate))
+}
+
+/// The answer to no question: a blocked record without a reason can only be resumed.
+fn without_question(observed: &Observed) -> Unblocking {
+    let answer = Answer { actor: "hob".into(), text: String::new(), question: None, comment: None, event: None };
+    // There is no new response, so earlier approvals stay.
+    let trigger = observed.record().and_then(|record| record.trigger.as_ref());
+    let approved = trigger.map(|trigger| trigger.approved.clone()).unwrap_or_default();
+    Unblocking { answer, grant: ApprovalGrant::Nothing, approved }
+}
+
+fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
+    let released = observed.record().is_none_or(|record| record.holder.is_none());
+    released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
+}
+
+/// Replies in one line each why comments cannot be followed.
+async fn reply(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    receipts: Vec<Receipt>,
+) -> Result<(), WorkError> {
+    let tell = |receipt| {
+        let what = "replies to what cannot be followed".to_owned();
+        Transition::Follow { receipt, then: Box::new(Transition::Reconcile { what }) }
+    };
+    let mut receipts = receipts.into_iter();
+    let Some(first) = receipts.next() else { return Ok(()) };
+    let held = acquire(worker, observed, base, tell(first)).await?;
+    for receipt in receipts {
+        worker.forge.ledger().transition(&held.lease, tell(receipt)).await?;
+    }
+    show_and_release(worker, &held, "still blocked: what was said cannot be followed").await
+}
+
+/// Begins the next attempt at an issue that was unblocked.
+pub(super) async fn continue_with(
+    worker: &Worker,
+    observed: Observed,
+    unblocking: Unblocking,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let comment = unblocking.answer.comment;
+    let go_on = Transition::Continue(unblocking);
+    let transition = match comment {
+        Some(comment) => {
+            let receipt = Receipt { comment, pull: None, verdict: CommandVerdict::Followed, says: None };
+            Transition::Follow { receipt, then: Box::new(go_on) }
+        }
+        None => go_on,
+    };
+    let held = acquire(worker, observed, base, transition).await?;
+    if let Err(error) = give_receipts(worker, &held.lease, &held.receipts).await {
+        tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
+    }
+    Ok(attempt(worker, &held).await?.into())
+}
