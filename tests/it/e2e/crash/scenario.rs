@@ -89,6 +89,16 @@ fn splitting() -> Builder {
     World::with_agent(&billed(r#""outcome":"done","summary":"Issues:\n- One\n- Two\n  After: 1""#))
 }
 
+/// A world in which a plan comes before the work.
+fn planning() -> Builder {
+    let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
+    let done = done();
+    let script = format!(
+        "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {done}; fi"
+    );
+    World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
+}
+
 impl Scenario {
     /// The turnstile of its workers' requests.
     pub(super) fn turnstile(self) -> Turnstile {
@@ -157,13 +167,7 @@ impl Scenario {
                 let script = format!("[ $n -gt 0 ] || {{ {AT_THE_GATE} }}\necho done > done.txt; {done}");
                 World::with_agent(&script).check("test -f done.txt")
             }
-            Self::Planned => {
-                let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
-                let script = format!(
-                    "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {done}; fi"
-                );
-                World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
-            }
+            Self::Planned => planning(),
             Self::Answered | Self::Cancelled => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
