@@ -305,6 +305,8 @@ pub(crate) fn record_event(event: &WorkEvent) {
 
 #[cfg(test)]
 mod tests {
+    use hob_domain::IssueNumber;
+
     use super::*;
 
     const METRICS: &str = r#"# TYPE hob_profile_reads counter
@@ -375,6 +377,70 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
             let (name, kind) = line.split_once(' ').unwrap();
             let name = if kind == "counter" { format!("`{name}_total`") } else { format!("`{name}`") };
             assert!(document.contains(&format!("| {name} |")), "docs/operations.md lacks {name}");
+        }
+    }
+
+    /// The lines of the process's counters that name `label`.
+    fn lines_with(label: &str) -> Vec<String> {
+        let text = super::counters();
+        let lines = text.lines().filter(|line| line.contains(label) && !line.contains("_bucket{"));
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_happens_is_counted_by_name_and_reason() {
+        loaded("counted-agent", Duration::from_millis(20));
+        load_failed(Some("counted-agent"), LoadFault::Missing);
+        handed_over("counted-agent", "counted-other", Duration::from_millis(20));
+        let choice = |by, profile: Option<&str>| RouteChoice {
+            profile: profile.map(|name| name.parse().unwrap()),
+            overridden: Some("counted-router".parse().unwrap()),
+            ..RouteChoice::of_agent(by)
+        };
+        let (base, named) = (choice(ChosenBy::Base, None), choice(ChosenBy::Label, Some("counted-named")));
+        decided(&named, Some(&base));
+        decided(&named, Some(&named));
+        assert_eq!(
+            lines_with("counted-"),
+            [
+                r#"hob_profile_loads_total{agent="counted-agent",result="failed"} 1"#,
+                r#"hob_profile_loads_total{agent="counted-agent",result="ok"} 1"#,
+                r#"hob_profile_load_errors_total{agent="counted-agent",reason="missing"} 1"#,
+                r#"hob_profile_switches_total{from="base",to="counted-named"} 1"#,
+                r#"hob_hand_offs_total{from="counted-agent",to="counted-other"} 1"#,
+                r#"hob_hand_off_seconds_sum{from="counted-agent",to="counted-other"} 0.02"#,
+                r#"hob_hand_off_seconds_count{from="counted-agent",to="counted-other"} 1"#,
+            ]
+        );
+        assert_eq!(lines_with("hob_profile_load_seconds_count"), ["hob_profile_load_seconds_count 1"]);
+        assert_eq!(lines_with("hob_routing_overrides_total"), ["hob_routing_overrides_total 1"]);
+        assert_eq!(lines_with("by=\"label\""), [r#"hob_routing_decisions_total{by="label"} 2"#]);
+    }
+
+    #[test]
+    fn what_is_less_than_was_wanted_is_counted_by_its_reason() {
+        read(0);
+        read(2);
+        chain_ended();
+        degraded(Degraded::Review);
+        record_event(&WorkEvent::Failed { issue: None, reason: String::new() });
+        record_event(&WorkEvent::Refused { issue: IssueNumber(1), reason: String::new() });
+        let total = |name: &str| {
+            let line = lines_with(name).into_iter().find(|line| line.starts_with(name)).unwrap_or_default();
+            line.rsplit(' ').next().and_then(|count| count.parse::<u64>().ok())
+        };
+        for (name, count) in [
+            (r#"hob_profile_reads_total{result="ok"}"#, 1),
+            (r#"hob_profile_reads_total{result="failed"}"#, 1),
+            (r#"hob_profile_load_errors_total{agent="unknown",reason="place"}"#, 2),
+            (r#"hob_degradations_total{reason="place"}"#, 2),
+            (r#"hob_degradations_total{reason="hand_off"}"#, 1),
+            (r#"hob_degradations_total{reason="review"}"#, 1),
+            ("hob_chain_ends_total", 1),
+            ("hob_failures_total", 1),
+            ("hob_refusals_total", 1),
+        ] {
+            assert_eq!(total(name), Some(count), "{name}");
         }
     }
 }

@@ -35,3 +35,62 @@ pub(super) fn but_for_news(view: IssueView, record: &Record, rules: &PlanRules, 
     let quiet = IssueView { updated_at: record.renewed_at, comments, has_command_on_pull: false, ..view };
     decide(&quiet, rules, now)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashMap, time::Duration};
+
+    use hob_domain::{Claimant, Ending, IssueNumber, IssueStatus, State, acquire, released};
+
+    use super::*;
+
+    #[test]
+    fn an_action_is_told_as_what_would_happen() {
+        for (action, told) in [
+            (Action::Claim, "it would be claimed"),
+            (Action::Recover(Recovery::Resume), "its worker died: another would resume it"),
+            (Action::Recover(Recovery::Block), "its worker died: a person would be asked"),
+            (Action::Recover(Recovery::Abandon), "its worker died: it would be requeued"),
+            (Action::Finish(Ending::Merged), "its work has ended: the ledger would be closed"),
+            (Action::RepairLabels(Vec::new()), "its labels contradict its ledger: they would be repaired"),
+        ] {
+            assert_eq!(sentence(&action), told);
+        }
+    }
+
+    /// An issue that waits for its next attempt, with a comment that nobody has looked at.
+    #[test]
+    fn without_the_news_a_waiting_issue_waits() {
+        let at = |seconds| Timestamp::UNIX_EPOCH + Duration::from_secs(seconds);
+        let settings = hob_config::Settings::load(None, HashMap::new(), &[]).unwrap();
+        let (rules, lease) = (settings.plan_rules(), settings.lease.duration);
+        let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: settings.lease.skew };
+        let held = acquire(None, IssueNumber(7), &claimant, at(0)).unwrap();
+        let record =
+            Record { state: State::Ready, retry_after: Some(at(9_000)), ..released(&held, "m".into(), at(10)) };
+        let record =
+            Record { commands: hob_domain::CommandLog { comments: Some(1), ..record.commands.clone() }, ..record };
+        for (comments, updated_at, has_command_on_pull) in [(2, at(20), false), (1, at(10), true)] {
+            let view = IssueView {
+                number: IssueNumber(7),
+                title: String::new(),
+                labels: vec!["code".to_owned()],
+                status: IssueStatus::Open,
+                created_at: at(0),
+                updated_at,
+                comments,
+                record: Some(record.clone()),
+                assignees: Vec::new(),
+                blockers: Vec::new(),
+                pull: None,
+                is_dashboard: false,
+                review: None,
+                goes_on: None,
+                has_command_on_pull,
+            };
+            assert_eq!(decide(&view, &rules, at(30)), Decision::Act(Action::SeekCommand));
+            let Decision::Wait(why) = but_for_news(view, &record, &rules, at(30)) else { panic!("it only waits") };
+            assert!(why.to_string().contains("1970-01-01 02:30:00 UTC"), "{why}");
+        }
+    }
+}

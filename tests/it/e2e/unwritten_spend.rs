@@ -1,14 +1,15 @@
 //! Spend that an attempt could not write to its ledger: it waits on the machine, and in the end counts once.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use github_emulator::{Fault, What, When};
 use hob_domain::{BlockKind, Recovery, Spend, State, spend_by_day};
 use hob_forge::Access;
+use hob_worker::RunLimits;
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{AT_THE_GATE, Books, Builder, Gate, World, billed, in_virtual_time, run};
+use crate::harness::{AT_THE_GATE, Books, Builder, Gate, Turnstile, World, billed, in_virtual_time, run};
 
 /// A world whose agent waits at the gate in its first run, and reports its cost.
 fn costly() -> Builder {
@@ -82,12 +83,16 @@ async fn a_cost_that_is_in_the_ledger_is_not_added_again() {
     world.finish().await;
 }
 
-/// The ledger took the cost, and each answer that would say so is lost until the lease is over.
+/// The ledger takes the cost of the first run, and each answer that would say so is lost until the lease is over. So it takes nothing
+/// of the second run.
 #[test]
 fn a_cost_whose_write_was_not_answered_counts_once() {
     in_virtual_time(Box::pin(async {
         let turnstile = std::sync::Arc::default();
-        let world = costly().inside(&turnstile).start().await;
+        let done = billed(r#""outcome":"done","summary":"Made it.""#);
+        let script = format!("[ $n -gt 0 ] || {{ {AT_THE_GATE} }}\necho $n > done.txt; {done}");
+        let world = World::with_agent(&script).check("test ! -f done.txt || ! grep 0 done.txt").inside(&turnstile);
+        let world = world.start().await;
         let issue = spends_after(&world, async |issue| {
             let fault = |method: Method, path: String, what: What| {
                 let (method, login) = (Some(method.to_string()), Some("hob".into()));
@@ -98,8 +103,8 @@ fn a_cost_whose_write_was_not_answered_counts_once() {
         })
         .await;
         world.forge.heal();
-        assert_eq!(world.record(issue).await.unwrap().spend.usd_micros, 1, "the ledger took it");
-        assert_eq!(world.journaled(issue).len(), 1, "and the worker could not know");
+        assert_eq!(world.record(issue).await.unwrap().spend.usd_micros, 1, "the ledger took the first");
+        assert_eq!((world.briefs(issue).len(), world.journaled(issue).len()), (2, 1), "and the worker could not know");
         world.forge.advance(past_the_lease(&world));
         run(&world.worker("slow").await).await;
         counts_each_run_once(&world, issue).await;
@@ -175,5 +180,64 @@ async fn the_cost_of_an_issue_that_is_gone_is_in_its_ledger_and_nothing_is_held(
     run(&world.worker("slow").await).await;
     world.forge.heal();
     counts_each_run_once(&world, issue).await;
+    world.finish().await;
+}
+
+/// A worker that dies over the checks takes no cost with it.
+#[tokio::test]
+async fn the_cost_of_a_run_is_in_the_ledger_before_its_work_is_checked() {
+    let done = billed(r#""outcome":"done","summary":"Made it.""#);
+    let world = World::with_agent(&format!("echo done > done.txt; {done}"))
+        .check(&format!("test ! -f done.txt || {{ {AT_THE_GATE} }}"))
+        .start()
+        .await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let looks = async {
+        gate.reached().await;
+        counts_each_run_once(&world, issue).await;
+        gate.open().await;
+    };
+    tokio::join!(world.run(), looks);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// The worker dies when its agent has reported its cost, before the ledger has it. The session on its machine has it, and an earlier
+/// session on another machine had a cost of its own.
+#[tokio::test]
+async fn the_cost_of_a_run_whose_worker_died_is_found_in_its_session() {
+    let (done, asks) =
+        (billed(r#""outcome":"done","summary":"Made it.""#), billed(r#""outcome":"question","question":"Which?""#));
+    let works = format!("[ $n -gt 1 ] || {{ {AT_THE_GATE} }}\necho done > done.txt; {done}");
+    let turnstile = Arc::new(Turnstile::default());
+    let world = World::with_agent(&format!("if [ $n = 0 ]; then {asks}; else {works}; fi"))
+        .check("test -f done.txt")
+        .inside(&turnstile)
+        .start()
+        .await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    run(&world.worker("quick").await).await;
+    world.comments("ann", issue, "Green.").await;
+    let dead = world.worker("slow").await;
+    let dies = async {
+        gate.reached().await;
+        let stopped = turnstile.stop_at_path("/git/commits");
+        gate.open().await;
+        stopped.await.unwrap()
+    };
+    // Its request never arrives.
+    let _request = tokio::select! {
+        _ = hob_worker::run_once(&dead, RunLimits::default()) => panic!("it was stopped"),
+        there = dies => there,
+    };
+    drop(dead);
+    turnstile.open();
+    assert_eq!(world.record(issue).await.unwrap().spend.usd_micros, 1, "the ledger has the first run alone");
+    world.forge.advance(past_the_lease(&world));
+    run(&world.worker("slow").await).await;
+    counts_each_run_once(&world, issue).await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish().await;
 }

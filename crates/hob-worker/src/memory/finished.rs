@@ -43,3 +43,34 @@ impl FinishedLedgers {
 fn begins(commit: &Sha) -> Option<u64> {
     u64::from_str_radix(commit.as_str().get(..16)?, 16).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tip(issue: u64, commit: &str) -> Tip {
+        Tip { issue: IssueNumber(issue), commit: Sha::from(commit) }
+    }
+
+    #[test]
+    fn a_ledger_is_finished_at_the_tip_at_which_it_was_found_so() {
+        let (first, other) = ("0123456789abcdef0000", "0123456789abcdee0000");
+        let finished = FinishedLedgers::default();
+        assert!(!finished.has(&tip(1, first)));
+        finished.note(&tip(1, first));
+        assert!(finished.has(&tip(1, first)) && !finished.has(&tip(1, other)) && !finished.has(&tip(2, first)));
+        finished.note(&tip(1, other));
+        assert!(!finished.has(&tip(1, first)) && finished.has(&tip(1, other)));
+        // A text that is not a commit's name is never known.
+        for odd in ["", "0123", "0123456789abcdeg0000"] {
+            finished.note(&tip(3, odd));
+            assert!(!finished.has(&tip(3, odd)), "{odd}");
+        }
+    }
+
+    #[test]
+    fn they_are_fetched_once() {
+        let finished = FinishedLedgers::default();
+        assert_eq!([(); 3].map(|()| finished.may_be_fetched()), [true, false, false]);
+    }
+}

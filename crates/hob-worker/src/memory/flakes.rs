@@ -61,6 +61,10 @@ mod tests {
         assert_eq!(known.note(&one, &[ran("a", failed), ran("b", failed)]), ["a"]);
         let earlier = CheckResult { run: CheckRun::Earlier, ..ran("b", passed) };
         assert_eq!(known.note(&one, &[earlier]), none, "it did not run");
+        let output = "permission denied".to_owned();
+        let refused = CheckResult { refused: Some("mount".to_owned()), output, ..ran("a", failed) };
+        assert!(refused.refusal().is_some());
+        assert_eq!(known.note(&two, &[ran("c", passed), CheckResult { command: "c".to_owned(), ..refused }]), none);
         for n in 0..300 {
             known.note(&Sha(format!("{n}x")), &[ran("a", passed)]);
         }

@@ -62,3 +62,50 @@ impl FoundPulls {
         found.poll == self.polls.load(Ordering::Relaxed) && found.asked.elapsed() < CHECKS_STAY
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::{MergeState, PullStatus};
+    use hob_forge::Pull;
+
+    use super::*;
+
+    fn open(number: u64) -> OpenPull {
+        let pull = Pull {
+            number: PullNumber(number),
+            status: PullStatus::Open,
+            head: Sha::from("a"),
+            base: Sha::from("b"),
+            base_name: "main".to_owned(),
+            merge: MergeState::Fits,
+            html_url: String::new(),
+        };
+        OpenPull {
+            pull,
+            updated_at: Timestamp::UNIX_EPOCH,
+            said: Vec::new(),
+            comments: Vec::new(),
+            remarks: Vec::new(),
+            checks: None,
+            ejected: None,
+            is_whole: true,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_that_were_found_count_in_the_same_poll_for_thirty_seconds() {
+        let found = FoundPulls::default();
+        assert!(found.get(PullNumber(1)).is_none());
+        found.begin_poll();
+        let noted = found.note(open(1), Sha::from("b"), Timestamp::UNIX_EPOCH);
+        assert!(found.get(PullNumber(1)).is_some_and(|known| Arc::ptr_eq(&known, &noted)));
+        tokio::time::advance(CHECKS_STAY - Duration::from_millis(1)).await;
+        assert!(found.is_new(&noted));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!found.is_new(&noted));
+        let noted = found.note(open(1), Sha::from("b"), Timestamp::UNIX_EPOCH);
+        assert!(found.is_new(&noted));
+        found.begin_poll();
+        assert!(!found.is_new(&noted), "another poll reads them again");
+    }
+}

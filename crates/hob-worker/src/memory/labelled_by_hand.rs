@@ -23,3 +23,19 @@ impl LabelledByHand {
         self.0.insert(issue, updated_at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_issue_is_looked_up_again_after_a_change() {
+        let (then, labelled) = (Timestamp::UNIX_EPOCH, LabelledByHand::default());
+        assert!(!labelled.has(IssueNumber(1), then));
+        labelled.note(IssueNumber(1), then);
+        assert!(labelled.has(IssueNumber(1), then) && !labelled.has(IssueNumber(2), then));
+        assert!(!labelled.has(IssueNumber(1), then + Duration::from_secs(1)));
+    }
+}

@@ -17,3 +17,17 @@ impl LastPage {
         *self.0.lock() = Some(digest);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_last_page_is_known() {
+        let page = LastPage::default();
+        assert!(!page.is("a"));
+        page.set("a".to_owned());
+        page.set("b".to_owned());
+        assert!(page.is("b") && !page.is("a"));
+    }
+}

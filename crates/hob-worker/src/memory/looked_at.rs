@@ -51,3 +51,70 @@ impl LookedAt {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::{Claimant, IssueStatus, PullNumber, acquire};
+
+    use super::*;
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    /// A blocked issue with two comments that changed last at second 100.
+    fn view() -> IssueView {
+        let lease = Duration::from_secs(300);
+        let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: lease };
+        IssueView {
+            number: IssueNumber(7),
+            title: String::new(),
+            labels: Vec::new(),
+            status: IssueStatus::Open,
+            created_at: at(0),
+            updated_at: at(100),
+            comments: 2,
+            record: Some(acquire(None, IssueNumber(7), &claimant, at(50)).unwrap()),
+            assignees: Vec::new(),
+            blockers: Vec::new(),
+            pull: None,
+            is_dashboard: false,
+            review: None,
+            goes_on: None,
+            has_command_on_pull: false,
+        }
+    }
+
+    #[test]
+    fn an_issue_is_quiet_until_it_changes_or_an_hour_is_over() {
+        let looked = LookedAt::default();
+        assert!(!looked.is_quiet(&view(), at(200)));
+        looked.note(&view(), at(200));
+        assert!(looked.is_quiet(&view(), at(200)) && looked.is_quiet(&view(), at(3_799)));
+        assert!(!looked.is_quiet(&view(), at(3_800)));
+        let written = view().record.map(|record| hob_domain::Record { renewed_at: at(101), ..record });
+        for news in [
+            IssueView { updated_at: at(101), ..view() },
+            IssueView { comments: 3, ..view() },
+            IssueView { number: IssueNumber(8), ..view() },
+            IssueView { record: written, ..view() },
+            IssueView { record: None, ..view() },
+        ] {
+            assert!(!looked.is_quiet(&news, at(200)), "{news:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_list_may_not_show_yet_is_looked_at_again() {
+        let in_review = view().record.map(|record| hob_domain::Record { pull_request: Some(PullNumber(9)), ..record });
+        for (view, now, is_kept) in [
+            (view(), at(160), false),
+            (view(), at(161), true),
+            (IssueView { record: in_review, ..view() }, at(900), false),
+        ] {
+            let looked = LookedAt::default();
+            looked.note(&view, now);
+            assert_eq!(looked.is_quiet(&view, now), is_kept, "{now} {view:?}");
+        }
+    }
+}

@@ -50,3 +50,28 @@ impl Trouble {
         self.0.lock()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broken_settings_count_until_the_branch_moves() {
+        let (broken, fixed) = (Sha::from("a"), Sha::from("b"));
+        let trouble = Trouble::default();
+        assert_eq!(trouble.of_settings(&broken), None);
+        trouble.note_settings(&broken, "line 3".to_owned());
+        assert_eq!(trouble.of_settings(&broken), Some("line 3".to_owned()));
+        assert_eq!(trouble.of_settings(&fixed), None);
+        assert_eq!(trouble.of_settings(&broken), None, "it is forgotten");
+    }
+
+    #[test]
+    fn a_trigger_that_cannot_be_relied_on_is_news_once() {
+        let (trouble, why) = (Trouble::default(), || Some("it is gone".to_owned()));
+        assert_eq!([None, why(), why(), None].map(|known| trouble.note_trigger(known)), [false, true, false, true]);
+        trouble.note_settings(&Sha::from("a"), "line 3".to_owned());
+        trouble.note_trigger(why());
+        assert_eq!(trouble.all(), ["line 3", "it is gone"]);
+    }
+}

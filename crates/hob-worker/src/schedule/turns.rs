@@ -78,6 +78,7 @@ mod tests {
             (vec![(&a, 0), (&b, 0), (&c, 0)], Some(&c), Some(&a)),
             (vec![(&a, 3), (&b, 1), (&c, 1)], Some(&b), Some(&c)),
             (vec![(&a, 3), (&c, 2)], Some(&b), Some(&c)),
+            (vec![(&a, 0), (&c, 1)], Some(&b), Some(&a)),
             (vec![(&a, 9)], Some(&a), Some(&a)),
             (vec![], Some(&a), None),
         ] {

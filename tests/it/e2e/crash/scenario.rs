@@ -89,14 +89,18 @@ fn splitting() -> Builder {
     World::with_agent(&billed(r#""outcome":"done","summary":"Issues:\n- One\n- Two\n  After: 1""#))
 }
 
-/// A world in which a plan comes before the work.
-fn planning() -> Builder {
-    let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
-    let done = done();
-    let script = format!(
-        "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {done}; fi"
-    );
-    World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
+/// A world in which the agent never gets it right, until the budget is used up.
+fn spending() -> Builder {
+    World::with_agent(&format!("echo $n > work.txt; {}", done()))
+        .check("test ! -f work.txt")
+        .set("limits.tokens_per_issue", &TOKENS.to_string())
+        .set("limits.check_rounds", "9")
+}
+
+/// A world in which the first run waits at the gate.
+fn journaling() -> Builder {
+    let script = format!("[ $n -gt 0 ] || {{ {AT_THE_GATE} }}\necho done > done.txt; {}", done());
+    World::with_agent(&script).check("test -f done.txt")
 }
 
 impl Scenario {
@@ -159,15 +163,15 @@ impl Scenario {
             }
             Self::HandedOver => handing_off(),
             Self::Split => splitting(),
-            Self::SpentUp => World::with_agent(&format!("echo $n > work.txt; {done}"))
-                .check("test ! -f work.txt")
-                .set("limits.tokens_per_issue", &TOKENS.to_string())
-                .set("limits.check_rounds", "9"),
-            Self::Journaled => {
-                let script = format!("[ $n -gt 0 ] || {{ {AT_THE_GATE} }}\necho done > done.txt; {done}");
-                World::with_agent(&script).check("test -f done.txt")
+            Self::SpentUp => spending(),
+            Self::Journaled => journaling(),
+            Self::Planned => {
+                let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
+                let script = format!(
+                    "if [ $HOB_PURPOSE = plan ]; then echo stray > stray.txt; {plan}; else echo done > done.txt; {done}; fi"
+                );
+                World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
             }
-            Self::Planned => planning(),
             Self::Answered | Self::Cancelled => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
