@@ -152,7 +152,7 @@ impl Setup {
     pub(super) fn live_forge(&self, repo: &str) -> anyhow::Result<Forge> {
         let repo: RepoName = repo.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?;
         let connection = self.connection(Access::LiveCheck, Some(&repo))?;
-        Ok(Forge::new(connection, repo, &self.settings.ledger.prefix))
+        Ok(Forge::new(connection, repo))
     }
 
     /// A worker for the one repository.
@@ -205,7 +205,7 @@ impl Setup {
             Access::ReadWrite | Access::LiveCheck => sandbox_of(&self.settings, &self.state_dir).await,
         };
         move |repo| WorkerParts {
-            forge: Forge::new(Arc::clone(&connection), repo, &self.settings.ledger.prefix),
+            forge: Forge::new(Arc::clone(&connection), repo),
             agents: agents.clone(),
             server_url: self.standard.server_url.clone(),
             state_dir: self.state_dir.clone(),

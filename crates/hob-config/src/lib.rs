@@ -49,9 +49,9 @@ pub use sandbox::{NetworkSetting, SandboxSettings, TierSetting};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
-    AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings,
-    LedgerSettings, Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate,
-    SessionSettings, Signing, StatusSettings, TrustSettings, WebhookFormat,
+    AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, Limits,
+    NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings, Signing,
+    StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;

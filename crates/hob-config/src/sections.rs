@@ -102,14 +102,6 @@ pub struct LeaseSettings {
     pub skew: Duration,
 }
 
-/// `[ledger]`: where the ledger is.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LedgerSettings {
-    /// Prefix of the refs, `refs/…/`.
-    pub prefix: String,
-}
-
 /// `[limits]`: the limits of issues, attempts and hours.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

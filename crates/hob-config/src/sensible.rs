@@ -9,9 +9,6 @@ use toml::{Table, Value};
 
 use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
 
-/// Where ledgers can be: two workers that look in different places would both work on one issue.
-const LEDGER_PREFIXES: [&str; 2] = ["refs/hob/", "refs/heads/hob-ledger/"];
-
 /// Refuses values that make no sense. `given` are the settings without defaults.
 ///
 /// # Errors
@@ -62,13 +59,6 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
         let is_name = !name.trim().is_empty() && name.chars().all(|c| c.is_ascii_graphic());
         hold(is_name, "publish.reviewers", name, "write a login, `team:SLUG` or `ORG/TEAM`")?;
     }
-    let prefix = settings.ledger.prefix.as_str();
-    hold(
-        LEDGER_PREFIXES.contains(&prefix),
-        "ledger.prefix",
-        prefix,
-        "write `refs/hob/`, or `refs/heads/hob-ledger/` for a forge that refuses other refs; all workers have the same",
-    )?;
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
-    IssueSettings, LeaseSettings, LedgerSettings, Limits, McpSettings, ModelSettings, NotifySettings, PollSettings,
-    ProfileSettings, PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings,
-    SessionSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    IssueSettings, LeaseSettings, Limits, McpSettings, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
+    PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings, SessionSettings,
+    StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
 };
 
 /// The defaults, as the documentation shows them.
@@ -53,8 +53,6 @@ pub struct Settings {
     pub labels: LabelNames,
     /// How long a claim lasts.
     pub lease: LeaseSettings,
-    /// Where the ledger is.
-    pub ledger: LedgerSettings,
     /// The limits.
     pub limits: Limits,
     /// How checks run.

@@ -17,13 +17,18 @@ use crate::{
     throttle::WriteTurn, transport::Call, wait::wait,
 };
 
+/// The refs below which ledgers are. It is not a setting: a worker that looked elsewhere would not see what others work on, and would
+/// work on it, too.
+pub const LEDGER_PREFIX: &str = "refs/hob/";
+
+/// [`LEDGER_PREFIX`] without `refs/`, as in the API's paths.
+pub(super) const REF_SPACE: &str = "hob/";
+
 /// The client of one repository. Clones share the connection.
 #[derive(Debug, Clone)]
 pub struct Forge {
     connection: Arc<Connection>,
     pub(super) repo: RepoName,
-    /// The prefix of the ledger's refs.
-    pub(super) prefix: String,
     pub(super) repository: Arc<Mutex<KnownRepository>>,
 }
 
@@ -39,9 +44,9 @@ pub(super) struct KnownRepository {
 }
 
 impl Forge {
-    /// A client of `repo`; `prefix` is that of the ledger's refs.
-    pub fn new(connection: Arc<Connection>, repo: RepoName, prefix: &str) -> Self {
-        Self { connection, repo, prefix: prefix.to_owned(), repository: Arc::default() }
+    /// A client of `repo`.
+    pub fn new(connection: Arc<Connection>, repo: RepoName) -> Self {
+        Self { connection, repo, repository: Arc::default() }
     }
 
     /// The repository.
@@ -220,10 +225,5 @@ impl Forge {
     /// Waits before another try, and logs a wait that people would notice.
     pub async fn wait(&self, error: &ForgeError, pause: Duration) {
         wait(error, pause).await;
-    }
-
-    /// The ledger's prefix without `refs/`, as in the API's paths.
-    pub(super) fn ref_space(&self) -> &str {
-        self.prefix.trim_start_matches("refs/")
     }
 }

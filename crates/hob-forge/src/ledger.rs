@@ -19,8 +19,9 @@ use hob_domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BaseBranch, Forge, ForgeError, HeldLease, Tip, Tips,
+    BaseBranch, Forge, ForgeError, HeldLease, LEDGER_PREFIX, Tip, Tips,
     TokenPermission::ContentsRead,
+    client::REF_SPACE,
     lease::Holding,
     purpose::Share,
     refs::{Move, ObjectWire, RefWire, delete_ref, move_ref, read_ref, write_commit},
@@ -75,7 +76,7 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn tips(self) -> Result<Tips, ForgeError> {
-        let path = self.forge.path(&format!("/git/matching-refs/{}", self.forge.ref_space()));
+        let path = self.forge.path(&format!("/git/matching-refs/{REF_SPACE}"));
         let refs =
             self.forge.get_all::<RefWire>(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await;
         let refs = match refs {
@@ -84,7 +85,7 @@ impl Ledger<'_> {
         };
         let mut tips = Tips::default();
         for found in refs {
-            let Some(name) = found.name.strip_prefix(&self.forge.prefix) else { continue };
+            let Some(name) = found.name.strip_prefix(LEDGER_PREFIX) else { continue };
             let of_issue = name.strip_prefix("issues/").map(|name| name.split_once('/').unwrap_or((name, "")));
             match of_issue.and_then(|(number, below)| Some((issue_number(number)?, below))) {
                 Some((issue, "")) => tips.issues.push(Tip { issue, commit: found.object.sha }),
@@ -98,7 +99,7 @@ impl Ledger<'_> {
 
     /// The prefix of the full names of the issues' ledger refs.
     pub fn issue_refs(self) -> String {
-        format!("{}issues/", self.forge.prefix)
+        format!("{LEDGER_PREFIX}issues/")
     }
 
     /// The tip of one issue's ledger. `None` if it has no ledger yet.
@@ -268,7 +269,7 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// [`ForgeError`] of the first call that is refused.
-    pub async fn try_prefix(self, base: &BaseBranch) -> Result<(), ForgeError> {
+    pub async fn try_refs(self, base: &BaseBranch) -> Result<(), ForgeError> {
         let name = format!("doctor-{}", fresh_nonce());
         move_ref(self.forge, &name, None, &base.sha, "make a ref of the ledger", Share::Common).await?;
         delete_ref(self.forge, &name, "delete a ref of the ledger").await

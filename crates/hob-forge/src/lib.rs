@@ -58,7 +58,7 @@ mod wrong_server;
 
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
-pub use client::Forge;
+pub use client::{Forge, LEDGER_PREFIX};
 pub use comments::{Comment, Comments, Edited, Reaction};
 pub use connection::{Access, CallCounts, Connection};
 pub use dashboard::{Dashboard, DrawTurn};

@@ -175,18 +175,14 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
     makes_ledgers && WRITES.iter().any(is_it)
 }
 
-/// Whether a ref's name, without `refs/`, ends like a ledger's.
+/// Whether a ref's name, without `refs/`, is one of those that Hob keeps: of an issue, of the repository, or the one that `hob
+/// doctor` tries.
 fn is_of_a_ledger(name: &[&str]) -> bool {
-    let is_deep = match name {
-        ["heads" | "tags", rest @ ..] => rest.len() > 1,
-        _ => name.len() > 1,
-    };
-    is_deep
-        && match name {
-            [.., "issues", number] => issue_number(number).is_some(),
-            [.., last] => *last == "repository" || last.starts_with("doctor-"),
-            [] => false,
-        }
+    match name {
+        ["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number] => issue_number(number).is_some(),
+        ["hob", last] => *last == "repository" || last.starts_with("doctor-"),
+        _ => false,
+    }
 }
 
 /// Whether a body has only these members.
@@ -234,7 +230,7 @@ mod tests {
             ("GET", "/repos/a/b/git/matching-refs/hob/", json!(null)),
             ("GET", "/rate_limit", json!(null)),
             ("PATCH", "/repos/a/b/git/refs/hob/issues/7", json!({"sha": "1", "force": false})),
-            ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/heads/hob-ledger/repository", "sha": "1"})),
+            ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/hob/repository", "sha": "1"})),
             ("DELETE", "/repos/a/b/git/refs/hob/doctor-1", json!(null)),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x"})),
             ("GET", "/repos/a/b/git/trees/1?recursive=1", json!(null)),
@@ -271,6 +267,8 @@ mod tests {
             ("PATCH", "/repos/a/b/git/refs/heads/main", json!({"sha": "1", "force": true})),
             ("PATCH", "/repos/a/b/git/refs/heads/repository", json!({"sha": "1"})),
             ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/tags/v1", "sha": "1"})),
+            ("POST", "/repos/a/b/git/refs", json!({"ref": "refs/heads/hob-ledger/issues/7", "sha": "1"})),
+            ("PATCH", "/repos/a/b/git/refs/other/issues/7", json!({"sha": "1", "force": false})),
             ("DELETE", "/repos/a/b/git/refs/heads/hob/7-fix", json!(null)),
             ("PUT", "/repos/a/b/contents/x", json!({"content": "x"})),
             ("POST", "/repos/a/b/git/trees", json!({"tree": []})),

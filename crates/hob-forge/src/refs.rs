@@ -17,6 +17,7 @@ use serde_json::json;
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ContentsRead, ContentsWrite},
+    client::REF_SPACE,
     purpose::Share,
 };
 
@@ -78,7 +79,7 @@ pub(super) async fn write_commit(
 
 /// Deletes the ref `name` below the ledger's prefix.
 pub(super) async fn delete_ref(forge: &Forge, name: &str, what: &str) -> Result<(), ForgeError> {
-    let path = forge.path(&format!("/git/refs/{}{name}", forge.ref_space()));
+    let path = forge.path(&format!("/git/refs/{REF_SPACE}{name}"));
     let mut tried = 0;
     loop {
         let sent = forge.write::<serde_json::Value>(Method::DELETE, &path, &json!(null), ContentsWrite.to(what)).await;
@@ -101,7 +102,7 @@ pub(super) async fn delete_ref(forge: &Forge, name: &str, what: &str) -> Result<
 
 /// The commit of the ref `name` below the ledger's prefix. `None` if there is no such ref.
 pub(super) async fn read_ref(forge: &Forge, name: &str, what: &str) -> Result<Option<Sha>, ForgeError> {
-    let path = forge.path(&format!("/git/ref/{}{name}", forge.ref_space()));
+    let path = forge.path(&format!("/git/ref/{REF_SPACE}{name}"));
     match forge.get::<RefWire>(&path, ContentsRead.to(what)).await {
         Ok(found) => Ok(Some(found.object.sha)),
         Err(error) if error.is_not_found() => Ok(None),
@@ -122,7 +123,7 @@ pub(super) async fn move_ref(
     what: &str,
     share: Share,
 ) -> Result<Move, ForgeError> {
-    let full = format!("{}{name}", forge.ref_space());
+    let full = format!("{REF_SPACE}{name}");
     let (method, path, body) = match from {
         None => (Method::POST, forge.path("/git/refs"), json!({ "ref": format!("refs/{full}"), "sha": to })),
         Some(_) => (Method::PATCH, forge.path(&format!("/git/refs/{full}")), json!({ "sha": to, "force": false })),

@@ -95,6 +95,6 @@ impl Forge {
 
     /// The prefix of the refs of [`Forge::kept`], up to the number.
     pub fn kept_prefix(&self) -> String {
-        What::Kept.prefix(self)
+        What::Kept.prefix()
     }
 }

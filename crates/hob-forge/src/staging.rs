@@ -10,7 +10,7 @@ use http::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Forge, ForgeError, HeldLease, TokenPermission::ContentsWrite};
+use crate::{Forge, ForgeError, HeldLease, LEDGER_PREFIX, TokenPermission::ContentsWrite};
 
 /// A commit for the forge to create.
 #[derive(Debug, Clone)]
@@ -68,19 +68,19 @@ pub(super) enum What {
 impl What {
     /// The prefix of such refs, up to the issue's number: below the ledger's prefix, which tokens and rules already
     /// cover.
-    pub(super) fn prefix(self, forge: &Forge) -> String {
+    pub(super) fn prefix(self) -> String {
         let what = match self {
             Self::Unsigned => "unsigned",
             Self::Kept => "kept",
         };
-        format!("refs/{}{what}/issues/", forge.ref_space())
+        format!("{LEDGER_PREFIX}{what}/issues/")
     }
 }
 
 impl Staging<'_> {
     /// The ref's full name.
     pub fn name(self) -> String {
-        format!("{}{}", self.what.prefix(self.forge), self.issue)
+        format!("{}{}", self.what.prefix(), self.issue)
     }
 
     /// Lets the forge create and sign a commit.

@@ -2,7 +2,7 @@
 //!
 //! No try leaves anything behind: its request is refused for its content, or is undone at once.
 
-use hob_forge::{BaseBranch, ForgeError};
+use hob_forge::{BaseBranch, ForgeError, LEDGER_PREFIX};
 
 use crate::{
     Worker,
@@ -28,14 +28,12 @@ pub enum RunsIn {
 
 /// Tries each permission that the work needs. `base` is the commit on which the ledger's ref is tried.
 pub async fn prove_rights(worker: &Worker, base: &BaseBranch) -> Vec<Finding> {
-    let (forge, prefix) = (worker.forge(), &worker.settings.ledger.prefix);
-    let contents = forge.ledger().try_prefix(base).await.map_err(|error| {
-        format!("{error}; if the forge refuses such refs, set `ledger.prefix` to `refs/heads/hob-ledger/`")
-    });
+    let forge = worker.forge();
+    let contents = forge.ledger().try_refs(base).await.map_err(|error| error.to_string());
     let issues = forge.try_issues().await.map_err(|error| error.to_string());
     let pulls = forge.try_pulls().await.map_err(|error| error.to_string());
     [
-        ("ledger", contents, format!("refs below `{prefix}` can be created: contents can be written")),
+        ("ledger", contents, format!("refs below `{LEDGER_PREFIX}` can be created: contents can be written")),
         ("issues", issues, "labels and comments can be written".to_owned()),
         ("pulls", pulls, "pull requests can be opened".to_owned()),
     ]

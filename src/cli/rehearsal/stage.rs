@@ -86,7 +86,7 @@ impl Stage {
         let identity = Authentication::Token(WORKER.into());
         let connection =
             Connection::new(&forge.api_url(), identity, &settings.forge, Access::ReadWrite, KnownSecrets::default())?;
-        let client = Forge::new(connection, repo, &settings.ledger.prefix);
+        let client = Forge::new(connection, repo);
         let parts = WorkerParts {
             forge: client,
             server_url: forge.server_url(),

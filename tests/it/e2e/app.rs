@@ -54,7 +54,7 @@ async fn a_token_that_expires_in_the_middle_is_replaced() {
 #[tokio::test]
 async fn twenty_calls_at_once_make_one_token() {
     let world = World::fixing().start().await;
-    let forge = Forge::new(world.as_app(None), repo(), "refs/hob/");
+    let forge = Forge::new(world.as_app(None), repo());
     for made in 1..=2 {
         let calls = join_all((0..20).map(|_| forge.ledger().tips())).await;
         assert!(calls.iter().all(Result::is_ok), "{calls:?}");
@@ -78,7 +78,7 @@ async fn every_page_of_a_list_is_asked_for_with_the_token() {
     for n in 0..101 {
         world.asks(&format!("Chore {n}"), "").await;
     }
-    let forge = Forge::new(world.as_app(None), repo(), "refs/hob/");
+    let forge = Forge::new(world.as_app(None), repo());
     assert_eq!(forge.issues().open_with("code").await.unwrap().issues.len(), 101);
     let anonymous = |path: &str| path.contains("/issues?");
     let requests = world.forge.requests();

@@ -26,7 +26,7 @@ async fn an_app_works_where_permissions_are_about_people_alone() {
     world.forge.set_moods(Moods::new([Mood::TokenPermissions], 1));
     let issue = world.asks("Make done.txt", "").await;
     let connection = world.as_app(Some(repo()));
-    let details = Forge::new(connection.clone(), repo(), "refs/hob/").repository().details().await.unwrap();
+    let details = Forge::new(connection.clone(), repo()).repository().details().await.unwrap();
     assert!(!details.is_read_only);
     let pool = world.pool(&connection, Repositories::Named(vec![repo()]), &world.settings);
     assert_eq!(pool.run_once(RunLimits::default()).await.unwrap().worked, 1, "{:?}", world.failures());
@@ -46,7 +46,7 @@ async fn a_person_who_may_not_push_is_told_before_anything_is_claimed() {
         hob_forge::Access::ReadWrite,
         hob_text::KnownSecrets::default(),
     );
-    let forge = Forge::new(reader.unwrap(), repo(), "refs/hob/");
+    let forge = Forge::new(reader.unwrap(), repo());
     let error = forge.repository().base_branch().await.unwrap_err().to_string();
     assert!(error.contains("`contents: write`"), "{error}");
     world.finish().await;

@@ -240,7 +240,7 @@ async fn a_title_with_a_secret_gives_a_branch_and_a_pull_request_without_it() {
 async fn each_token_of_an_app_is_known_as_soon_as_it_is_made() {
     let world = World::fixing().start().await;
     let connection = world.as_app(None);
-    let forge = Forge::new(Arc::clone(&connection), repo(), &world.settings.ledger.prefix);
+    let forge = Forge::new(Arc::clone(&connection), repo());
     let mut tokens = Vec::new();
     for _ in 0..3 {
         tokens.push(connection.token(Duration::from_secs(60)).await.unwrap());

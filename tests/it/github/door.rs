@@ -42,7 +42,7 @@ impl Door {
         let settings = &world.settings;
         let secrets = KnownSecrets::default();
         let connection = Connection::new(&self.url, identity, &settings.forge, Access::ReadWrite, secrets).unwrap();
-        Forge::new(connection, repo(), &settings.ledger.prefix)
+        Forge::new(connection, repo())
     }
 
     /// The requests so far.

@@ -179,7 +179,7 @@ async fn of_ledgers(forge: &Forge, lease: &HeldLease, things: &Things) {
     // The issue's older transitions are read one by one.
     assert!(ledger.history(things.issue).await.unwrap().len() > 1);
     ledger.renew(lease).await.unwrap();
-    ledger.try_prefix(&things.base).await.unwrap();
+    ledger.try_refs(&things.base).await.unwrap();
     let (message, parents) = ("Sign this".to_owned(), vec![things.base.sha.clone()]);
     let new = NewCommit { message, tree: things.base.tree.clone(), parents };
     // It is signed for an App only.

@@ -139,7 +139,7 @@ impl Replay {
         let identity = Authentication::Token("t".to_owned().into());
         let connection =
             Connection::new(&url, identity, &settings, Access::ReadWrite, KnownSecrets::default()).unwrap();
-        let forge = Forge::new(connection, repo, "refs/hob/");
+        let forge = Forge::new(connection, repo);
         Self { forge, known, server }
     }
 

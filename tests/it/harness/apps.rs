@@ -109,13 +109,12 @@ impl World {
         settings: &Settings,
         (cancel, events): (CancellationToken, Option<EventSink>),
     ) -> WorkerPool {
-        let prefix = settings.ledger.prefix.clone();
-        let made = Forge::new(Arc::clone(connection), repo(), &prefix);
+        let made = Forge::new(Arc::clone(connection), repo());
         let parts = self.parts("pool", settings.clone(), made, cancel.clone());
         let parts = WorkerParts { events: events.unwrap_or_else(|| Arc::clone(&parts.events)), ..parts };
         let shared = Arc::clone(connection);
         let factory = Arc::new(move |repo: RepoName| WorkerParts {
-            forge: Forge::new(Arc::clone(&shared), repo, &prefix),
+            forge: Forge::new(Arc::clone(&shared), repo),
             ..parts.clone()
         });
         WorkerPool::new(Arc::clone(connection), settings.clone(), cancel, repositories, factory)

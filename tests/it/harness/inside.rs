@@ -59,7 +59,7 @@ pub(super) fn client_as(
     settings: &Settings,
     access: Access,
 ) -> Forge {
-    Forge::new(connection(router, turnstile, identity, settings, access), repo(), &settings.ledger.prefix)
+    Forge::new(connection(router, turnstile, identity, settings, access), repo())
 }
 
 /// The connection of such a client.

@@ -369,7 +369,7 @@ impl World {
 fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
     let identity = Authentication::Token(format!("token-of-{login}").into());
     let connection = Connection::new(api_url, identity, &settings.forge, access, KnownSecrets::default()).unwrap();
-    Forge::new(connection, repo(), &settings.ledger.prefix)
+    Forge::new(connection, repo())
 }
 
 /// One poll, and the work that it finds.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
+    super::client::REF_SPACE,
     reads::{Base, Token},
     report::Outcome,
     run::Run,
@@ -47,7 +48,7 @@ async fn above(run: &mut Run<'_>, tree: &str, parent: &str) -> Result<Seen, NoAn
 
 /// All checks of a ref below the ledger's prefix, at `commit`.
 pub(super) async fn ledger(run: &mut Run<'_>, base: &Base, commit: &str) {
-    let name = format!("{}{}", run.forge().ref_space(), run.name);
+    let name = format!("{REF_SPACE}{}", run.name);
     let body = json!({ "ref": format!("refs/{name}"), "sha": commit });
     run.made.refs.push(name.clone());
     let made = run.write_until(Method::POST, "/git/refs", &body, is_too_young).await;
