@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use github_emulator::{Fault, What, When};
 use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
 use hob_forge::{Access, Forge, HeldLease};
 use hob_words::STATUS_MARK;
@@ -299,4 +300,31 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     world.run().await;
     assert_eq!(world.labels(issue).await, Vec::<String>::new());
     world.finish().await;
+}
+
+#[tokio::test]
+async fn a_heartbeat_that_the_forge_does_not_answer_ends_nothing() {
+    let gated = Gate::before("echo done > done.txt");
+    let world =
+        World::fixing().script("fixer", &gated).set("lease.duration", "3s").set("forge.timeout", "1s").start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let meanwhile = async {
+        gate.reached().await;
+        let before = world.record(issue).await.unwrap().renewed_at;
+        let what = What::Answer { status: 502, headers: [].into(), message: "Bad Gateway".to_owned() };
+        let (path, login) = (format!("/repos/acme/site/git/ref/hob/issues/{issue}"), Some("hob".into()));
+        world.forge.inject(Fault { method: None, path, login, when: When::First(6), what });
+        let renewal = async {
+            while world.record(issue).await.unwrap().renewed_at == before {
+                tokio::task::yield_now().await;
+            }
+        };
+        // A renewal that never comes fails the test instead of hanging it.
+        tokio::time::timeout(Duration::from_secs(60), renewal).await.unwrap();
+        gate.open().await;
+    };
+    tokio::join!(world.run(), meanwhile);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish_after_faults().await;
 }

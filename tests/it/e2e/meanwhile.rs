@@ -124,3 +124,22 @@ async fn an_issue_that_is_not_found_once_is_looked_for_again_before_its_work_is_
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
     world.finish_after_faults().await;
 }
+
+/// A read that lags shows the issue as gone, when the work is to be published.
+#[tokio::test]
+async fn a_read_that_does_not_find_the_issue_discards_no_work() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let meanwhile = async {
+        gate.reached().await;
+        let what = What::Answer { status: 404, headers: [].into(), message: "Not Found".to_owned() };
+        let (method, login) = (Some("GET".to_owned()), Some("hob".into()));
+        let path = format!("/repos/acme/site/issues/{issue}");
+        world.forge.inject(Fault { method, path, login, when: When::First(2), what });
+        gate.open().await;
+    };
+    tokio::join!(world.run(), meanwhile);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}

@@ -9,7 +9,8 @@ use hob_worker::RunLimits;
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{AT_THE_GATE, Books, Builder, Gate, Turnstile, World, billed, in_virtual_time, run};
+use super::outages;
+use crate::harness::{AT_THE_GATE, Books, Builder, Gate, Model, Turnstile, World, billed, in_virtual_time, run};
 
 /// A world whose agent waits at the gate in its first run, and reports its cost.
 fn costly() -> Builder {
@@ -239,5 +240,18 @@ async fn the_cost_of_a_run_whose_worker_died_is_found_in_its_session() {
     run(&world.worker("slow").await).await;
     counts_each_run_once(&world, issue).await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// An agent tells its cost turn by turn, and once more when it is done.
+#[tokio::test]
+async fn the_tokens_of_each_turn_count_once() {
+    let model = Model::start().await;
+    let world = outages::world(&model, 1).await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let (spend, turns) = (world.record(issue).await.unwrap().spend, model.answered() as u64);
+    assert_eq!((spend.input_tokens, spend.output_tokens, turns), (10 * turns, turns, 2));
     world.finish().await;
 }
