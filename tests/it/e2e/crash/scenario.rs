@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use github_emulator::{Mood, Moods};
+use github_emulator::{Fault, Mood, Moods, What, When};
 use hob_domain::{BlockKind, OWN_MARK, Record, State};
 use hob_words::status_body;
 use http::Method;
@@ -56,7 +56,7 @@ pub(super) enum Scenario {
     Split,
     /// The agent never gets it right, until the issue's budget is used up.
     SpentUp,
-    /// A worker lost its lease while its agent worked, so that the agent's cost is on its machine alone.
+    /// A worker lost its lease at work, so that its agent's cost is on its machine alone.
     Journaled,
 }
 
@@ -484,19 +484,22 @@ impl Scenario {
     }
 }
 
-/// The worker of the first turn loses its lease in its agent's first run; another one does the work.
+/// A worker does not reach the ledger from its agent's first run on, until its lease is over; the next one does the work.
 async fn spends_without_its_lease(world: &World) {
     let mut gate = Gate::of(world);
     assert_eq!(world.asks("Make done.txt", "").await, 1);
-    let slow = world.worker(MORTAL).await;
-    let overtakes = async {
+    let cut_off = world.worker(MORTAL).await;
+    let happens = async {
         gate.reached().await;
-        let lease = world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2);
-        world.forge.advance(lease);
-        run(&world.worker("quick").await).await;
+        for path in ["refs", "ref"] {
+            let (path, login) = (format!("/repos/acme/site/git/{path}/hob/issues/1"), Some("hob".into()));
+            world.forge.inject(Fault { method: None, path, login, when: When::Always, what: What::DropBefore });
+        }
         gate.open().await;
     };
-    tokio::join!(run(&slow), overtakes);
+    tokio::join!(run(&cut_off), happens);
+    world.forge.heal();
+    world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
 }
 
 /// Both issues are open, once, and one waits for the other; one comment names them.
