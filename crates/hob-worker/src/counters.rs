@@ -380,11 +380,13 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
         }
     }
 
-    /// The lines of the process's counters that name `label`.
+    /// The lines of the process's counters that name `label`, sorted.
     fn lines_with(label: &str) -> Vec<String> {
         let text = super::counters();
         let lines = text.lines().filter(|line| line.contains(label) && !line.contains("_bucket{"));
-        lines.map(str::to_owned).collect()
+        let mut lines: Vec<_> = lines.map(str::to_owned).collect();
+        lines.sort();
+        lines
     }
 
     #[test]
@@ -403,13 +405,13 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
         assert_eq!(
             lines_with("counted-"),
             [
+                r#"hob_hand_off_seconds_count{from="counted-agent",to="counted-other"} 1"#,
+                r#"hob_hand_off_seconds_sum{from="counted-agent",to="counted-other"} 0.02"#,
+                r#"hob_hand_offs_total{from="counted-agent",to="counted-other"} 1"#,
+                r#"hob_profile_load_errors_total{agent="counted-agent",reason="missing"} 1"#,
                 r#"hob_profile_loads_total{agent="counted-agent",result="failed"} 1"#,
                 r#"hob_profile_loads_total{agent="counted-agent",result="ok"} 1"#,
-                r#"hob_profile_load_errors_total{agent="counted-agent",reason="missing"} 1"#,
                 r#"hob_profile_switches_total{from="base",to="counted-named"} 1"#,
-                r#"hob_hand_offs_total{from="counted-agent",to="counted-other"} 1"#,
-                r#"hob_hand_off_seconds_sum{from="counted-agent",to="counted-other"} 0.02"#,
-                r#"hob_hand_off_seconds_count{from="counted-agent",to="counted-other"} 1"#,
             ]
         );
         assert_eq!(lines_with("hob_profile_load_seconds_count"), ["hob_profile_load_seconds_count 1"]);
