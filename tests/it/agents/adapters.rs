@@ -40,7 +40,8 @@ fn model(name: AdapterName) -> &'static str {
         AdapterName::Claude => "claude-sonnet-4-5",
         AdapterName::Gemini => "gemini-2.5-pro",
         AdapterName::Codex | AdapterName::Copilot => "gpt-5.1",
-        AdapterName::Opencode | AdapterName::Aider | AdapterName::Pi | AdapterName::MiniSweAgent => "openai/scripted",
+        // Any server that is compatible with OpenAI's.
+        _ => "openai/scripted",
     }
 }
 

@@ -276,3 +276,24 @@ async fn a_flood_of_lines_fills_no_disk() {
     assert!(lines.is_some_and(|lines| (1_000..10_000).contains(&lines)), "{lines:?}");
     world.finish().await;
 }
+
+/// What fails on this machine costs no attempt the first time. The same failure again counts, and in the end a person is asked.
+#[tokio::test]
+async fn a_failure_of_the_machine_that_comes_again_counts() {
+    let world = World::fixing().set("limits.attempts", "2").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    // A file, where the folders of the issues belong.
+    let site = world.state_dir("w1").join("acme/site");
+    std::fs::create_dir_all(&site).unwrap();
+    std::fs::write(site.join("issues"), "").unwrap();
+    let mut counted = Vec::new();
+    for _ in 0..3 {
+        world.run().await;
+        let record = world.record(issue).await.unwrap();
+        counted.push((record.state, record.attempts_ever));
+        world.forge.advance(Duration::from_secs(3_600));
+    }
+    assert_eq!(counted, [(State::Ready, 0), (State::Ready, 1), (State::Blocked, 2)], "{:?}", world.failures());
+    assert!(world.status(issue).await.contains("issues"), "{}", world.status(issue).await);
+    world.finish().await;
+}

@@ -1,4 +1,13 @@
-//! The programs by name.
+//! The programs by name, a file each in the folder `catalog`: data, and a parser of the program's events.
+
+mod aider;
+mod claude;
+mod codex;
+mod copilot;
+mod gemini;
+mod mini_swe_agent;
+mod opencode;
+mod pi;
 
 use std::{
     collections::BTreeSet,
@@ -9,13 +18,16 @@ use std::{
 use hob_config::AdapterName;
 use hob_process::Environment;
 
-use crate::{
-    adapters::{
-        adapter::Adapter, aider::AIDER, claude::CLAUDE, codex::CODEX, copilot::COPILOT, gemini::GEMINI,
-        mini_swe_agent::MINI_SWE_AGENT, opencode::OPENCODE, pi::PI,
-    },
-    environment::find_program,
-};
+use aider::AIDER;
+use claude::CLAUDE;
+use codex::CODEX;
+use copilot::COPILOT;
+use gemini::GEMINI;
+use mini_swe_agent::MINI_SWE_AGENT;
+use opencode::OPENCODE;
+use pi::PI;
+
+use crate::{adapters::adapter::Adapter, environment::find_program};
 
 /// The adapter of a program.
 pub(super) fn adapter(name: AdapterName) -> &'static Adapter {

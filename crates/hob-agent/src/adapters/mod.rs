@@ -9,24 +9,16 @@
 //!   are in `docs/agents.md`.
 //! - Caveats: an empty home also has no toolchains: name `CARGO_HOME` and the like in `env` if the checks need them.
 //!
-//! One file an agent: data, and a parser of its events. Everything else is shared.
+//! One file an agent in `catalog`. Everything else is shared.
 
 mod adapter;
-mod aider;
 mod backend;
 mod catalog;
-mod claude;
-mod codex;
 mod controls;
-mod copilot;
 mod end;
-mod gemini;
 mod installation;
 mod limit;
-mod mini_swe_agent;
-mod opencode;
 mod parsed_output;
-mod pi;
 mod version;
 
 pub(super) use backend::{AdapterAgent, Made};
