@@ -11,7 +11,7 @@ const DATABASE: &str = "---\nname: database\ndescription: SQL queries, schema mi
                         Write each migration with its way back.\n";
 const DOCS: &str = "---\nname: docs\ndescription: Documentation, guides, README and spelling\nhob:\n  paths: ['docs/**']\n---\nWrite short \
                     sentences.\n";
-/// Long enough for a specialist: several parts, files and code.
+/// Long enough for a profile: several parts, files and code.
 const SLOW_QUERY: &str = "The orders page takes 9 seconds since the last migration.\n\n1. `db/queries/orders.sql` does a sequential scan, \
                           the query plan says so.\n2. The index on `orders.customer_id` was dropped by \
                           `db/migrations/0042_orders.sql`.\n3. PostgreSQL 16 in production, 14 here.\n\n```sql\nexplain analyze select * \

@@ -40,7 +40,7 @@ fn a_review_for_security_is_the_security_profiles() {
 
 /// Requirements M1 to M3: the example sentences of the design, with profiles that have one line of description each.
 #[test]
-fn the_designs_own_sentences_are_their_specialists() {
+fn the_designs_own_sentences_are_their_profiles() {
     let router = router();
     for (title, profile) in [
         ("Review my Python code for security issues", "wally"),

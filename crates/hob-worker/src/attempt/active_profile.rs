@@ -5,11 +5,11 @@ use std::sync::Arc;
 use hob_domain::{RunId, Sha, has_label};
 use parking_lot::Mutex;
 
-use crate::{Worker, attempt::specialist::Specialist, counters::loaded, held_issue::HeldIssue};
+use crate::{Worker, attempt::loaded_agent::LoadedAgent, counters::loaded, held_issue::HeldIssue};
 
 /// The profile or agent that works now, and its session.
 pub(super) struct ActiveProfile {
-    pub(super) specialist: Specialist,
+    pub(super) loaded: LoadedAgent,
     /// The id that its runs are named after.
     pub(super) run: RunId,
     /// The session of its runs: an earlier attempt's if this machine has it, otherwise their own. No two agents share
@@ -22,7 +22,7 @@ pub(super) struct ActiveProfile {
 impl ActiveProfile {
     /// Logs and counts that it is loaded, with how sure the choice of the profile is, in percent.
     pub(super) fn report(&self, worker: &Worker, held: &HeldIssue, percent: Option<u8>) {
-        let (issue, Specialist { name, profile, took, .. }) = (&held.issue, &self.specialist);
+        let (issue, LoadedAgent { name, profile, took, .. }) = (&held.issue, &self.loaded);
         // The label that brought the issue here, or else what the profile is called.
         let domain = profile.as_ref().map(|profile| {
             let label = profile.matches.labels.iter().find(|label| has_label(&issue.labels, label));

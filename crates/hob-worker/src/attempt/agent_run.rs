@@ -29,10 +29,10 @@ use crate::{
         branch::{is_reviewed, keep},
         job::Job,
         live::follow_checklist,
+        loaded_agent::{LoadedAgent, targets},
         outage::note_answer,
         purpose::plan_brief,
         set_up::{SetUp, set_up},
-        specialist::{Specialist, targets},
     },
     counters::{Degraded, degraded},
     notify::notify,
@@ -72,11 +72,11 @@ pub(super) async fn run_agent(
         RunPurpose::Review => "reviewing with",
         RunPurpose::Investigate => "investigating with",
     };
-    worker.progress(job.number(), &format!("{does} agent `{}`", active.specialist.name));
+    worker.progress(job.number(), &format!("{does} agent `{}`", active.loaded.name));
     worker.emit(&WorkEvent::AgentStarted {
         issue: job.number(),
         run_id: job.run.clone(),
-        agent: active.specialist.name.clone(),
+        agent: active.loaded.name.clone(),
         session: active.session.clone(),
     });
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
@@ -96,13 +96,10 @@ pub(super) async fn run_agent(
         .billed(job.held.lease.record().spend);
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
-    let span = tracing::error_span!("agent_run", run = %request.run, agent = active.specialist.name, round);
+    let span = tracing::error_span!("agent_run", run = %request.run, agent = active.loaded.name, round);
     let run = async {
-        let report = worker
-            .children
-            .executor
-            .run(&active.specialist.name, active.specialist.agent.as_ref(), &request, &context)
-            .await;
+        let report =
+            worker.children.executor.run(&active.loaded.name, active.loaded.agent.as_ref(), &request, &context).await;
         drop(context);
         ended.cancel();
         report
@@ -135,7 +132,7 @@ fn request(
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
     // A run that only reads is not checked.
     let checks: &[String] = if job.only_reads() { &[] } else { &job.rules.checks };
-    let Specialist { profile, limits, .. } = &active.specialist;
+    let LoadedAgent { profile, limits, .. } = &active.loaded;
     // A person reads a plan or a report first; after an investigation the work may begin.
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_off_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();

@@ -137,7 +137,7 @@ async fn work<'a>(
     // The round's work is pushed, and the worker that was to report it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let start = Transition::StartAgent {
-        agent: job.active.now().specialist.name.clone(),
+        agent: job.active.now().loaded.name.clone(),
         purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
         base: job.checkout.base().clone(),

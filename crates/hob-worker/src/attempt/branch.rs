@@ -66,8 +66,7 @@ pub(super) async fn policy_violations(
 /// count.
 async fn outside_profile(job: &Job<'_>, head: &Sha, diff: &Diff) -> Result<Vec<Violation>, WorkError> {
     let active = job.active.now();
-    let Some(paths) =
-        active.specialist.profile.as_ref().map(|profile| &profile.paths).filter(|paths| !paths.is_empty())
+    let Some(paths) = active.loaded.profile.as_ref().map(|profile| &profile.paths).filter(|paths| !paths.is_empty())
     else {
         return Ok(Vec::new());
     };

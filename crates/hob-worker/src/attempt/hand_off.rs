@@ -25,9 +25,9 @@ use crate::{
         branch::{commit, is_reviewed, keep, policy_violations, work_so_far},
         breaker::note_failed_load,
         job::Job,
+        loaded_agent::{carry_out, targets},
         proof::{Proof, Proven, prove},
         remaining_allowance::remaining_allowance,
-        specialist::{carry_out, targets},
     },
     counters::{chain_ended, handed_over},
 };
@@ -47,7 +47,7 @@ pub(super) enum Passed {
 
 /// Accepts a hand-off, or ends the chain with the work so far.
 pub(super) async fn hand_off(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passed, WorkError> {
-    let (from, number) = (job.active.now().specialist.name.clone(), number(&job.held.lease.record()));
+    let (from, number) = (job.active.now().loaded.name.clone(), number(&job.held.lease.record()));
     // An agent's text may be anything: its target becomes a field only once it is known to be a name.
     let span = tracing::error_span!("hand_off", from, number, bytes = given.bytes(), to = tracing::field::Empty);
     pass_on(worker, job, given).instrument(span).await
@@ -55,7 +55,7 @@ pub(super) async fn hand_off(worker: &Worker, job: &Job<'_>, given: HandOff) -> 
 
 async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passed, WorkError> {
     let (began, active, record) = (Instant::now(), job.active.now(), job.held.lease.record());
-    let profile = active.specialist.profile.as_ref();
+    let profile = active.loaded.profile.as_ref();
     let targets = profile.map(|profile| profile.hand_off_to.as_slice()).unwrap_or_default();
     let secrets = worker.forge.connection().secrets().redaction();
     let checked = given.check(profile.map(|profile| &profile.name), targets, &secrets);
@@ -66,7 +66,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passe
         }
         (_, Err(refused @ RefusedHandOff::Secret(_))) => {
             // Nothing of it is passed on.
-            let done = format!("The work of `{}` so far.", active.specialist.name);
+            let done = format!("The work of `{}` so far.", active.loaded.name);
             return Ok(ended(worker, job, &refused.to_string(), &done));
         }
         (_, Err(refused)) => return Ok(ended(worker, job, &refused.to_string(), said(&given))),
@@ -113,7 +113,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passe
         job.number()
     );
     note_time(job, &from, &to, began.elapsed());
-    let next = ActiveProfile { specialist: next, run: session.clone(), session, took_over_at: Some(head) };
+    let next = ActiveProfile { loaded: next, run: session.clone(), session, took_over_at: Some(head) };
     next.report(worker, job.held, percent);
     job.active.begin(next);
     Ok(Passed::On)
@@ -122,7 +122,7 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passe
 /// Hands an investigation's conclusion off to the profile that continues; `false` if that is rejected.
 pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, report: &str) -> Result<bool, WorkError> {
     let (began, active, record, issue) = (Instant::now(), job.active.now(), job.held.lease.record(), job.number());
-    let Some(profile) = &active.specialist.profile else { return Ok(false) };
+    let Some(profile) = &active.loaded.profile else { return Ok(false) };
     let given = HandOff {
         to: to.to_string(),
         reason: "the investigation is concluded, and something is to be changed".to_owned(),

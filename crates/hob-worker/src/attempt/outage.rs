@@ -26,7 +26,7 @@ pub(super) struct Service {
 impl Service {
     /// What the agent that works asks; none: it asks nobody that Hob knows.
     pub(super) fn asked_by(job: &Job<'_>) -> Option<Self> {
-        job.active.now().specialist.agent.service().map(|name| Self { name, is_shared: true })
+        job.active.now().loaded.agent.service().map(|name| Self { name, is_shared: true })
     }
 
     /// A service that one issue's trouble says nothing about.

@@ -21,7 +21,7 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
         ControlFlow::Continue(summary) => summary,
         ControlFlow::Break(end) => return Ok(end),
     };
-    let brings = job.active.now().specialist.brings;
+    let brings = job.active.now().loaded.brings;
     let plan = if brings == Brings::Issues { WorkPlan::read_split(&summary) } else { WorkPlan::read(&summary) };
     match plan {
         Ok(plan) => {

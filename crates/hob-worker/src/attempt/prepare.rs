@@ -19,9 +19,9 @@ use crate::{
         case::case_of,
         images::images,
         job::{AttemptLimits, Job},
+        loaded_agent::{Chosen, Place, choose},
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
-        specialist::{Chosen, Place, choose},
     },
     authorize::Authorizer,
     held_issue::HeldIssue,
@@ -57,21 +57,21 @@ pub(super) async fn prepare<'a>(
     Box::pin(choose_by_words(worker, held, &rules, &base_sha, said)).await?;
     let comments: Vec<_> = comments.into_iter().map(|said| (said.author.login, said.body)).collect();
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, review: &review, investigates };
-    let Chosen { specialist, catalog } = Box::pin(choose(worker, held, place)).await?;
-    let images = match specialist.agent.sees() {
+    let Chosen { loaded, catalog } = Box::pin(choose(worker, held, place)).await?;
+    let images = match loaded.agent.sees() {
         true => Box::pin(images(worker, issue, &comments)).await,
         false => Vec::new(),
     };
-    let purpose = Box::pin(purpose(worker, held, specialist.brings)).await?;
-    let case = if specialist.brings == Brings::Conclusion {
-        let template = specialist.template.clone();
+    let purpose = Box::pin(purpose(worker, held, loaded.brings)).await?;
+    let case = if loaded.brings == Brings::Conclusion {
+        let template = loaded.template.clone();
         Some(Box::pin(case_of(worker, held, &remote, &base_sha, &comments, template)).await)
     } else {
         None
     };
     let branch = choose_branch(worker, held, &remote).await?;
     let kept = worker.workspace.kept(&remote, issue.number).await?;
-    let (earlier, leftover) = earlier(worker, held, &specialist.name, purpose, kept.as_ref()).await;
+    let (earlier, leftover) = earlier(worker, held, &loaded.name, purpose, kept.as_ref()).await;
     let checkout = checked_out(worker, &remote, issue.number, &branch, &base_sha, leftover).await?;
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
@@ -81,8 +81,8 @@ pub(super) async fn prepare<'a>(
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
-    let first = ActiveProfile { specialist, run: run.clone(), session, took_over_at: None };
-    let route = lease.record().route.filter(|_| first.specialist.profile.is_some());
+    let first = ActiveProfile { loaded, run: run.clone(), session, took_over_at: None };
+    let route = lease.record().route.filter(|_| first.loaded.profile.is_some());
     first.report(worker, held, route.map(|route| route.percent));
     let active = ActiveProfiles::new(first);
     let pushed = Mutex::new(checkout.pushed().cloned());

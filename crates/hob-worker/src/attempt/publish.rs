@@ -116,7 +116,7 @@ fn draft(
         record: &record,
         issue_title: title,
         change: &proven.change,
-        agent: &job.active.now().specialist.name,
+        agent: &job.active.now().loaded.name,
         evidence: &proven.evidence,
         conflicts: job.checkout.conflicts(),
         moved,

@@ -59,7 +59,7 @@ async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) 
 /// The agent's instructions for a plan.
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
-        RunPurpose::Plan if job.active.now().specialist.brings == Brings::Issues => {
+        RunPurpose::Plan if job.active.now().loaded.brings == Brings::Issues => {
             Some(PlanBrief::Split(record.plan.proposed.as_ref()))
         }
         RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),

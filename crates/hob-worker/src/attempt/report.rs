@@ -43,10 +43,10 @@ pub(super) async fn report(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
 /// Has the agent investigate, and writes its report; returns how the attempt ends instead.
 async fn look(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<AttemptEnd, String>, WorkError> {
     let active = job.active.now();
-    if job.case.is_some() && !active.specialist.agent.investigates() {
+    if job.case.is_some() && !active.loaded.agent.investigates() {
         let failure = format!(
             "the agent `{}` cannot investigate: it only applies what its recipe says. Choose another with `/hob agent NAME`",
-            active.specialist.backend
+            active.loaded.backend
         );
         return Ok(ControlFlow::Break(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
     }
@@ -55,7 +55,7 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<AttemptEnd, 
         end @ ControlFlow::Break(_) => return Ok(end),
     };
     // An investigation writes its report from its record.
-    let report = if job.case.is_some() { said } else { report_of(&active.specialist.name, &said) };
+    let report = if job.case.is_some() { said } else { report_of(&active.loaded.name, &said) };
     write_report(worker, job.held, &report, &mark(job.held)).await?;
     Ok(ControlFlow::Continue(report))
 }

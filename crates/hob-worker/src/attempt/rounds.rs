@@ -234,7 +234,7 @@ pub(super) async fn failed(
         FailureClass::Unfinished | FailureClass::Cancelled => None,
     };
     keep_soon(worker, job).await;
-    let agent = || Service::alone(format!("the agent `{}`", job.active.now().specialist.name));
+    let agent = || Service::alone(format!("the agent `{}`", job.active.now().loaded.name));
     let (service, wanted) = match wanted {
         Some(wanted) => (Service::asked_by(job).unwrap_or_else(agent), wanted),
         None if did_nothing(job).await? => (agent(), Wanted::Pause(None)),

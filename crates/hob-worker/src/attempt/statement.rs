@@ -28,7 +28,7 @@ pub(super) async fn proof_of(
         tally: proven.evidence.tally(),
         checks: Checked::all(&proven.evidence),
         sandbox: worker.children.sandbox.tier().to_string(),
-        agent: active.specialist.name.clone(),
+        agent: active.loaded.name.clone(),
         session: active.session.clone(),
         cost: job.held.lease.record().spend,
         hob: env!("CARGO_PKG_VERSION").to_owned(),

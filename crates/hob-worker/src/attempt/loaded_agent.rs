@@ -1,4 +1,4 @@
-//! The specialist for an issue: an agent of the settings, and the profile that it works by, if one fits.
+//! The agent for an issue: one of the settings, and the profile that it works by, if one fits.
 //!
 //! [`who_works`] decides; here its inputs are gathered and its choice is carried out. What cannot be loaded is counted,
 //! reported and replaced.
@@ -30,7 +30,7 @@ use crate::{
     profiles::base_catalog,
 };
 
-/// Why no specialist works by a profile.
+/// Why no agent works by a profile.
 #[derive(Debug)]
 struct NotLoaded {
     fault: LoadFault,
@@ -38,7 +38,7 @@ struct NotLoaded {
 }
 
 /// The agent, with the profile that it works by.
-pub(super) struct Specialist {
+pub(super) struct LoadedAgent {
     /// The name under which it works: the profile's, or the agent's.
     pub(super) name: String,
     pub(super) agent: Arc<dyn AgentBackend>,
@@ -65,9 +65,9 @@ pub(super) struct Place<'a> {
     pub(super) investigates: bool,
 }
 
-/// The chosen specialist, and the profiles that it may hand off to.
+/// The chosen agent, and the profiles that it may hand off to.
 pub(super) struct Chosen {
-    pub(super) specialist: Specialist,
+    pub(super) loaded: LoadedAgent,
     /// Empty if an agent of the settings is named.
     pub(super) catalog: Catalog,
 }
@@ -107,7 +107,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     if catalog.unread_places > 0 || choice.missed.is_some() || !is_met {
         note_failed_load(worker, held).await;
     }
-    let specialist = loaded?;
+    let loaded = loaded?;
     if is_met
         && let (Some(from), Works::Profile(to), Some(route)) = (&choice.switched_from, &choice.works, &choice.route)
     {
@@ -122,8 +122,8 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         }
         Cause::RoutingOff(_) => {}
     }
-    let took = read_in + specialist.took;
-    Ok(Chosen { specialist: Specialist { took, ..specialist }, catalog })
+    let took = read_in + loaded.took;
+    Ok(Chosen { loaded: LoadedAgent { took, ..loaded }, catalog })
 }
 
 /// Reports that routing is off, or that damaged profiles were replaced.
@@ -154,7 +154,7 @@ pub(super) async fn carry_out(
     rules: &RepositorySettings,
     catalog: &Catalog,
     choice: &Choice,
-) -> Result<Specialist, WorkError> {
+) -> Result<LoadedAgent, WorkError> {
     let issue = held.issue.number;
     let (name, loaded) = match &choice.works {
         Works::Agent(name) => {
@@ -165,12 +165,12 @@ pub(super) async fn carry_out(
         Works::Unusable(name, why) => (name, Err(not_usable(worker, rules, catalog, name, why).await)),
     };
     let NotLoaded { fault, says } = match loaded {
-        Ok(specialist) => {
+        Ok(loaded) => {
             if choice.cause == Cause::Choice {
                 report_choice(worker, issue, &held.lease.record(), choice);
             }
             note(held, choice).await;
-            return Ok(specialist);
+            return Ok(loaded);
         }
         Err(not_loaded) => not_loaded,
     };
@@ -213,7 +213,7 @@ fn report_choice(worker: &Worker, issue: IssueNumber, before: &Record, choice: &
     }
 }
 
-/// The specialist that works by the profile `name`, or why there is none.
+/// The agent that works by the profile `name`, or why there is none.
 async fn by_profile(
     worker: &Worker,
     issue: IssueNumber,
@@ -221,7 +221,7 @@ async fn by_profile(
     catalog: &Catalog,
     name: &ProfileName,
     brings: Brings,
-) -> Result<Specialist, NotLoaded> {
+) -> Result<LoadedAgent, NotLoaded> {
     let began = Instant::now();
     let Some((profile, origin)) = catalog.get(name) else {
         return Err(not_usable(worker, rules, catalog, name, &Unusable::Missing).await);
@@ -238,7 +238,7 @@ async fn by_profile(
     }
     let template = CaseTemplate::of_profile(profile, approve);
     let (name, profile, took) = (name.to_string(), Some(profile.clone()), began.elapsed());
-    Ok(Specialist { name, agent: backend, backend: agent, profile, limits, template, brings, took })
+    Ok(LoadedAgent { name, agent: backend, backend: agent, profile, limits, template, brings, took })
 }
 
 /// What is said of a profile that cannot be used.
@@ -284,7 +284,7 @@ async fn of_settings(
     rules: &RepositorySettings,
     name: &str,
     choice: &Choice,
-) -> Result<Specialist, WorkError> {
+) -> Result<LoadedAgent, WorkError> {
     let began = Instant::now();
     let built = build_agent(worker, rules, name.to_owned()).await;
     let is_personal = choice.cause == Cause::PersonsAgent;
@@ -295,5 +295,5 @@ async fn of_settings(
     let (limits, template) = Default::default();
     let (name, backend) = (name.to_owned(), name.to_owned());
     let (brings, took) = (choice.brings, began.elapsed());
-    Ok(Specialist { name, agent, backend, profile: None, limits, template, brings, took })
+    Ok(LoadedAgent { name, agent, backend, profile: None, limits, template, brings, took })
 }
