@@ -53,6 +53,15 @@ pub(crate) async fn ask(egress: &Egress, request: &str) -> String {
     rest(&mut stream).await
 }
 
+/// Sends `request` and reads the status: a tunnel that is open stays open.
+pub(crate) async fn status(egress: &Egress, request: &str) -> String {
+    let mut stream = TcpStream::connect(address(egress)).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut status = [0; "HTTP/1.1 200".len()];
+    stream.read_exact(&mut status).await.unwrap();
+    String::from_utf8_lossy(&status).into_owned()
+}
+
 /// The bytes until the end, even if that is a reset.
 pub(crate) async fn rest(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
