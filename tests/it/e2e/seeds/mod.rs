@@ -72,6 +72,7 @@ impl Stage {
             .file("NOTICE", "Copyright 2025\n")
             .set("forge.patience", "2s")
             .set("limits.attempts", "100")
+            .set("limits.attempts_per_issue", "100")
             // What a run costs grows with its number, so that the books tell them apart.
             .set("limits.usd_per_issue", "0")
             .set("limits.usd_per_day", "0")
