@@ -151,7 +151,7 @@ impl Default for AgentSettings {
     }
 }
 
-/// The settings add to Hob's own list: one line of one's own must not drop it.
+/// The settings add to Hob's own list: a list of one refusal must not drop the others.
 fn beside_own<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let mut denied: Vec<String> = DENIED.map(str::to_owned).into();
     for action in Vec::<String>::deserialize(deserializer)? {

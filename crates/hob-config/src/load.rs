@@ -17,7 +17,7 @@ use crate::{
     renamed::replace_old_names,
     sensible::{check, check_kinds},
     toml_sentence,
-    variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL},
+    variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, variable_of},
 };
 
 /// Tables whose keys users choose; their contents are validated by the code that reads them.
@@ -118,11 +118,10 @@ fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), S
     let known = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build()?;
     let mut keys = BTreeSet::new();
     key_paths("", &known.cache, &mut keys);
-    let name = |key: &String| format!("HOB__{}", key.to_uppercase().replace('.', "__"));
     let own = [PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL];
     let own: Vec<String> = own.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_FILE")]).collect();
     let strange = variables.keys().filter(|name| !name.starts_with("HOB__") && !own.contains(name));
-    let names: BTreeSet<String> = keys.iter().map(name).chain(own.iter().cloned()).collect();
+    let names: BTreeSet<String> = keys.iter().map(|key| variable_of(key)).chain(own.iter().cloned()).collect();
     let near = strange.filter_map(|name| {
         let distance = |known: &&String| strsim::damerau_levenshtein(known, name);
         let nearest = names.iter().min_by_key(distance)?;

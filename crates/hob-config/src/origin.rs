@@ -4,6 +4,8 @@ use std::{collections::HashMap, path::Path};
 
 use toml::de::{DeTable, DeValue};
 
+use crate::variable_names::variable_of;
+
 /// The sources of one load, the strongest last.
 pub(super) struct Sources<'a> {
     /// The file with its text.
@@ -29,7 +31,7 @@ impl Sources<'_> {
         if self.flags.iter().any(|(flag, _)| flag == key) {
             return Some("given as a flag".to_owned());
         }
-        let variable = format!("HOB__{}", key.to_uppercase().replace('.', "__"));
+        let variable = variable_of(key);
         if self.variables.get(&variable).is_some_and(|value| !value.is_empty()) {
             return Some(format!("from the variable `{variable}`"));
         }

@@ -126,7 +126,7 @@ struct Within<'a> {
 }
 
 impl Within<'_> {
-    /// Refuses the inner value if it is above the limit, where 0 means without a limit. A default is not refused: beside a limit that
+    /// Refuses the inner value if it is above the limit, where 0 means no limit. A default is not refused: beside a limit that
     /// somebody wrote below it, the limit counts.
     fn hold<T: PartialOrd + Default>(
         &self,

@@ -9,6 +9,11 @@ pub(super) const WEBHOOK_URL: &str = "HOB_WEBHOOK_URL";
 /// Parts of the names of variables whose values are secrets.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
+/// The variable of the setting `key`, `section.key`.
+pub(super) fn variable_of(key: &str) -> String {
+    format!("HOB__{}", key.to_uppercase().replace('.', "__"))
+}
+
 /// Whether the variable `name` is a secret, by its name.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -133,13 +133,8 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError`] of a read.
     pub async fn history(self, issue: IssueNumber) -> Result<Vec<LedgerEntry>, ForgeError> {
-        let mut entries = Vec::new();
-        let mut next = self.tip(issue).await?;
-        while let Some(tip) = next.take().filter(|_| entries.len() < HISTORY_MAX) {
-            let entry = self.entry(&tip).await?;
-            next = entry.parent.clone().map(|commit| Tip { issue, commit });
-            entries.push(entry);
-        }
+        let Some(tip) = self.tip(issue).await? else { return Ok(Vec::new()) };
+        let mut entries = self.back_from(self.entry(&tip).await?, |_| false).await?;
         entries.reverse();
         Ok(entries)
     }
@@ -150,15 +145,23 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError`] of a read.
     pub async fn back_to(self, newest: LedgerEntry, generation: Generation) -> Result<Vec<LedgerEntry>, ForgeError> {
-        let (issue, mut entries) = (newest.record.issue, Vec::new());
-        let mut next = Some(newest);
-        while let Some(entry) = next.take() {
-            let is_last = entry.record.generation == generation || entries.len() + 1 >= HISTORY_MAX;
-            let before = entry.parent.clone().filter(|_| !is_last);
-            entries.push(entry);
-            if let Some(commit) = before {
-                next = Some(self.entry(&Tip { issue, commit }).await?);
-            }
+        self.back_from(newest, |entry| entry.record.generation == generation).await
+    }
+
+    /// `newest` and at most [`HISTORY_MAX`] transitions in all, the newest first, up to one that is the last.
+    async fn back_from(
+        self,
+        newest: LedgerEntry,
+        is_last: impl Fn(&LedgerEntry) -> bool,
+    ) -> Result<Vec<LedgerEntry>, ForgeError> {
+        let (issue, mut entries) = (newest.record.issue, vec![newest]);
+        while let Some(entry) = entries.last()
+            && entries.len() < HISTORY_MAX
+            && !is_last(entry)
+            && let Some(commit) = entry.parent.clone()
+        {
+            let before = self.entry(&Tip { issue, commit }).await?;
+            entries.push(before);
         }
         Ok(entries)
     }

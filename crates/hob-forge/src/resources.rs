@@ -94,7 +94,7 @@ impl Forge {
     }
 
     /// The prefix of the refs of [`Forge::kept`], up to the number.
-    pub fn kept_prefix(&self) -> String {
+    pub fn kept_prefix() -> String {
         What::Kept.prefix()
     }
 }

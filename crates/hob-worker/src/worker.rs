@@ -162,7 +162,7 @@ impl Worker {
     pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
         let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
         let remote = Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?;
-        Ok(remote.keeping(self.forge.kept_prefix()))
+        Ok(remote.keeping(Forge::kept_prefix()))
     }
 
     /// The repository's page on the forge.
