@@ -54,7 +54,7 @@ case "$HOB_ISSUE" in
 esac
 echo done > "done-$HOB_ISSUE.txt"
 printf '%s\n' '{"outcome":"done","title":"Write a file","usd":0.01}'"""
-SETTINGS = """agent.default = "writer"
+SETTINGS = """agent = "writer"
 [agents.writer]
 backend = "command"
 command = ["sh", "-c", '''{program}''']

@@ -117,7 +117,7 @@ def main():
     def native(address, folder, state):
         task = pathlib.Path(state) / "task.md"
         task.write_text("Run the commands that the model names.\n")
-        settings = ["model.default=openai/scripted", "agent.default=native", "sandbox.tier=none"]
+        settings = ["model.default=openai/scripted", "agent=native", "sandbox.tier=none"]
         chosen = [part for setting in settings for part in ("--set", setting)]
         return [hob, "--state-dir", f"{state}/hob", *chosen, "-q", "agent", "run", "--folder", str(folder), "--task", str(task)]
 
@@ -129,7 +129,7 @@ def main():
             task = pathlib.Path(state) / "task.md"
             task.write_text("Run the commands that the model names.\n")
             settings = [f"agents.{name}.backend={name}", f"agents.{name}.model={model}"]
-            settings += ["sandbox.tier=none", "limits.usd_per_issue=0", "limits.usd_per_day=0"]
+            settings += ["sandbox.tier=none", "budget.issue=0", "budget.day=0"]
             chosen = [part for setting in settings for part in ("--set", setting)]
             run = ["agent", "run", "--agent", name, "--folder", str(folder), "--task", str(task), "--auto-approve"]
             return [hob, "--state-dir", f"{state}/hob", *chosen, "-q", *run]

@@ -35,8 +35,8 @@ PRICES = {"openai": (1.25, 0.125, 1.25), "anthropic": (3.0, 0.30, 3.75)}
 LEAST, STEP, LOOK_BACK = 1024, 128, 20
 # A name of the table, the agent, its model, further settings.
 AGENTS = [
-    ("hob native, responses", "native", "openai/gpt-5.1", ["model.openai_interface=responses"]),
-    ("hob native, chat completions", "native", "openai/gpt-5.1", ["model.openai_interface=chat"]),
+    ("hob native, responses", "native", "openai/gpt-5.1", ["testing.model.openai_interface=responses"]),
+    ("hob native, chat completions", "native", "openai/gpt-5.1", ["testing.model.openai_interface=chat"]),
     ("codex", "codex", "gpt-5.1", []),
     ("mini-swe-agent", "mini-swe-agent", "openai/gpt-5.1", []),
     ("hob native, messages", "native", "anthropic/claude-sonnet-4-5", []),
@@ -168,7 +168,7 @@ def run(args, agent, model, settings, steps):
                 "ANTHROPIC_API_KEY": "no-key-is-needed",
             }
             own = [f"model.default={model}"] if agent == "native" else [f"agents.{agent}.backend={agent}", f"agents.{agent}.model={model}"]
-            chosen = [part for setting in [*own, *settings, "sandbox.tier=none", "limits.usd_per_issue=0", "limits.usd_per_day=0"] for part in ("--set", setting)]
+            chosen = [part for setting in [*own, *settings, "sandbox.tier=none", "budget.issue=0", "budget.day=0"] for part in ("--set", setting)]
             command = [args.target / "hob", "--state-dir", f"{state}/hob", *chosen, "-q", "agent", "run", "--agent", agent]
             command += ["--folder", folder, "--task", task, "--auto-approve"]
             ended = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)

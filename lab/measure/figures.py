@@ -136,7 +136,7 @@ def takeover():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         forge = Site(folder)
-        lease = {"lease.duration": "9s", "lease.skew": "1s", "forge.timeout": "3s"}
+        lease = {"testing.lease.duration": "9s", "testing.lease.skew": "1s", "testing.forge.timeout": "3s"}
         lease |= {"poll.interval": "30s", "poll.max_interval": "5m"}
         flags = [part for key, value in lease.items() for part in ("--set", f"{key}={value}")]
         command, environment = hob(forge, folder, "run", *flags)

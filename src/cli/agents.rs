@@ -93,8 +93,8 @@ fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
     let settings = &setup.settings;
     let registry = Registry::new(AgentParts::new(settings, &setup.state_dir, &setup.files))?;
     let mut names = registry.names();
-    if !names.contains(&settings.agent.default) {
-        names.push(settings.agent.default.clone());
+    if !names.contains(&settings.agent) {
+        names.push(settings.agent.clone());
     }
     let agent = |name: String| {
         // A missing default agent is reported by `hob doctor`.
@@ -103,7 +103,7 @@ fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
         let of_all = settings.model.default.clone().filter(|_| backend == BackendKind::Native);
         let model = made_of.model.clone().or(of_all);
         let lacks = registry.lacks(&name, &settings.sandbox);
-        Some(Agent { is_default: name == settings.agent.default, name, backend, model, lacks })
+        Some(Agent { is_default: name == settings.agent, name, backend, model, lacks })
     };
     Ok(names.into_iter().filter_map(agent).collect())
 }

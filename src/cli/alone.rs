@@ -52,7 +52,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
     let head = head.trim_start_matches('#').trim();
     let repo = TASKS.parse()?;
     let (review, fence) = (ReviewBrief::default(), fresh_nonce());
-    let budgets = settings.limits.budgets();
+    let budgets = settings.budgets();
     let text = brief(&BriefParts {
         repo: &repo,
         issue: 0.into(),
@@ -147,7 +147,7 @@ pub(super) async fn run(
     let approval = ask::approval(auto_approve, settings.limits.approval_time, screen);
     let sandbox = sandbox_of(settings, &setup.state_dir).await;
     let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
-    let executor = Executor::new(sessions.clone(), settings.agent.clone());
+    let executor = Executor::new(sessions.clone(), settings.executor.clone());
     let run = async {
         let report = executor.run(name, agent, request, &context).await;
         drop(context);

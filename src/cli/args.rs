@@ -41,7 +41,7 @@ pub(super) struct Shared {
     /// Read settings from this file; variables HOB__SECTION__KEY and flags override it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Work on this repository [default: GITHUB_REPOSITORY, else the setting `forge.repositories`, else all repositories of the
+    /// Work on this repository [default: GITHUB_REPOSITORY, else the setting `repositories`, else all repositories of the
     /// GitHub App, else the git remote `origin`]. May be repeated for `run`, `list`, `status` and `routing`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
@@ -214,7 +214,7 @@ pub(super) struct AgentRunArgs {
     /// Resume this session of `hob agent run`: an id or a unique prefix of it.
     #[arg(long, value_name = "SESSION")]
     pub(super) resume: Option<String>,
-    /// Use this agent [default: the setting `agent.default`].
+    /// Use this agent [default: the setting `agent`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
     /// Tell the agent that this command must succeed. May be repeated.
@@ -275,7 +275,7 @@ pub(super) struct RunArgs {
     /// Show what would be done, without writing anything.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Work on at most this many issues at a time, over all repositories [default: the setting `limits.jobs`].
+    /// Work on at most this many issues at a time, over all repositories [default: the setting `jobs`].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) jobs: Option<u16>,
     /// Exit after this many issues.
@@ -302,7 +302,7 @@ pub(super) struct WorkArgs {
     /// The numbers of the issues, each of which needs the trigger label, as for `hob run`.
     #[arg(value_name = "ISSUE", required = true)]
     pub(super) issues: Vec<IssueNumber>,
-    /// Work on at most this many at a time [default: the setting `limits.jobs`]. A failure does not stop the others.
+    /// Work on at most this many at a time [default: the setting `jobs`]. A failure does not stop the others.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) parallel: Option<u16>,
     /// Work on one after the other, in the given order, and stop at the first that does not get a pull request.
@@ -350,7 +350,7 @@ pub(super) struct InvestigateArgs {
     /// Answer what the investigation asked for. It becomes evidence.
     #[arg(short, long, value_name = "TEXT", requires = "resume")]
     pub(super) message: Option<String>,
-    /// Use this agent [default: the setting `agent.default`].
+    /// Use this agent [default: the setting `agent`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
     /// End after this many iterations, over all runs of the session [default: the agent's `max_iterations`, else 50].
@@ -519,7 +519,7 @@ mod tests {
               --once                    Poll once, work on what is ready, and exit
               --dry-run                 Show what would be done, without writing anything
               --jobs <N>                Work on at most this many issues at a time, over all repositories
-                                        [default: the setting `limits.jobs`]
+                                        [default: the setting `jobs`]
               --max-issues <N>          Exit after this many issues
               --max-runtime <DURATION>  Exit after this time, for example `50m`. As on SIGTERM, issues in
                                         progress are requeued for the next run
@@ -540,7 +540,7 @@ mod tests {
           <ISSUE>...  The numbers of the issues, each of which needs the trigger label, as for `hob run`
 
         Options:
-              --parallel <N>    Work on at most this many at a time [default: the setting `limits.jobs`]. A
+              --parallel <N>    Work on at most this many at a time [default: the setting `jobs`]. A
                                 failure does not stop the others
               --sequential      Work on one after the other, in the given order, and stop at the first that
                                 does not get a pull request
@@ -579,7 +579,7 @@ mod tests {
               --folder <DIR>      Let the agent look into this folder [default: an empty one]
               --resume <SESSION>  Resume the investigation of this session: an id or a unique prefix of it
           -m, --message <TEXT>    Answer what the investigation asked for. It becomes evidence
-              --agent <NAME>      Use this agent [default: the setting `agent.default`]
+              --agent <NAME>      Use this agent [default: the setting `agent`]
               --iterations <N>    End after this many iterations, over all runs of the session [default: the
                                   agent's `max_iterations`, else 50]
               --time <DURATION>   End after this time [default: the setting `limits.attempt_time`]
@@ -818,7 +818,7 @@ mod tests {
           <PATH>  A task's folder, a folder of tasks, or a file of SWE-bench's instances (JSON lines)
 
         Options:
-              --agent <NAME>            Evaluate this agent [default: the setting `agent.default`]
+              --agent <NAME>            Evaluate this agent [default: the setting `agent`]
               --results <DIR>           Keep the results in this folder; an interrupted run continues there
                                         [default: eval-results/PATH-AGENT]
               --jobs <N>                Try this many tasks at once [default: the number of processors]

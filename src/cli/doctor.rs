@@ -28,9 +28,9 @@ pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs, scree
     }
     setup.the_one(&shared)?;
     let runs_in = if setup.standard.in_actions { RunsIn::Job } else { RunsIn::Elsewhere };
-    let renamed = setup.settings.renamed.clone();
+    let old_names = setup.settings.old_names.clone();
     let mut findings = vec![finding(Health::Ok, "forge", setup.standard.api_url.clone())];
-    findings.extend(renamed.iter().map(|one| finding(Health::Note, "settings", one.to_string())));
+    findings.extend(old_names.iter().map(|one| finding(Health::Note, "settings", one.to_string())));
     let found = async {
         let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
         anyhow::Ok(examine(&worker, runs_in, args).await?)

@@ -205,7 +205,7 @@ fn start(setup: &Setup, shared: &Shared, screen: &Screen) {
     let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
     let screen = screen.clone();
     start_logs(format, setup.standard.log_filter.as_deref(), move || screen.clone());
-    for renamed in &setup.settings.renamed {
-        tracing::warn!(setting = renamed.old, "{renamed}");
+    for old_name in &setup.settings.old_names {
+        tracing::warn!(setting = old_name.key(), "{old_name}");
     }
 }

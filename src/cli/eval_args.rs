@@ -22,7 +22,7 @@ pub(super) struct TasksArgs {
     /// A task's folder, a folder of tasks, or a file of SWE-bench's instances (JSON lines).
     #[arg(value_name = "PATH", required = true)]
     pub(super) path: Option<PathBuf>,
-    /// Evaluate this agent [default: the setting `agent.default`].
+    /// Evaluate this agent [default: the setting `agent`].
     #[arg(long, value_name = "NAME")]
     pub(super) agent: Option<String>,
     /// Keep the results in this folder; an interrupted run continues there [default: eval-results/PATH-AGENT].

@@ -69,8 +69,8 @@ struct Reviewer {
 pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> anyhow::Result<()> {
     let (cases, bad_lines) = read(&args.file)?;
     let scratch = tempfile::tempdir()?;
-    let sessions = Sessions::new(scratch.path().join("sessions"), setup.settings.sessions.clone());
-    let executor = Executor::new(sessions.without(setup.secrets.clone()), setup.settings.agent.clone());
+    let sessions = Sessions::new(scratch.path().join("sessions"), setup.settings.state.clone());
+    let executor = Executor::new(sessions.without(setup.secrets.clone()), setup.settings.executor.clone());
     let (profile, agent) = reviewer(&setup, args.model.clone()).await?;
     let reviewer = Reviewer { profile, agent, executor, repo: "review/corpus".parse()? };
     let (mut judged, mut spent) = (Vec::new(), Spend::default());
@@ -112,7 +112,7 @@ fn read(file: &Path) -> anyhow::Result<(Vec<ReviewCase>, Vec<BadLine>)> {
 /// The reviewer of the settings, or Hob's own, with the requested model.
 async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profile, NarrowedAgent)> {
     let settings = &setup.settings;
-    let name = match settings.review.before_pull.as_str() {
+    let name = match settings.review.reviewer.as_str() {
         "" => "reviewer",
         name => name,
     };
@@ -127,7 +127,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     let source = if model.is_some() { ProfileSource::Settings } else { origin.source };
     profile.model = model.or(profile.model);
     let registry = Registry::new(AgentParts::new(settings, &setup.state_dir, &setup.files))?;
-    let agent = registry.narrowed(&settings.agent.default, &profile, source, &settings.profiles.models)?;
+    let agent = registry.narrowed(&settings.agent, &profile, source, &settings.profiles.models)?;
     Ok((profile, agent))
 }
 

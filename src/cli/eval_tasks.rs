@@ -174,7 +174,7 @@ fn agent(setup: &Setup, args: &TasksArgs) -> anyhow::Result<String> {
         }
         (_, true) => Ok(NATIVE.to_owned()),
         (Some(name), false) => Ok(name.clone()),
-        (None, false) => Ok(setup.settings.agent.default.clone()),
+        (None, false) => Ok(setup.settings.agent.clone()),
     }
 }
 
@@ -201,7 +201,7 @@ impl Evaluation {
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         Ok(Self {
-            executor: Executor::new(sessions::open(&setup), setup.settings.agent.clone()),
+            executor: Executor::new(sessions::open(&setup), setup.settings.executor.clone()),
             approval: if args.auto_approve { Approval::Given } else { Approval::Nobody },
             time: args.time,
             verbosity: shared.verbosity(),

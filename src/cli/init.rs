@@ -83,7 +83,7 @@ fn with_hosts(found: &Proposal) -> String {
     let Some(model) = SETTINGS.split('\'').nth(1).filter(|_| !found.setup.is_empty()) else {
         return SETTINGS.to_owned();
     };
-    let hosts = found.hosts.listed("sandbox.hosts", "");
+    let hosts = found.hosts.listed("sandbox.setup_hosts", "");
     let lines: String = hosts.lines().map(|line| format!("        {line}\n")).collect();
     format!(
         "    with:\n      settings: |\n        {model}\n        # The set-up steps of .github/hob.toml fetch from these hosts, and \
@@ -194,10 +194,10 @@ fn told(found: &Survey, done: &Onboarded, trigger: &str) -> anyhow::Result<()> {
         match (found.proposal.setup.as_slice(), found.proposal.hosts.names.join(", ")) {
             ([], _) => {}
             (_, hosts) if hosts.is_empty() => paragraph(
-                "the set-up steps cannot reach any host: list those of the package registries in `sandbox.hosts` of Hob's settings",
+                "the set-up steps cannot reach any host: list those of the package registries in `sandbox.setup_hosts` of Hob's settings",
             )?,
             (_, hosts) => {
-                paragraph(&format!("hosts of the set-up steps, for `sandbox.hosts` of Hob's settings: {hosts}"))?
+                paragraph(&format!("hosts of the set-up steps, for `sandbox.setup_hosts` of Hob's settings: {hosts}"))?
             }
         }
     }
@@ -244,8 +244,8 @@ mod tests {
         let settings =
             "      settings: |\n        model.default = \"anthropic/claude-sonnet-5-5\"\n        # The set-up steps";
         for (found, last) in [
-            (known, "        sandbox.hosts = [\"npm.example.org\"]\n"),
-            (steps, "        # sandbox.hosts = [\"HOST\"]\n"),
+            (known, "        sandbox.setup_hosts = [\"npm.example.org\"]\n"),
+            (steps, "        # sandbox.setup_hosts = [\"HOST\"]\n"),
         ] {
             let Workflows { hob, schedule } = workflows(&self::names(), &found);
             for text in [hob, schedule] {

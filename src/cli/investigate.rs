@@ -119,7 +119,7 @@ fn request(
     who: &Investigator,
     folder: PathBuf,
 ) -> anyhow::Result<RunRequest> {
-    let budgets = setup.settings.limits.budgets();
+    let budgets = setup.settings.budgets();
     let (time, time_setting) = match (args.time, who.limits.max_time) {
         (Some(time), _) => (time, "--time"),
         (None, Some(most)) if most < setup.settings.limits.attempt_time => (most, "the profile's `max_time`"),
@@ -152,14 +152,14 @@ fn request(
 async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let Some(text) = &args.resume else {
         let id = fresh("case");
-        let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.default.clone());
+        let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.clone());
         return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, by: OfCase::default() });
     };
     let store = sessions::open(setup);
     let found =
         store.find(text, Some(&INVESTIGATIONS.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     may_go_on(&found)?;
-    Executor::new(store.clone(), setup.settings.agent.clone()).end_leftovers(&found).await;
+    Executor::new(store.clone(), setup.settings.executor.clone()).end_leftovers(&found).await;
     let mut evidence = files(&args.evidence)?;
     if let Some(said) = args.message.as_ref().filter(|said| !said.trim().is_empty()) {
         evidence.push(Given { kind: EvidenceKind::Comment, source: "the terminal".into(), text: said.clone() });

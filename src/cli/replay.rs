@@ -33,9 +33,9 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
     let registry = Registry::new(AgentParts::new(&setup.settings, &setup.state_dir, &setup.files))?;
     let agent = registry.native_with(&record.agent, Arc::new(Replayed::new(&before)))?.replaying(&before);
     let scratch = tempfile::tempdir()?;
-    let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.sessions.clone());
+    let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.state.clone());
     let sessions = sessions.without(setup.secrets.clone());
-    let executor = Executor::new(sessions.clone(), setup.settings.agent.clone());
+    let executor = Executor::new(sessions.clone(), setup.settings.executor.clone());
     let request = request(&record.id, &record.repo, record.issue, brief(&before), args.folder);
     let (sender, mut progress) = mpsc::channel(64);
     let context = RunContext::new(

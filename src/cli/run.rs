@@ -25,7 +25,7 @@ use crate::cli::{
 
 pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
     if let Some(jobs) = args.jobs {
-        setup.settings.limits.jobs = jobs.into();
+        setup.settings.jobs = jobs.into();
     }
     if args.dry_run {
         return list::list(setup, shared).await;
@@ -38,7 +38,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, args: RunArgs, screen:
     let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
     let mut watch = Watch::default();
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    let jobs = setup.settings.limits.jobs;
+    let jobs = setup.settings.jobs;
     let listen = |repositories: &Repositories| {
         let (naming, addresses) = (naming(repositories), Addresses::Last);
         let view = View { show, naming, addresses, grouping: report.grouping(jobs), keeps: report.keeps() };

@@ -94,7 +94,7 @@ impl<'a> Shown<'a> {
 
 /// The sessions of this machine.
 pub(super) fn open(setup: &Setup) -> Sessions {
-    Sessions::new(setup.state_dir.join("sessions"), setup.settings.sessions.clone()).without(setup.secrets.clone())
+    Sessions::new(setup.state_dir.join("sessions"), setup.settings.state.clone()).without(setup.secrets.clone())
 }
 
 /// The session that `args` means.

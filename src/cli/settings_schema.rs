@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(wrong(&read(own), &process, ""), [""; 0]);
         for (mistake, says) in [
             ("limits.job = 1", ".limits.job is not known"),
-            ("limits.jobs = 'two'", ".limits.jobs is string"),
+            ("jobs = 'two'", ".limits.jobs is string"),
             ("plan = 'often'", "not one of"),
             ("agents.mine.modle = 'x'", ".agents.mine.modle is not known"),
             ("model.prices.x.inpt = 1", "inpt is not known"),

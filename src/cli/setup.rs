@@ -7,7 +7,8 @@ use std::{
 
 use hob_agent::{AgentParts, Approval, variables_of_agents};
 use hob_config::{
-    SecretFiles, Settings, SettingsError, Standard, Webhook, child_environment, hob_variables, own_secrets,
+    SecretFiles, Settings, SettingsError, Standard, Webhook, child_environment, hob_variables, operator_file,
+    own_secrets,
 };
 use hob_domain::RepoName;
 use hob_forge::{Access, Connection, Forge};
@@ -43,10 +44,11 @@ pub(super) struct Setup {
 impl Setup {
     /// Reads settings and variables.
     pub(super) fn read(shared: &Shared) -> anyhow::Result<Self> {
-        let mut settings = Settings::load(shared.config.as_deref(), hob_variables(), &shared.set)?;
+        let mut settings =
+            Settings::load(operator_file(shared.config.clone())?.as_deref(), hob_variables(), &shared.set)?;
         let files = SecretFiles::read(variables_of_agents(&settings)).map_err(SettingsError::from)?;
         let standard = Standard::read(&files);
-        settings.at_forge(&standard.api_url);
+        settings.at_forge(&standard.api_url)?;
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
         let secrets = KnownSecrets::default();
         secrets.add(own_secrets(&files));
@@ -66,7 +68,7 @@ impl Setup {
 
     /// The repositories that the settings name.
     fn of_settings(&self) -> anyhow::Result<Vec<RepoName>> {
-        Self::each_once(&self.settings.forge.repositories)
+        Self::each_once(&self.settings.repositories)
     }
 
     fn each_once(names: &[String]) -> anyhow::Result<Vec<RepoName>> {
@@ -85,11 +87,11 @@ impl Setup {
     async fn of_this_folder(&mut self) -> anyhow::Result<RepoName> {
         let Some(found) = remote::origin().await else {
             let help = "no repository is given\nhint: use `--repo OWNER/NAME`, set GITHUB_REPOSITORY or the setting \
-                        `forge.repositories`, or run Hob in a clone";
+                        `repositories`, or run Hob in a clone";
             return Err(fatal(Exit::Usage, help));
         };
         self.standard.forge_at(&found.server).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
-        self.settings.at_forge(&self.standard.api_url);
+        self.settings.at_forge(&self.standard.api_url)?;
         Ok(found.repo)
     }
 

@@ -30,7 +30,7 @@ use crate::cli::{
 
 pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, screen: Screen) -> anyhow::Result<()> {
     if let Some(jobs) = args.parallel {
-        setup.settings.limits.jobs = jobs.into();
+        setup.settings.jobs = jobs.into();
     }
     setup.record = args.record.folder()?;
     let numbers = each_once(&args.issues);
@@ -41,7 +41,7 @@ pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, scree
     let report = Report::new(&setup);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
-    let jobs = if args.sequential { 1 } else { setup.settings.limits.jobs.min(numbers.len()) };
+    let jobs = if args.sequential { 1 } else { setup.settings.jobs.min(numbers.len()) };
     let view = View {
         show: if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) },
         naming: output::Naming::One,

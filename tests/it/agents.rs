@@ -80,8 +80,8 @@ impl Bench {
     pub(crate) async fn run_heard(&self, agent: &Arc<dyn AgentBackend>) -> (RunReport, Vec<(String, u64)>) {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-        let sessions = Sessions::new(folder.path().to_owned(), settings.sessions);
-        let executor = Executor::new(sessions.clone(), settings.agent);
+        let sessions = Sessions::new(folder.path().to_owned(), settings.state);
+        let executor = Executor::new(sessions.clone(), settings.executor);
         let report = executor.run("native", agent.as_ref(), &self.request, &self.context).await.unwrap();
         let replies =
             sessions.read(&self.request.session).unwrap().lines.into_iter().filter_map(|line| match line.event {

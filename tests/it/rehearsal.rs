@@ -47,7 +47,7 @@ fn account(finished: &Finished) -> Vec<Value> {
 async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_off_and_a_refusal() {
     let home = tempfile::tempdir().unwrap();
     // It brings its own agents, regardless of the settings.
-    let finished = hob(home.path(), &["rehearse", "--json", "--set", "agent.default=mine"]).await;
+    let finished = hob(home.path(), &["rehearse", "--json", "--set", "agent=mine"]).await;
     assert!(finished.exit.is_success(), "{}", finished.stderr.text());
     let accounts = account(&finished);
     assert_eq!(states(&accounts[0]), ["assigned", "in-progress", "in-review", "done"]);
@@ -129,7 +129,7 @@ async fn a_rehearsal_is_recorded_and_played_back_without_a_server_to_the_same_pu
     let home = tempfile::tempdir().unwrap();
     own_repository(home.path()).await;
     let server = serve(Script::new(["echo one > new.txt", "echo two >> new.txt"]), |_| {}).await.unwrap();
-    let base = format!("model.openai_base_url={}/v1", server.address());
+    let base = format!("testing.model.openai_base_url={}/v1", server.address());
     let first = native(home.path(), &["--set", "model.default=openai/x", "--set", &base, "--record", "tapes"]).await;
     assert!(first.exit.is_success(), "{}", first.stderr.text());
     // Two commands, `done`, and `done` again after the look at the change.

@@ -477,10 +477,7 @@ async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
         let limits = Limits { disk: 8 << 20, ..Limits::default() };
         let prison = Prison { limits, ..Prison::new(tier) };
         let (exit, said) = prison.sh("head -c 64000000 /dev/zero > big; sync; sleep 600").await;
-        assert!(
-            exit == Exit::Code(125) && said.contains("more than 8 MiB (`sandbox.disk_mib`)"),
-            "{tier}: {exit} {said}"
-        );
+        assert!(exit == Exit::Code(125) && said.contains("more than 8 MiB (`sandbox.disk`)"), "{tier}: {exit} {said}");
         let limits = Limits { file: 1 << 20, ..Limits::default() };
         let prison = Prison { limits, ..Prison::new(tier) };
         prison.sh("head -c 64000000 /dev/zero > big").await;
@@ -493,7 +490,7 @@ async fn a_child_that_takes_too_much_is_ended_with_the_reason() {
         let three = "import time\nfor _ in range(3):\n    if os.fork() == 0:\n        x = b'x' * (64 << 20)\n        \
                      time.sleep(600)\ntime.sleep(600)";
         let said = prison.python(three).await;
-        assert!(said.contains("more than 128 MiB of memory (`sandbox.memory_mib`)"), "{tier}: {said}");
+        assert!(said.contains("more than 128 MiB of memory (`sandbox.memory`)"), "{tier}: {said}");
     }
 }
 
@@ -522,7 +519,7 @@ async fn shared_memory_counts_once() {
         let prison = || Prison { limits: Limits { memory: 200 << 20, ..Limits::default() }, ..Prison::new(tier) };
         for taken in &too_much {
             let said = prison().python(taken).await;
-            assert!(said.contains("more than 200 MiB of memory (`sandbox.memory_mib`)"), "{tier} {taken}: {said}");
+            assert!(said.contains("more than 200 MiB of memory (`sandbox.memory`)"), "{tier} {taken}: {said}");
         }
         for enough in [&enough, &both] {
             assert_eq!(prison().python(enough).await, "works", "{tier} {enough}");
@@ -549,7 +546,7 @@ async fn what_is_written_counts_wherever_it_is() {
             let limits = Limits { disk: 8 << 20, ..Limits::default() };
             let prison = Prison { limits, ..Prison::new(tier) };
             let (exit, said) = prison.sh(place).await;
-            let told = exit == Exit::Code(125) && said.contains("more than 8 MiB (`sandbox.disk_mib`)");
+            let told = exit == Exit::Code(125) && said.contains("more than 8 MiB (`sandbox.disk`)");
             assert!(told, "{tier} {place}: {exit} {said}");
             prison.sh("chmod 700 locked").await;
         }

@@ -575,7 +575,7 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
 /// Attack corpus D48.
 #[tokio::test]
 async fn the_limits_of_a_commit_are_named() {
-    let yard = Yard::empty(WorkspaceSettings { max_files: 3, max_file_mib: 1, ..WorkspaceSettings::default() }).await;
+    let yard = Yard::empty(WorkspaceSettings { max_files: 3, max_file: 1 << 20, ..WorkspaceSettings::default() }).await;
     yard.git("commit -q --allow-empty -m first && git push -q origin main").await;
     let checkout = yard.prepare().await;
     sh(checkout.folder(), "touch a b c d").await;

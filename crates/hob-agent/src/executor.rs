@@ -194,7 +194,7 @@ impl Executor {
         let mut work = agent.run(request, &inner);
         let mut warned = false;
         loop {
-            let limit = if warned { self.rules.idle_timeout } else { self.rules.idle_warning };
+            let limit = if warned { self.rules.idle_timeout } else { self.rules.idle_warning() };
             let wait = async {
                 match (limit.is_zero(), inner.last_alive().checked_add(limit)) {
                     (false, Some(then)) => tokio::time::sleep_until(then).await,
@@ -207,7 +207,7 @@ impl Executor {
             }
             let idle = inner.last_alive().elapsed();
             if idle < limit {
-                warned &= idle >= self.rules.idle_warning;
+                warned &= idle >= self.rules.idle_warning();
                 continue;
             }
             let seconds = idle.as_secs();

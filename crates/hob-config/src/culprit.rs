@@ -3,7 +3,7 @@
 use config::{Config, ConfigError, File, FileFormat, Value, ValueKind};
 use toml::Table;
 
-use crate::{DEFAULTS, Settings, SettingsError, sensible::kind};
+use crate::{DEFAULTS, Settings, SettingsError, constants::CONSTANTS, sensible::kind};
 
 /// The error of the first value that cannot be read; `error` is the library's error for all values.
 pub(super) fn culprit(given: &Value, error: ConfigError) -> SettingsError {
@@ -42,8 +42,9 @@ fn collect<'a>(prefix: &str, value: &'a Value, leaves: &mut Vec<(String, &'a Val
 
 /// What to write in place of a value. `None` if it can be read together with the defaults.
 fn refusal(key: &str, value: &Value) -> Option<String> {
-    let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
-    let alone = Config::builder().add_source(defaults).set_override(key, value.clone()).ok()?.build().ok()?;
+    let built_in = |text| File::from_str(text, FileFormat::Toml);
+    let below = Config::builder().add_source(built_in(CONSTANTS)).add_source(built_in(DEFAULTS));
+    let alone = below.set_override(key, value.clone()).ok()?.build().ok()?;
     let error = alone.try_deserialize::<Settings>().err()?;
     let said = words(&error);
     // It needs another key.
@@ -63,7 +64,14 @@ fn words(error: &ConfigError) -> String {
 
 /// The words that a setting allows, if there is a fixed list.
 fn variants(key: &str, value: &Value) -> Option<String> {
-    let mut document: Table = toml::from_str(DEFAULTS).ok()?;
+    let mut document: Table = toml::from_str(CONSTANTS).ok()?;
+    let own: Table = toml::from_str(DEFAULTS).ok()?;
+    for (name, value) in own {
+        match (document.get_mut(&name).and_then(toml::Value::as_table_mut), value) {
+            (Some(constants), toml::Value::Table(keys)) => constants.extend(keys),
+            (_, value) => drop(document.insert(name, value)),
+        }
+    }
     let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
     let mut table = &mut document;
     for part in section.split('.').filter(|part| !part.is_empty()) {

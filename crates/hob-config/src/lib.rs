@@ -2,17 +2,20 @@
 
 mod agents;
 mod backends;
+mod constants;
 mod culprit;
 mod draft;
 mod duration;
 mod environment;
 mod flag;
-mod issues;
+mod given;
 mod load;
 mod mcp;
 mod models;
+mod operator_file;
 mod origin;
 mod profiles;
+mod publishing;
 mod ready;
 mod renamed;
 mod repository;
@@ -24,6 +27,7 @@ mod sensible;
 mod servers;
 mod settings;
 mod settings_error;
+mod size;
 mod standard;
 mod toml_sentence;
 mod toolchains;
@@ -38,23 +42,26 @@ pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use draft::DraftRule;
 pub use duration::{InvalidDuration, parse_duration};
 pub use environment::{ModelAccess, child_environment, model_access, named_environment};
-pub use issues::IssueSettings;
+pub use given::Given;
 pub use mcp::{MCP_PREFIX, McpSettings};
 pub use models::{Effort, ImageUse, InvalidModelName, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
+pub use operator_file::operator_file;
 pub use profiles::{ProfileSettings, RoutingSettings};
+pub use publishing::{Author, InvalidAuthor, Signing};
 pub use ready::is_ready_agent;
-pub use renamed::Renamed;
+pub use renamed::OldName;
 pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sandbox::{NetworkSetting, SandboxSettings, TierSetting};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
-    AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity, LeaseSettings, Limits,
-    NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, SessionSettings, Signing,
+    AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, LeaseSettings,
+    Limits, NotifySettings, Pace, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, StateSettings,
     StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;
+pub use size::{InvalidSize, parse_size, show_size};
 pub use standard::{OtherForge, Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use toolchains::toolchain_folders;

@@ -10,14 +10,16 @@ use config::{Config, Environment, File, FileFormat, Value, ValueKind};
 
 use crate::{
     DEFAULTS, Settings, SettingsError,
+    constants::{CONSTANTS, apply_testing, take_testing},
     culprit::culprit,
     flag::flag_value,
+    given,
     origin::{SettingsText, Sources},
     ready,
     renamed::replace_old_names,
     sensible::{check, check_kinds},
     toml_sentence,
-    variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, variable_of},
+    variable_names::{CONFIG, PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, variable_of},
 };
 
 /// Tables whose keys users choose; their contents are validated by the code that reads them.
@@ -54,20 +56,7 @@ impl Settings {
             check_kinds(&table)?;
             builder = builder.add_source(File::from_str(text, FileFormat::Toml));
         }
-        let lists = [
-            "forge.repositories",
-            "labels.priority",
-            "model.fallback",
-            "notify.events",
-            "notify.mention",
-            "publish.labels",
-            "publish.reviewers",
-            "sandbox.check_hosts",
-            "sandbox.hosts",
-            "sandbox.read",
-            "sandbox.write",
-            "trust.bots",
-        ];
+        let lists = lists();
         let mut environment = Environment::with_prefix("HOB")
             .prefix_separator("__")
             .separator("__")
@@ -76,30 +65,57 @@ impl Settings {
             .ignore_empty(true)
             .list_separator(",")
             .source(Some(variables.clone()));
-        for key in lists {
+        for key in &lists {
             environment = environment.with_list_parse_key(key);
         }
         builder = builder.add_source(environment);
         for (key, value) in flags {
-            builder = builder.set_override(key, flag_value(value, lists.contains(&key.as_str())))?;
+            builder = builder.set_override(key, flag_value(value, lists.contains(key)))?;
         }
         let mut given = builder.build()?;
-        let renamed = replace_old_names(&mut given.cache).map_err(SettingsError::GivenTwice)?;
-        let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
+        let testing = take_testing(&mut given.cache);
+        let old_names = replace_old_names(&mut given.cache)?;
+        let is_tested = testing.is_some();
+        refuse_unknown(&given)?;
+        let shown = given::given(given.cache.clone(), |key| sources.origin(key));
+        if let Some(testing) = testing {
+            apply_testing(&mut given.cache, testing)?;
+        }
+        let built_in = |text| File::from_str(text, FileFormat::Toml);
         let untouched = ready::untouched(&given).collect();
         let ready = ready::layer_below(&given);
-        let merged = Config::builder().add_source(defaults).add_source(ready).add_source(given.clone()).build()?;
-        refuse_unknown(&merged)?;
+        let below = Config::builder().add_source(built_in(CONSTANTS)).add_source(built_in(DEFAULTS));
+        let merged = below.add_source(ready).add_source(given.clone()).build()?;
         let settings: Self = merged.try_deserialize().map_err(|error| culprit(&given.cache, error))?;
+        let settings = Self { old_names, is_tested, untouched, ..settings }.derived();
         check(&settings, &given)?;
-        Ok(Self { renamed, untouched, ..settings })
+        let file = file.map(|file| file.path.to_owned());
+        Ok(Self { file, given: shown, ..settings })
     }
 }
 
-fn refuse_unknown(merged: &Config) -> Result<(), SettingsError> {
+/// The settings that are lists.
+fn lists() -> Vec<String> {
+    // The text is built in, and a test parses it.
+    let mut found = Vec::new();
+    let defaults: toml::Table = toml::from_str(DEFAULTS).unwrap_or_default();
+    for (section, value) in &defaults {
+        match value {
+            toml::Value::Array(_) => found.push(section.clone()),
+            toml::Value::Table(keys) => {
+                let lists = keys.iter().filter(|(_, value)| value.is_array());
+                found.extend(lists.map(|(key, _)| format!("{section}.{key}")));
+            }
+            _other => {}
+        }
+    }
+    found
+}
+
+fn refuse_unknown(settings: &Config) -> Result<(), SettingsError> {
     let known = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml)).build()?;
     let (mut given, mut allowed) = (BTreeSet::new(), BTreeSet::new());
-    key_paths("", &merged.cache, &mut given);
+    key_paths("", &settings.cache, &mut given);
     key_paths("", &known.cache, &mut allowed);
     let free = |key: &str| FREE_TABLES.iter().any(|table| key == *table || key.starts_with(&format!("{table}.")));
     match given.into_iter().find(|key| !allowed.contains(key) && !free(key)) {
@@ -119,7 +135,8 @@ fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), S
     let mut keys = BTreeSet::new();
     key_paths("", &known.cache, &mut keys);
     let own = [PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL];
-    let own: Vec<String> = own.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_FILE")]).collect();
+    let mut own: Vec<String> = own.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_FILE")]).collect();
+    own.push(CONFIG.to_owned());
     let strange = variables.keys().filter(|name| !name.starts_with("HOB__") && !own.contains(name));
     let names: BTreeSet<String> = keys.iter().map(|key| variable_of(key)).chain(own.iter().cloned()).collect();
     let near = strange.filter_map(|name| {
@@ -168,19 +185,18 @@ mod tests {
     #[test]
     fn the_defaults_are_settings() {
         let settings = Settings::load(None, HashMap::new(), &[]).unwrap();
-        assert_eq!((settings.limits.jobs, settings.limits.issues_per_hour), (1, 10));
+        assert_eq!((settings.jobs, settings.limits.issues_per_hour), (1, 10));
         assert_eq!(settings.limits.attempt_time, Duration::from_secs(1800));
-        assert_eq!((settings.poll.interval.as_secs(), settings.poll.max_interval.as_secs()), (30, 300));
-        assert_eq!(settings.limits.budgets().issue.usd_micros, Some(5_000_000));
+        assert_eq!((settings.poll.interval.as_secs(), settings.poll.max_interval().as_secs()), (30, 300));
+        assert_eq!(settings.budgets().issue.usd_micros, Some(5_000_000));
     }
 
     #[test]
     fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
-        let file = "[limits]\njobs = 2\nattempts = 7\n[poll]\ninterval = '10s'";
-        let variables =
-            [("HOB__LIMITS__JOBS", "3"), ("HOB__POLL__INTERVAL", "20s"), ("HOB__TRUST__BOTS", "a[bot],b[bot]")];
-        let settings = load(file, &variables, &[("limits.jobs", "4")]).unwrap();
-        assert_eq!((settings.limits.jobs, settings.limits.attempts, settings.poll.interval.as_secs()), (4, 7, 20));
+        let file = "jobs = 2\n[limits]\nattempts = 7\n[poll]\ninterval = '10s'";
+        let variables = [("HOB__JOBS", "3"), ("HOB__POLL__INTERVAL", "20s"), ("HOB__TRUST__BOTS", "a[bot],b[bot]")];
+        let settings = load(file, &variables, &[("jobs", "4")]).unwrap();
+        assert_eq!((settings.jobs, settings.limits.attempts, settings.poll.interval.as_secs()), (4, 7, 20));
         assert_eq!(settings.trust.bots.len(), 2);
         let settings = load(file, &variables, &[("trust.bots", "c[bot], d[bot],e[bot]")]).unwrap();
         assert_eq!(settings.trust.bots.len(), 3);
@@ -203,14 +219,14 @@ mod tests {
     fn a_flag_may_be_written_as_in_the_file() {
         let flags = [
             ("recovery", "\"block\""),
-            ("forge.repositories", "[\"a/b\", \"c/d\"]"),
+            ("repositories", "[\"a/b\", \"c/d\"]"),
             ("agents.x.tools", "['shell']"),
             ("agents.x.failed_commands", "{ in_row = 3 }"),
             ("publish.base", "1.10"),
         ];
         let settings = load("", &[], &flags).unwrap();
         assert_eq!((settings.recovery, settings.publish.base.as_str()), (hob_domain::Recovery::Block, "1.10"));
-        assert_eq!(settings.forge.repositories, ["a/b", "c/d"]);
+        assert_eq!(settings.repositories, ["a/b", "c/d"]);
         assert_eq!(
             (&settings.agents["x"].tools[..], settings.agents["x"].failed_commands.in_row),
             (&["shell".to_owned()][..], 3)
@@ -220,12 +236,9 @@ mod tests {
                 ("recovery", "hope"),
                 "`recovery` cannot be used: it is `hope`; write one of `resume`, `block`, `abandon`",
             ),
-            (("limits.jobs", "many"), "`limits.jobs` cannot be used: it is `many`; write a whole number"),
-            (("limits.soft", "[1]"), "`limits.soft` cannot be used: it is `[1]`; write a number"),
-            (
-                ("review.resolve", "perhaps"),
-                "`review.resolve` cannot be used: it is `perhaps`; write `true` or `false`",
-            ),
+            (("jobs", "many"), "`jobs` cannot be used: it is `many`; write a whole number"),
+            (("budget.day", "[1]"), "`budget.day` cannot be used: it is `[1]`; write a number"),
+            (("review.rerun", "perhaps"), "`review.rerun` cannot be used: it is `perhaps`; write `true` or `false`"),
         ] {
             let error = load("", &[], &[flag]).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
@@ -236,29 +249,33 @@ mod tests {
     #[test]
     fn repositories_are_a_list_wherever_they_are_written() {
         for settings in [
-            load("[forge]\nrepositories = ['acme/site', 'acme/docs']", &[], &[]),
-            load("", &[("HOB__FORGE__REPOSITORIES", "acme/site,acme/docs")], &[]),
-            load("", &[], &[("forge.repositories", "acme/site, acme/docs")]),
+            load("repositories = ['acme/site', 'acme/docs']", &[], &[]),
+            load("", &[("HOB__REPOSITORIES", "acme/site,acme/docs")], &[]),
+            load("", &[], &[("repositories", "acme/site, acme/docs")]),
         ] {
-            assert_eq!(settings.unwrap().forge.repositories, ["acme/site", "acme/docs"]);
+            assert_eq!(settings.unwrap().repositories, ["acme/site", "acme/docs"]);
         }
     }
 
     #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
-        for (file, variables) in [("[limits]\njosb = 2", vec![]), ("", vec![("HOB__LIMITS__JOSB", "2")])] {
+        for (file, variables) in [("[limits]\nroudns = 2", vec![]), ("", vec![("HOB__LIMITS__ROUDNS", "2")])] {
             let error = load(file, &variables, &[]).unwrap_err().to_string();
-            let place = if variables.is_empty() { "hob.toml`, line 2;" } else { "the variable `HOB__LIMITS__JOSB`;" };
-            assert!(error.starts_with("unknown setting `limits.josb`, did you mean `limits.jobs`? It is "), "{error}");
-            assert!(error.contains(place) && error.ends_with("`hob settings` prints all settings"), "{error}");
+            let place = if variables.is_empty() { "hob.toml`, line 2;" } else { "the variable `HOB__LIMITS__ROUDNS`;" };
+            assert!(
+                error.starts_with("unknown setting `limits.roudns`, did you mean `limits.rounds`? It is "),
+                "{error}"
+            );
+            assert!(error.contains(place) && error.ends_with("`hob config show --all` prints all settings"), "{error}");
         }
     }
 
     #[test]
     fn a_variable_that_is_nearly_a_setting_is_refused_and_anothers_is_not() {
         for (name, nearest) in [
-            ("HOB_LIMITS__JOBS", "HOB__LIMITS__JOBS"),
-            ("HOB_LIMITS_JOBS", "HOB__LIMITS__JOBS"),
+            ("HOB_LIMITS__ROUNDS", "HOB__LIMITS__ROUNDS"),
+            ("HOB_LIMITS_ROUNDS", "HOB__LIMITS__ROUNDS"),
+            ("HOB_CONFG", "HOB_CONFIG"),
             ("HOB_APP_PRIVATEKEY", "HOB_APP_PRIVATE_KEY"),
             ("HOB_APP_PRIVATEKEY_FILE", "HOB_APP_PRIVATE_KEY_FILE"),
         ] {
@@ -272,43 +289,62 @@ mod tests {
 
     #[test]
     fn a_variable_that_is_empty_counts_as_not_set() {
-        let names = ["HOB__APP__ID", "HOB__LABELS__TRIGGER", "HOB__LIMITS__JOBS", "HOB__NOTIFY__EVENTS"];
-        let file = "[limits]\njobs = 3";
+        let names = ["HOB__APP__ID", "HOB__LABELS__TRIGGER", "HOB__JOBS", "HOB__NOTIFY__EVENTS"];
+        let file = "jobs = 3";
         let (empty, none) = (load(file, &names.map(|name| (name, "")), &[]), load(file, &[], &[]));
-        assert_eq!(format!("{:?}", empty.unwrap()), format!("{:?}", none.unwrap()));
+        assert_eq!(empty.unwrap().to_table(), none.unwrap().to_table());
     }
 
     #[test]
     fn a_text_that_a_variable_or_a_flag_gives_may_look_like_another_kind() {
-        let settings = load("", &[("HOB__LABELS__TRIGGER", "true")], &[("labels.blocked", "7")]).unwrap();
-        assert_eq!((settings.labels.trigger.as_str(), settings.labels.blocked.as_str()), ("true", "7"));
+        let settings = load("", &[("HOB__LABELS__TRIGGER", "true")], &[("labels.prefix", "7")]).unwrap();
+        assert_eq!((settings.labels.trigger.as_str(), settings.labels.prefix.as_str()), ("true", "7"));
     }
 
     #[test]
     fn an_old_name_works_wherever_it_is_written_and_is_noted() {
-        for (section, old, new) in [
-            ("limits", "issue_time", "attempt_time"),
-            ("agent", "silence_warns", "idle_warning"),
-            ("agent", "silence_ends", "idle_timeout"),
+        for (old, new) in [
+            ("limits.issue_time", "limits.attempt_time"),
+            ("agent.idle_timeout", "limits.idle_timeout"),
+            ("checks.time", "check_time"),
+            ("limits.time_per_issue", "budget.time"),
         ] {
-            let file = format!("[{section}]\n{old} = '7s'");
-            let variable = format!("HOB__{}__{}", section.to_uppercase(), old.to_uppercase());
-            let flag = format!("{section}.{old}");
+            let (section, name) = old.split_once('.').unwrap();
+            let file = format!("[{section}]\n{name} = '47m'");
+            let variable = format!("HOB__{}", old.to_uppercase().replace('.', "__"));
             for (file, variables, flags) in [
                 (file.as_str(), vec![], vec![]),
-                ("", vec![(variable.as_str(), "7s")], vec![]),
-                ("", vec![], vec![(flag.as_str(), "7s")]),
-                (file.as_str(), vec![(variable.as_str(), "8s")], vec![(flag.as_str(), "7s")]),
+                ("", vec![(variable.as_str(), "47m")], vec![]),
+                ("", vec![], vec![(old, "47m")]),
+                (file.as_str(), vec![(variable.as_str(), "48m")], vec![(old, "47m")]),
             ] {
                 let settings = load(file, &variables, &flags).unwrap();
                 let values = serde_json::to_value(&settings).unwrap();
-                assert_eq!(values[section][new], "7s", "{flag}");
-                let notes: Vec<_> = settings.renamed.iter().map(ToString::to_string).collect();
-                let note = format!("the setting `{flag}` is now `{section}.{new}`;");
-                assert!(matches!(notes.as_slice(), [one] if one.starts_with(&note)), "{notes:?}");
+                assert_eq!(new.split('.').fold(&values, |value, part| &value[part]), "47m", "{old}");
+                let notes: Vec<_> = settings.old_names.iter().map(ToString::to_string).collect();
+                assert_eq!(notes, [format!("the setting `{old}` is now `{new}`; the old name still works")]);
             }
         }
-        assert!(load("[limits]\nattempt_time = '7s'", &[], &[]).unwrap().renamed.is_empty());
+        assert!(load("[limits]\nattempt_time = '7s'", &[], &[]).unwrap().old_names.is_empty());
+    }
+
+    #[test]
+    fn an_old_form_is_read_into_the_new_one() {
+        let file = "[agent]\ndefault = 'fixer'\nretries = 3\nsilence_ends = '9m'\n[forge]\nrepositories = ['a/b']\n\
+                    [sandbox]\nmemory_mib = 512\nhosts = ['x.example']\n[identity]\nname = 'Bob'\n\
+                    [publish]\nsigning = 'ssh'\nsigning_key_file = '/k/hob'\n[workspace]\nmax_file_mib = 5";
+        let settings = load(file, &[("HOB__LIMITS__JOBS", "3")], &[("sandbox.disk_mib", "4096")]).unwrap();
+        assert_eq!((settings.agent.as_str(), settings.jobs, settings.executor.retries), ("fixer", 3, 1));
+        assert_eq!(
+            (settings.limits.idle_timeout.as_secs(), &settings.repositories[..]),
+            (540, &["a/b".to_owned()][..])
+        );
+        assert_eq!((settings.sandbox.memory, settings.sandbox.disk), (512 << 20, 4 << 30));
+        assert_eq!((settings.workspace.max_file, settings.publish.author.name.as_str()), (5 << 20, "Bob"));
+        assert_eq!(settings.publish.signing, crate::Signing::Ssh("/k/hob".into()));
+        assert_eq!(settings.sandbox.setup_hosts, ["x.example"]);
+        let notes: Vec<_> = settings.old_names.iter().map(ToString::to_string).collect();
+        assert!(notes.contains(&"`agent.retries` is not a setting any more: Hob uses 1".to_owned()), "{notes:?}");
     }
 
     #[test]
@@ -330,59 +366,113 @@ mod tests {
     }
 
     #[test]
+    fn what_is_constant_or_follows_from_others_is_passed_over_and_a_limit_that_is_gone_is_refused() {
+        for (file, note) in [
+            ("[lease]\nduration = '1m'", "`lease.duration` is not a setting any more: Hob uses \"5m\""),
+            (
+                "[poll]\nmax_interval = '1m'",
+                "`poll.max_interval` is not a setting any more: it is ten times `poll.interval`",
+            ),
+            ("[agents.x]\noutput_cap = 7", "`agents.x.output_cap` is not a setting any more: it is constant"),
+            ("[model]\nretries = 0", "`model.retries` is not a setting any more: Hob uses 4"),
+        ] {
+            let settings = load(file, &[], &[]).unwrap();
+            let notes: Vec<_> = settings.old_names.iter().map(ToString::to_string).collect();
+            assert_eq!(notes, [note]);
+            assert_eq!((settings.lease.duration.as_secs(), settings.model.retries), (300, 4));
+        }
+        for (file, says) in [
+            (
+                "[limits]\ntokens_per_day = 7",
+                "`limits.tokens_per_day` is not a setting any more: `budget.day` bounds a day",
+            ),
+            ("[labels]\nblocked = 'stuck'", "`labels.blocked` is not a setting any more: set `labels.prefix`"),
+            ("[model]\nopenai_base_url = 'http://h/v1'", "set the variable OPENAI_BASE_URL"),
+        ] {
+            let error = load(file, &[], &[]).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[test]
+    fn tests_change_what_is_constant_but_not_at_github() {
+        let file =
+            "[testing.lease]\nduration = '40s'\n[testing.agents.x]\nlast_look = false\n[agents.x]\nmodel = 'openai/m'";
+        let mut settings =
+            load(file, &[("HOB__TESTING__FORGE__RETRIES", "0")], &[("testing.model.retries", "1")]).unwrap();
+        assert_eq!((settings.lease.duration.as_secs(), settings.forge.retries, settings.model.retries), (40, 0, 1));
+        assert!(!settings.agents["x"].last_look && settings.given.iter().all(|given| given.key == "agents.x.model"));
+        settings.at_forge("http://127.0.0.1:7/api").unwrap();
+        for address in ["https://api.github.com", "https://api.acme.ghe.com"] {
+            let error = settings.at_forge(address).unwrap_err().to_string();
+            assert!(error.starts_with("`[testing]` changes what is constant, so it is refused at api."), "{error}");
+        }
+        let error = load("[testing.limits]\nattempts = 4", &[], &[]).unwrap_err().to_string();
+        assert!(error.starts_with("unknown setting `testing.limits.attempts`"), "{error}");
+    }
+
+    #[test]
+    fn the_labels_of_all_states_have_one_prefix() {
+        let labels = load("[labels]\nprefix = 'hob:'", &[], &[]).unwrap().labels;
+        assert_eq!((labels.blocked.as_str(), labels.in_review.as_str()), ("hob:blocked", "hob:in-review"));
+        assert_eq!((labels.trigger.as_str(), labels.plan.as_str()), ("code", "plan"));
+    }
+
+    #[test]
+    fn what_is_given_is_told_with_its_source_and_its_default() {
+        let file = "agent = 'fixer'\n[budget]\nissue = 3\n[forge]\nlogin = 'me'";
+        let settings = load(file, &[("HOB__JOBS", "2")], &[("forge.login", "you")]).unwrap();
+        let told: Vec<_> = settings
+            .given
+            .iter()
+            .map(|given| {
+                let origin = given.origin.as_deref().unwrap();
+                let origin = origin.rsplit_once("`, ").map_or(origin, |(_, line)| line);
+                let default = given.default.as_ref().map(ToString::to_string);
+                format!("{} = {} ({origin}; {})", given.key, given.value, default.unwrap_or_default())
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "agent = \"fixer\" (line 1; \"native\")",
+                "budget.issue = 3 (line 3; 5.0)",
+                "forge.login = \"you\" (given as a flag; \"\")",
+                "jobs = 2 (from the variable `HOB__JOBS`; 1)",
+            ]
+        );
+        let all = settings.to_table().unwrap();
+        assert!(all["forge"].get("timeout").is_none() && all.get("lease").is_none() && all["forge"]["login"].is_str());
+    }
+
+    #[test]
     fn a_misspelt_key_never_leads_to_an_old_name() {
         let error = load("[limits]\nissue_tim = '7s'", &[], &[]).unwrap_err().to_string();
         assert!(!error.contains("issue_time"), "{error}");
-        let error = load("[agent]\nidle_timeuot = '7s'", &[], &[]).unwrap_err().to_string();
-        assert!(error.contains("did you mean `agent.idle_timeout`?"), "{error}");
+        let error = load("[limits]\nidle_timeuot = '7s'", &[], &[]).unwrap_err().to_string();
+        assert!(error.contains("did you mean `limits.idle_timeout`?"), "{error}");
     }
 
     #[test]
     fn a_value_is_within_the_limit_that_it_is_part_of() {
         for (file, inner, outer) in [
-            (
-                "[limits]\nusd_per_attempt = 10",
-                "limits.usd_per_attempt` cannot be used: it is `10`",
-                "usd_per_issue`, which is 5",
-            ),
-            (
-                "[limits]\nusd_per_attempt = 60\nusd_per_issue = 0",
-                "limits.usd_per_attempt",
-                "usd_per_day`, which is 50",
-            ),
-            ("[limits]\nusd_per_issue = 100", "limits.usd_per_issue", "usd_per_day`, which is 50"),
-            (
-                "[limits]\nusd_per_issue = 5\nusd_per_issue_max = 2",
-                "limits.usd_per_issue",
-                "usd_per_issue_max`, which is 2",
-            ),
-            ("[limits]\nusd_per_issue_max = 60", "limits.usd_per_issue_max", "usd_per_day`, which is 50"),
-            ("[limits]\ntokens_per_attempt = 9\ntokens_per_issue = 8", "limits.tokens_per_attempt", "which is 8"),
-            ("[limits]\ntokens_per_issue = 9\ntokens_per_day = 8", "limits.tokens_per_issue", "which is 8"),
-            ("[limits]\nattempts = 20", "limits.attempts` cannot", "attempts_per_issue`, which is 12"),
-            ("[limits]\nattempts_per_issue = 5\nattempts_per_day = 4", "limits.attempts_per_issue", "which is 4"),
+            ("[budget]\nattempt = 10", "budget.attempt` cannot be used: it is `10`", "budget.issue`, which is 5"),
+            ("[budget]\nattempt = 60\nissue = 0", "budget.attempt", "budget.day`, which is 50"),
+            ("[budget]\nissue = 100", "budget.issue", "budget.day`, which is 50"),
+            ("[budget]\nissue = 5\ncomment_max = 2", "budget.issue", "budget.comment_max`, which is 2"),
+            ("[limits]\nusd_per_issue_max = 60", "budget.comment_max", "budget.day`, which is 50"),
             (
                 "[limits]\nattempt_time = '5h'",
                 "limits.attempt_time` cannot be used: it is `5h`",
-                "time_per_issue`, which is 4h",
+                "budget.time`, which is 4h",
             ),
-            ("[limits]\ntime_per_issue = '5h'\ntime_per_day = '1h'", "limits.time_per_issue", "which is 1h"),
-            ("[poll]\ninterval = '10m'", "poll.interval", "max_interval`, which is 5m"),
-            ("[agent]\nidle_warning = '10m'", "agent.idle_warning", "idle_timeout`, which is 5m"),
-            ("[agent]\nretry_delay = '1m'", "agent.retry_delay", "retry_delay_max`, which is 5s"),
-            ("[model]\nbackoff = '5m'", "model.backoff", "backoff_max`, which is 1m"),
-            ("[lease]\nskew = '10m'", "lease.skew", "duration`, which is 5m"),
+            ("[testing.lease]\nskew = '10m'", "lease.skew", "duration`, which is 5m"),
         ] {
             let error = load(file, &[], &[]).unwrap_err().to_string();
             assert!(error.contains(inner) && error.contains(outer), "{error}");
         }
         // Where there is no limit, there is nothing to be within; a limit below a default counts as it is.
-        for file in [
-            "[limits]\nusd_per_issue = 100\nusd_per_day = 0",
-            "[limits]\nusd_per_day = 3",
-            "[agent]\nidle_timeout = '7s'",
-            "[agent]\nidle_warning = '10m'\nidle_timeout = '0s'",
-        ] {
+        for file in ["[budget]\nissue = 100\nday = 0", "[budget]\nday = 3", "[limits]\nidle_timeout = '7s'"] {
             load(file, &[], &[]).unwrap();
         }
     }
@@ -397,25 +487,22 @@ mod tests {
     #[test]
     fn a_value_that_cannot_be_used_says_why() {
         for (file, says) in [
-            ("[limits]\njobs = 0", "`limits.jobs` cannot be used: it is `0`; write at least 1 (in `"),
-            ("plan = 'never'\n[limits]\njobs = 0", "hob.toml`, line 3)"),
-            (
-                "[limits]\nusd_per_issue = -1",
-                "`limits.usd_per_issue` cannot be used: it is `-1`; write a number from 0 up",
-            ),
-            ("[limits]\nusd_per_day = nan", "it is `NaN`; write a number from 0 up"),
-            ("[limits]\nusd_per_attempt = inf", "it is `inf`; write a number from 0 up"),
-            ("[limits]\nsoft = nan", "a share between 0 and 1"),
+            ("jobs = 0", "`jobs` cannot be used: it is `0`; write at least 1 (in `"),
+            ("plan = 'never'\n[limits]\nusd_per_day = -1", "hob.toml`, line 3)"),
+            ("[budget]\nissue = -1", "`budget.issue` cannot be used: it is `-1`; write a number from 0 up"),
+            ("[budget]\nday = nan", "it is `NaN`; write a number from 0 up"),
+            ("[budget]\nattempt = inf", "it is `inf`; write a number from 0 up"),
+            ("[testing.limits]\nsoft = nan", "a share between 0 and 1"),
             ("[limits]\nattempts = 1.5", "`limits.attempts` cannot be used: it is `1.5`; write a whole number"),
             ("[labels]\ntrigger = true", "`labels.trigger` cannot be used: it is `true`; write a text in quotes"),
             ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `yes`; write `never`"),
             ("[publish]\ndraft = 1", "`publish.draft` cannot be used: it is `1`; write a text in quotes"),
             ("[publish]\ncommit_message = '{scope}: {title}'", "unknown placeholder `{scope}`"),
-            ("[publish]\nsigning = 'ssh'", "write the path of the key"),
+            ("[publish]\nsigning = 'ssh'", "write `none`, `api`, or the path of a private SSH key"),
             ("[publish]\nsigning = 'api'", "GitHub signs the commits of Apps only"),
             ("[publish]\nlabels = ['']", "a label has 1 to 50 characters"),
             ("[trust]\nbots = 'a[bot]'", "write a list"),
-            ("[checks]\ntime = '0s'", "`checks.time` cannot be used: it is `0s`; write more than 0s"),
+            ("check_time = '0s'", "`check_time` cannot be used: it is `0s`; write more than 0s"),
             ("[poll]\ninterval = 'soon'", "write for example `30s`"),
             ("recovery = 'hope'", "`recovery` cannot be used: it is `hope`; write one of `resume`, `block`, `abandon`"),
             (
@@ -427,25 +514,34 @@ mod tests {
                 "[agents.x]\nmax_iterations = 'many'",
                 "`agents.x.max_iterations` cannot be used: it is `many`; write an integer",
             ),
-            ("[lease]\nduration = '30s'", "more than `forge.timeout`"),
-            ("[ledger]\nprefix = 'refs/other/'", "unknown setting `ledger.prefix` (in `"),
+            ("[testing.lease]\nduration = '30s'", "more than `forge.timeout`"),
+            ("[ledger]\nprefix = 'refs/other/'", "`ledger.prefix` is not a setting any more: ledgers are below `refs/hob/`"),
             ("[trust]\npermission = 'read'", "`trust.permission` cannot be used: it is `read`; write `triage`"),
             ("[trust]\npermission = 'none'", "every account can read a public repository"),
             ("[workspace]\nbranch_prefix = 'refs/hob/'", "such as `hob/`"),
-            ("[labels]\nplan = 'Blocked'", "`labels.plan` cannot be used: it is `Blocked`; another label of Hob's"),
-            ("[labels]\ninvestigate = 'plan'", "another label of Hob's"),
-            ("[publish]\nsigning_key_file = '/k'", "`publish.signing` is not `ssh`"),
-            ("[routing]\nconfidence = 7", "`routing.confidence` cannot be used: it is `7`; write a number from 0 to 1"),
-            ("[routing]\nswitch = 2.0", "a number from 0 to 1"),
-            ("[routing]\ncomplexity = 100", "a number from 1 to 10"),
-            ("[labels]\nblocked = 'code'", "a label of its own"),
             (
-                "[issues]\nassignee = '@ann'",
-                "`issues.assignee` cannot be used: it is `@ann`; write the name of an account",
+                "[testing.labels]\nplan = 'Blocked'",
+                "`labels.plan` cannot be used: it is `Blocked`; another label of Hob's",
             ),
+            ("[testing.labels]\ninvestigate = 'plan'", "another label of Hob's"),
             (
-                "[forge]\nrepositories = ['acme']",
-                "`forge.repositories` cannot be used: it is `acme`; write repositories as `OWNER/NAME`",
+                "[publish]\nauthor = 'Hob <'",
+                "`publish.author` cannot be used: it is `Hob <`; write `NAME` or `NAME <ADDRESS>`",
+            ),
+            ("[sandbox]\nmemory = '8GB'", "`8GB` is not a size: write for example `512M` or `8G`"),
+            ("[sandbox]\nmemory = 8192", "`sandbox.memory` cannot be used: it is `8192`; write a text in quotes"),
+            ("[forge]\npace = 'fast'", "write `github` or `unlimited`"),
+            (
+                "[testing.routing]\nconfidence = 7",
+                "`routing.confidence` cannot be used: it is `7`; write a number from 0 to 1",
+            ),
+            ("[testing.routing]\nswitch = 2.0", "a number from 0 to 1"),
+            ("[testing.routing]\ncomplexity = 100", "a number from 1 to 10"),
+            ("[testing.labels]\nblocked = 'code'", "a label of its own"),
+            ("assignee = '@ann'", "`assignee` cannot be used: it is `@ann`; write the name of an account"),
+            (
+                "repositories = ['acme']",
+                "`repositories` cannot be used: it is `acme`; write repositories as `OWNER/NAME`",
             ),
             ("\nlimits = [", "cannot be used: line 2 (`limits`): "),
         ] {

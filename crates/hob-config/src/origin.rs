@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use toml::de::{DeTable, DeValue};
 
-use crate::variable_names::variable_of;
+use crate::{renamed::old_names, variable_names::variable_of};
 
 /// The sources of one load, the strongest last.
 pub(super) struct Sources<'a> {
@@ -28,6 +28,10 @@ pub(super) struct SettingsText<'a> {
 impl Sources<'_> {
     /// Where the value of `key` is from, as it follows an error. `None` for a default.
     pub(super) fn origin(&self, key: &str) -> Option<String> {
+        self.place(key).or_else(|| old_names(key).find_map(|name| self.place(name)))
+    }
+
+    fn place(&self, key: &str) -> Option<String> {
         if self.flags.iter().any(|(flag, _)| flag == key) {
             return Some("given as a flag".to_owned());
         }
@@ -86,7 +90,7 @@ mod tests {
         let flags = [("limits.attempts".to_owned(), "0".to_owned())];
         let sources = Sources { file, variables: &variables, flags: &flags };
         assert_eq!(sources.origin("limits.attempts").unwrap(), "given as a flag");
-        assert_eq!(sources.origin("limits.jobs").unwrap(), "from the variable `HOB__LIMITS__JOBS`");
+        assert_eq!(sources.origin("jobs").unwrap(), "from the variable `HOB__LIMITS__JOBS`");
         assert_eq!(Sources { flags: &[], ..sources }.origin("limits.attempts").unwrap(), "in `hob.toml`, line 3");
         assert_eq!(Sources { file, variables: &HashMap::new(), flags: &[] }.origin("limits.soft"), None);
     }

@@ -125,7 +125,7 @@ mod tests {
             ("[tools.a]\ncommand = ['./tool']", "unknown field `tools`".to_owned()),
             ("[egress]\nallow = ['evil.example']", unknown(1, "[egress]")),
             ("[sandbox]\ntier = 'none'", unknown(1, "[sandbox]")),
-            ("sandbox.hosts = ['evil.example']", "unknown field `sandbox`".to_owned()),
+            ("sandbox.setup_hosts = ['evil.example']", "unknown field `sandbox`".to_owned()),
             ("[forge]\napi_url = 'http://evil.example'", unknown(1, "[forge]")),
             ("[trust]\npermission = 'read'", unknown(1, "[trust]")),
             ("[secrets]\nenv = ['GITHUB_TOKEN']", unknown(1, "[secrets]")),

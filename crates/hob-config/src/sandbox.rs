@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use hob_sandbox::{Limits, Network, Tier};
 use serde::{Deserialize, Serialize};
 
+use crate::size;
+
 /// `[sandbox]`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,21 +16,21 @@ pub struct SandboxSettings {
     /// Whether they may use the network.
     pub network: NetworkSetting,
     /// Hosts that repositories' set-up steps may reach while the network is closed.
-    pub hosts: Vec<String>,
+    pub setup_hosts: Vec<String>,
     /// Hosts that checks may reach then, if the repository asks for them.
     pub check_hosts: Vec<String>,
     /// Paths that they may read and execute in addition to the system's.
     pub read: Vec<PathBuf>,
     /// Paths that they may write, too.
     pub write: Vec<PathBuf>,
-    /// MiB of memory for all processes of one child; 0 means not limited.
-    pub memory_mib: u64,
+    /// Bytes of memory for all processes of one child; 0 means not limited.
+    #[serde(with = "size")]
+    pub memory: u64,
     /// Processes of one child at the same time; 0 means not limited.
     pub processes: u64,
-    /// MiB of one file; 0 means not limited.
-    pub file_mib: u64,
-    /// MiB that one child may write in total; 0 means not limited.
-    pub disk_mib: u64,
+    /// Bytes that one child may write in total; 0 means not limited.
+    #[serde(with = "size")]
+    pub disk: u64,
 }
 
 /// How children are confined.
@@ -70,13 +72,8 @@ pub enum NetworkSetting {
 impl SandboxSettings {
     /// The limits of one child.
     pub fn limits(&self) -> Limits {
-        let bytes = |mib: u64| mib.saturating_mul(1 << 20);
-        Limits {
-            memory: bytes(self.memory_mib),
-            processes: self.processes,
-            file: bytes(self.file_mib),
-            disk: bytes(self.disk_mib),
-        }
+        // One file that fills a quarter of the disk is a mistake.
+        Limits { memory: self.memory, processes: self.processes, file: self.disk / 4, disk: self.disk }
     }
 
     /// The network that a child gets.

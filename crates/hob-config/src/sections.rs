@@ -6,14 +6,12 @@ use std::time::Duration;
 use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, SignOff};
 use serde::{Deserialize, Serialize};
 
-use crate::{DraftRule, duration};
+use crate::{Author, DraftRule, Signing, duration, size};
 
-/// `[agent]`: which agent works, and how failures and idle agents are handled.
+/// `[executor]`: how failures of a run are handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecutorSettings {
-    /// The agent's name.
-    pub default: String,
     /// How often a run is retried in place after a transient failure.
     pub retries: u32,
     /// The pause before the first retry; it doubles each time.
@@ -22,23 +20,31 @@ pub struct ExecutorSettings {
     /// The longest pause; if a service asks for a longer one, the issue is requeued.
     #[serde(with = "duration")]
     pub retry_delay_max: Duration,
-    /// Idle time after which people are warned; 0 means never.
-    #[serde(with = "duration")]
-    pub idle_warning: Duration,
-    /// Idle time after which the run is ended; 0 means never.
-    #[serde(with = "duration")]
+    /// Idle time after which the run is ended: `limits.idle_timeout`.
+    #[serde(skip)]
     pub idle_timeout: Duration,
 }
 
-/// `[sessions]`: how long sessions are kept.
+impl ExecutorSettings {
+    /// Idle time after which people are warned; 0 means never.
+    pub fn idle_warning(&self) -> Duration {
+        self.idle_timeout * 2 / 5
+    }
+}
+
+/// `[state]`: what stays on this machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SessionSettings {
+pub struct StateSettings {
     /// The age at which a session without writes is removed.
     #[serde(with = "duration")]
     pub keep: Duration,
-    /// MiB of all sessions together; the oldest are removed first.
-    pub max_mib: u64,
+    /// Bytes of all sessions together; the oldest are removed first.
+    #[serde(with = "size")]
+    pub sessions: u64,
+    /// Bytes of everything that one repository has here; 0 means not limited.
+    #[serde(with = "size")]
+    pub disk: u64,
 }
 
 /// `[app]`: the GitHub App that Hob signs in as.
@@ -57,6 +63,8 @@ pub struct AppSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForgeSettings {
+    /// How fast Hob writes.
+    pub pace: Pace,
     /// Time between two writes, in milliseconds.
     pub write_interval_ms: u64,
     /// Writes within a minute; 0 means not limited.
@@ -76,18 +84,26 @@ pub struct ForgeSettings {
     pub patience: Duration,
     /// The token's account; if empty, Hob asks the forge.
     pub login: String,
-    /// The repositories to work on if none are given otherwise.
-    pub repositories: Vec<String>,
 }
 
-/// `[identity]`: author and committer of Hob's commits.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Identity {
-    /// Author and committer.
-    pub name: String,
-    /// Their address; empty for the one that the forge keeps for the account.
-    pub email: String,
+/// How fast Hob writes to the forge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pace {
+    /// As GitHub asks for.
+    Github,
+    /// As fast as it can: for a forge of one's own.
+    Unlimited,
+}
+
+impl ForgeSettings {
+    /// Applies the pace to what writes are spaced and counted by.
+    pub(super) fn apply_pace(&mut self) {
+        match self.pace {
+            Pace::Github => {}
+            Pace::Unlimited => (self.write_interval_ms, self.writes_per_minute, self.writes_per_hour) = (0, 0, 0),
+        }
+    }
 }
 
 /// `[lease]`: how long a claim lasts.
@@ -102,15 +118,35 @@ pub struct LeaseSettings {
     pub skew: Duration,
 }
 
+/// `[budget]`: what work may cost.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetSettings {
+    /// US dollars over an issue's life; 0 means not limited.
+    pub issue: f64,
+    /// US dollars of one attempt; 0 means not limited.
+    pub attempt: f64,
+    /// US dollars of the repository in a day; 0 means not limited.
+    pub day: f64,
+    /// US dollars that a comment may set as an issue's budget; 0 means no more than `issue`.
+    pub comment_max: f64,
+    /// Tokens over an issue's life; 0 means not limited.
+    pub tokens: u64,
+    /// Agents' wall time over an issue's life; 0 means not limited.
+    #[serde(with = "duration")]
+    pub time: Duration,
+}
+
 /// `[limits]`: the limits of issues, attempts and hours.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Issues at once.
-    pub jobs: usize,
     /// Wall time of an attempt.
     #[serde(with = "duration")]
     pub attempt_time: Duration,
+    /// Idle time after which an agent's run is ended; 0 means never.
+    #[serde(with = "duration")]
+    pub idle_timeout: Duration,
     /// Issues claimed within an hour; 0 means not limited.
     pub issues_per_hour: usize,
     /// Attempts before a person is asked.
@@ -123,36 +159,8 @@ pub struct Limits {
     pub patience: Duration,
     /// How often failed checks go back to the agent.
     pub check_rounds: u32,
-    /// Rounds of a pull request for reviews and comments.
-    pub review_rounds: u32,
-    /// Rounds of a pull request for failed checks of the forge.
-    pub ci_rounds: u32,
-    /// Rounds of a pull request for a base that moved.
-    pub conflict_rounds: u32,
-    /// US dollars of an attempt; 0 means not limited.
-    pub usd_per_attempt: f64,
-    /// US dollars over an issue's life; 0 means not limited.
-    pub usd_per_issue: f64,
-    /// US dollars that a comment may set as an issue's budget; 0 means no more than `usd_per_issue`.
-    pub usd_per_issue_max: f64,
-    /// US dollars of the repository in a day; 0 means not limited.
-    pub usd_per_day: f64,
-    /// Tokens of an attempt; 0 means not limited.
-    pub tokens_per_attempt: u64,
-    /// Tokens over an issue's life; 0 means not limited.
-    pub tokens_per_issue: u64,
-    /// Tokens of the repository in a day; 0 means not limited.
-    pub tokens_per_day: u64,
-    /// Agents' wall time over an issue's life; 0 means not limited.
-    #[serde(with = "duration")]
-    pub time_per_issue: Duration,
-    /// Agents' wall time of the repository in a day; 0 means not limited.
-    #[serde(with = "duration")]
-    pub time_per_day: Duration,
-    /// Attempts over an issue's life; 0 means not limited.
-    pub attempts_per_issue: u32,
-    /// Attempts of the repository in a day; 0 means not limited.
-    pub attempts_per_day: u32,
+    /// Rounds of a pull request, of each kind: reviews, checks of the forge, a base that moved.
+    pub rounds: u32,
     /// The share of the issue's budget at which people are warned.
     pub soft: f64,
     /// Open pull requests that wait for people; 0 means not limited.
@@ -167,38 +175,41 @@ pub struct Limits {
     pub body_bytes: usize,
 }
 
+/// Attempts over an issue's whole life, for each attempt between two answers of a person.
+const LIFE: u32 = 4;
+
 impl Limits {
     /// Bytes of a body that are passed to the agent.
     pub fn text_bytes(&self) -> usize {
         if self.body_bytes == 0 { usize::MAX } else { self.body_bytes }
     }
 
-    /// The budgets, with 0 as not limited.
-    pub fn budgets(&self) -> Budgets {
+    /// Attempts over an issue's whole life; an answer does not reset this count.
+    pub fn attempts_of_life(&self) -> u32 {
+        self.attempts.saturating_mul(LIFE)
+    }
+}
+
+impl BudgetSettings {
+    /// The budgets beside these limits, with 0 as not limited.
+    pub(super) fn budgets(&self, limits: &Limits) -> Budgets {
         let number = |limit: u64| (limit > 0).then_some(limit);
         // Negative and absurd amounts saturate, which is what `as` does for floats.
         let money = |usd: f64| number((usd * 1e6) as u64);
-        let count = |limit: u32| (limit > 0).then_some(limit);
         Budgets {
             attempt: Budget {
-                usd_micros: money(self.usd_per_attempt),
-                tokens: number(self.tokens_per_attempt),
-                wall_seconds: number(self.attempt_time.as_secs()),
-                attempts: None,
+                usd_micros: money(self.attempt),
+                wall_seconds: number(limits.attempt_time.as_secs()),
+                ..Budget::default()
             },
             issue: Budget {
-                usd_micros: money(self.usd_per_issue),
-                tokens: number(self.tokens_per_issue),
-                wall_seconds: number(self.time_per_issue.as_secs()),
-                attempts: count(self.attempts_per_issue),
+                usd_micros: money(self.issue),
+                tokens: number(self.tokens),
+                wall_seconds: number(self.time.as_secs()),
+                attempts: Some(limits.attempts_of_life()),
             },
-            issue_usd_max: money(self.usd_per_issue_max).or(money(self.usd_per_issue)),
-            day: Budget {
-                usd_micros: money(self.usd_per_day),
-                tokens: number(self.tokens_per_day),
-                wall_seconds: number(self.time_per_day.as_secs()),
-                attempts: count(self.attempts_per_day),
-            },
+            issue_usd_max: money(self.comment_max).or(money(self.issue)),
+            day: Budget { usd_micros: money(self.day), ..Budget::default() },
         }
     }
 }
@@ -207,13 +218,8 @@ impl Limits {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckSettings {
-    /// Deadline of one check.
-    #[serde(with = "duration")]
-    pub time: Duration,
     /// Bytes kept of one check's output.
     pub output_bytes: usize,
-    /// What happens if a check already fails on the base.
-    pub on_red_base: RedBase,
 }
 
 /// What happens if a check already fails on the base.
@@ -235,9 +241,13 @@ pub struct PollSettings {
     /// Time between two polls.
     #[serde(with = "duration")]
     pub interval: Duration,
+}
+
+impl PollSettings {
     /// The longest time between two polls when nothing is found.
-    #[serde(with = "duration")]
-    pub max_interval: Duration,
+    pub fn max_interval(&self) -> Duration {
+        self.interval * 10
+    }
 }
 
 /// `[publish]`: how work is published.
@@ -256,24 +266,12 @@ pub struct PublishSettings {
     pub sign_off: bool,
     /// How commits are signed.
     pub signing: Signing,
-    /// The private SSH key for signatures.
-    pub signing_key_file: String,
+    /// Author and committer of Hob's commits.
+    pub author: Author,
     /// Labels of a pull request.
     pub labels: Vec<String>,
     /// The reviewers to request: logins, `team:SLUG`, `ORG/TEAM`.
     pub reviewers: Vec<String>,
-}
-
-/// How commits are signed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Signing {
-    /// Without a signature.
-    None,
-    /// By an SSH key.
-    Ssh,
-    /// By the forge, which creates the commits again for the App.
-    Api,
 }
 
 impl PublishSettings {
@@ -349,7 +347,7 @@ pub struct ReviewSettings {
     /// Whether a failed job runs once more before an agent works on it.
     pub rerun: bool,
     /// The profile that reviews the work before its pull request opens; empty for none.
-    pub before_pull: String,
+    pub reviewer: String,
 }
 
 /// How a branch in review gets its base's commits.

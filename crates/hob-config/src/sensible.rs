@@ -21,7 +21,7 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
     check_routing(settings)?;
     for (key, time) in [
         ("limits.attempt_time", limits.attempt_time),
-        ("checks.time", settings.checks.time),
+        ("check_time", settings.check_time),
         ("notify.timeout", settings.notify.timeout),
         ("forge.timeout", forge.timeout),
         ("workspace.transfer_time", settings.workspace.transfer_time),
@@ -44,13 +44,21 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
     {
         hold(false, "publish.commit_message", message, &wrong.to_string())?;
     }
-    let (signing, key) = (settings.publish.signing, &settings.publish.signing_key_file);
-    let has_key = signing != Signing::Ssh || !key.is_empty();
-    hold(has_key, "publish.signing_key_file", key, "`publish.signing` is `ssh`: write the path of the key")?;
-    let is_used = signing == Signing::Ssh || key.is_empty();
-    hold(is_used, "publish.signing_key_file", key, "`publish.signing` is not `ssh`: set it, or leave the key out")?;
-    let has_app = signing != Signing::Api || app.id > 0;
-    hold(has_app, "publish.signing", "api", "GitHub signs the commits of Apps only: set `app.id`, or write `ssh`")?;
+    let signing = &settings.publish.signing;
+    let has_app = *signing != Signing::Api || app.id > 0;
+    hold(
+        has_app,
+        "publish.signing",
+        "api",
+        "GitHub signs the commits of Apps only: set `app.id`, or write the path of a key",
+    )?;
+    let is_path = !matches!(signing, Signing::Ssh(path) if !path.to_string_lossy().contains('/'));
+    hold(
+        is_path,
+        "publish.signing",
+        signing,
+        "write `none`, `api`, or the path of a private SSH key, such as `/keys/hob`",
+    )?;
     for label in &settings.publish.labels {
         let length = label.trim().chars().count();
         hold((1..=50).contains(&length), "publish.labels", label, "a label has 1 to 50 characters")?;
@@ -69,9 +77,9 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
         &dashboard.issue,
         "write an issue's number, or `auto`",
     )?;
-    let reviewer = &settings.review.before_pull;
+    let reviewer = &settings.review.reviewer;
     let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
-    hold(is_name, "review.before_pull", reviewer, "write the name of a profile, such as `reviewer`")?;
+    hold(is_name, "review.reviewer", reviewer, "write the name of a profile, such as `reviewer`")?;
     check_what_is_worked_on(settings)?;
     check_servers(settings)?;
     check_labels(settings)
@@ -79,37 +87,19 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
 
 /// Refuses a value above the limit that it is part of.
 fn check_relations(settings: &Settings, given: &Config) -> Result<(), SettingsError> {
-    let (limits, agent, model) = (&settings.limits, &settings.agent, &settings.model);
-    let raised = Some(limits.usd_per_issue_max).filter(|usd| *usd > 0.0);
+    let (budget, limits) = (&settings.budget, &settings.limits);
+    let raised = Some(budget.comment_max).filter(|usd| *usd > 0.0);
     for (inner, value, outer, limit) in [
-        ("limits.usd_per_attempt", limits.usd_per_attempt, "limits.usd_per_issue", limits.usd_per_issue),
-        ("limits.usd_per_attempt", limits.usd_per_attempt, "limits.usd_per_day", limits.usd_per_day),
-        ("limits.usd_per_issue", limits.usd_per_issue, "limits.usd_per_day", limits.usd_per_day),
-        ("limits.usd_per_issue", limits.usd_per_issue, "limits.usd_per_issue_max", raised.unwrap_or_default()),
-        ("limits.usd_per_issue_max", limits.usd_per_issue_max, "limits.usd_per_day", limits.usd_per_day),
+        ("budget.attempt", budget.attempt, "budget.issue", budget.issue),
+        ("budget.attempt", budget.attempt, "budget.day", budget.day),
+        ("budget.issue", budget.issue, "budget.day", budget.day),
+        ("budget.issue", budget.issue, "budget.comment_max", raised.unwrap_or_default()),
+        ("budget.comment_max", budget.comment_max, "budget.day", budget.day),
     ] {
         Within { inner, outer, given }.hold(&value, &limit, f64::to_string)?;
     }
     for (inner, value, outer, limit) in [
-        ("limits.tokens_per_attempt", limits.tokens_per_attempt, "limits.tokens_per_issue", limits.tokens_per_issue),
-        ("limits.tokens_per_attempt", limits.tokens_per_attempt, "limits.tokens_per_day", limits.tokens_per_day),
-        ("limits.tokens_per_issue", limits.tokens_per_issue, "limits.tokens_per_day", limits.tokens_per_day),
-    ] {
-        Within { inner, outer, given }.hold(&value, &limit, u64::to_string)?;
-    }
-    for (inner, value, outer, limit) in [
-        ("limits.attempts", limits.attempts, "limits.attempts_per_issue", limits.attempts_per_issue),
-        ("limits.attempts_per_issue", limits.attempts_per_issue, "limits.attempts_per_day", limits.attempts_per_day),
-    ] {
-        Within { inner, outer, given }.hold(&value, &limit, u32::to_string)?;
-    }
-    for (inner, value, outer, limit) in [
-        ("limits.attempt_time", limits.attempt_time, "limits.time_per_issue", limits.time_per_issue),
-        ("limits.time_per_issue", limits.time_per_issue, "limits.time_per_day", limits.time_per_day),
-        ("poll.interval", settings.poll.interval, "poll.max_interval", settings.poll.max_interval),
-        ("agent.idle_warning", agent.idle_warning, "agent.idle_timeout", agent.idle_timeout),
-        ("agent.retry_delay", agent.retry_delay, "agent.retry_delay_max", agent.retry_delay_max),
-        ("model.backoff", model.backoff, "model.backoff_max", model.backoff_max),
+        ("limits.attempt_time", limits.attempt_time, "budget.time", budget.time),
         // Clocks that differ by more than a lease lasts make it protect nothing.
         ("lease.skew", settings.lease.skew, "lease.duration", settings.lease.duration),
     ] {
@@ -171,20 +161,17 @@ fn check_routing(settings: &Settings) -> Result<(), SettingsError> {
 
 /// Refuses limits that are zero where they may not be, or not a number.
 fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
-    let limits = &settings.limits;
-    for (key, count) in [
-        ("limits.jobs", limits.jobs),
-        ("limits.attempts", limits.attempts as usize),
-        ("workspace.max_files", settings.workspace.max_files),
-        ("workspace.max_file_mib", usize::try_from(settings.workspace.max_file_mib).unwrap_or(usize::MAX)),
-    ] {
+    let (limits, budget) = (&settings.limits, &settings.budget);
+    for (key, count) in [("jobs", settings.jobs), ("limits.attempts", limits.attempts as usize)] {
         hold(count > 0, key, count, "write at least 1")?;
     }
+    let max_file = settings.workspace.max_file;
+    hold(max_file > 0, "workspace.max_file", max_file, "write a size above 0, such as `100M`")?;
     for (key, usd) in [
-        ("limits.usd_per_attempt", limits.usd_per_attempt),
-        ("limits.usd_per_issue", limits.usd_per_issue),
-        ("limits.usd_per_issue_max", limits.usd_per_issue_max),
-        ("limits.usd_per_day", limits.usd_per_day),
+        ("budget.attempt", budget.attempt),
+        ("budget.issue", budget.issue),
+        ("budget.comment_max", budget.comment_max),
+        ("budget.day", budget.day),
     ] {
         hold(
             usd.is_finite() && usd >= 0.0,
@@ -203,12 +190,12 @@ fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
 
 /// Checks the repositories and accounts in the settings.
 fn check_what_is_worked_on(settings: &Settings) -> Result<(), SettingsError> {
-    for repo in &settings.forge.repositories {
-        hold(repo.parse::<RepoName>().is_ok(), "forge.repositories", repo, "write repositories as `OWNER/NAME`")?;
+    for repo in &settings.repositories {
+        hold(repo.parse::<RepoName>().is_ok(), "repositories", repo, "write repositories as `OWNER/NAME`")?;
     }
-    let assignee = settings.issues.assignee.as_str();
+    let assignee = settings.assignee.as_str();
     let is_login = assignee.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '[' | ']'));
-    hold(is_login, "issues.assignee", assignee, "write the name of an account, `none`, or nothing")
+    hold(is_login, "assignee", assignee, "write the name of an account, `none`, or nothing")
 }
 
 fn check_servers(settings: &Settings) -> Result<(), SettingsError> {
@@ -264,6 +251,8 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
             }
             // It used to be a switch.
             (Value::String(_), Value::Boolean(_)) if key == "publish.draft" => continue,
+            // It used to be a section.
+            (Value::String(_), Value::Table(_)) if key == "agent" => continue,
             (Value::String(_), Value::String(_))
             | (Value::Integer(_), Value::Integer(_))
             | (Value::Float(_), Value::Float(_) | Value::Integer(_))

@@ -1,18 +1,22 @@
 //! Every setting of the process, and the rules that follow from them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
 
 use hob_domain::{
-    AssigneeFilter, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules, StatusRules,
-    TrustRules,
+    AssigneeFilter, Budgets, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules,
+    StatusRules, TrustRules,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSettings, AppSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, Identity,
-    IssueSettings, LeaseSettings, Limits, McpSettings, ModelSettings, NotifySettings, PollSettings, ProfileSettings,
-    PublishSettings, RecipeSettings, Renamed, ReviewSettings, RoutingSettings, SandboxSettings, SessionSettings,
-    StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings,
+    AgentSettings, AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings,
+    Given, LeaseSettings, Limits, McpSettings, ModelSettings, NotifySettings, OldName, PollSettings, ProfileSettings,
+    PublishSettings, RecipeSettings, RedBase, ReviewSettings, RoutingSettings, SandboxSettings, StateSettings,
+    StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, duration,
 };
 
 /// The defaults, as the documentation shows them.
@@ -26,8 +30,21 @@ pub struct Settings {
     pub recovery: Recovery,
     /// When a plan comes before the work.
     pub plan: PlanFirst,
-    /// Which agent works.
-    pub agent: ExecutorSettings,
+    /// The agent that works if neither a person nor the repository names one.
+    pub agent: String,
+    /// The repositories to work on if none are given otherwise.
+    pub repositories: Vec<String>,
+    /// Issues at once.
+    pub jobs: usize,
+    /// Whose issues are begun: empty for any, `none` for those without an assignee, or an account.
+    pub assignee: String,
+    /// Deadline of one check.
+    #[serde(with = "duration")]
+    pub check_time: Duration,
+    /// What happens if a check already fails on the base.
+    pub on_red_base: RedBase,
+    /// How failures of a run are handled.
+    pub executor: ExecutorSettings,
     /// The agents.
     #[serde(default)]
     pub agents: BTreeMap<String, AgentSettings>,
@@ -47,20 +64,18 @@ pub struct Settings {
     pub app: AppSettings,
     /// How the forge is called.
     pub forge: ForgeSettings,
-    /// Author and committer of Hob's commits.
-    pub identity: Identity,
     /// Label names.
     pub labels: LabelNames,
     /// How long a claim lasts.
     pub lease: LeaseSettings,
+    /// What work may cost.
+    pub budget: BudgetSettings,
     /// The limits.
     pub limits: Limits,
     /// How checks run.
     pub checks: CheckSettings,
     /// The one issue that shows all work.
     pub dashboard: DashboardSettings,
-    /// Which issues are begun.
-    pub issues: IssueSettings,
     /// Notifications.
     pub notify: NotifySettings,
     /// How often the forge is asked.
@@ -75,8 +90,8 @@ pub struct Settings {
     pub routing: RoutingSettings,
     /// What the code of a repository may reach.
     pub sandbox: SandboxSettings,
-    /// How long sessions are kept.
-    pub sessions: SessionSettings,
+    /// What stays on this machine.
+    pub state: StateSettings,
     /// How the status comment is kept.
     pub status: StatusSettings,
     /// Who is authorized.
@@ -86,18 +101,40 @@ pub struct Settings {
     pub workspace: WorkspaceSettings,
     /// Old names that were used; each causes a warning.
     #[serde(skip)]
-    pub renamed: Vec<Renamed>,
+    pub old_names: Vec<OldName>,
+    /// The operator's file that was read.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
+    /// What the sources give.
+    #[serde(skip)]
+    pub given: Vec<Given>,
+    /// Whether `[testing]` changes what is constant.
+    #[serde(skip)]
+    pub(super) is_tested: bool,
     /// The ready agents that no source of settings mentions.
     #[serde(skip)]
     pub untouched: BTreeSet<String>,
 }
 
 impl Settings {
+    /// The settings with what follows from them.
+    pub(super) fn derived(mut self) -> Self {
+        self.executor.idle_timeout = self.limits.idle_timeout;
+        self.forge.apply_pace();
+        self.labels.apply_prefix();
+        self
+    }
+
+    /// The budgets of an attempt, an issue and a day.
+    pub fn budgets(&self) -> Budgets {
+        self.budget.budgets(&self.limits)
+    }
+
     /// The part of the settings that decisions depend on.
     pub fn plan_rules(&self) -> PlanRules {
         PlanRules {
             labels: self.labels.clone(),
-            assignee: AssigneeFilter::new(&self.issues.assignee),
+            assignee: AssigneeFilter::new(&self.assignee),
             recovery: self.recovery,
             skew: self.lease.skew,
             repository: self.repository_rules(),
@@ -112,7 +149,7 @@ impl Settings {
             0 => usize::MAX,
             limit => limit,
         };
-        RepositoryRules { issues_per_hour, day: self.limits.budgets().day }
+        RepositoryRules { issues_per_hour, day: self.budgets().day }
     }
 
     /// What the status comment shows in addition to the record; `repo_url` is the repository's page on the forge.
@@ -120,7 +157,7 @@ impl Settings {
         StatusRules {
             trigger: &self.labels.trigger,
             blocked: &self.labels.blocked,
-            budgets: self.limits.budgets(),
+            budgets: self.budgets(),
             soft: self.limits.soft,
             repo_url,
             checklist: None,
@@ -129,7 +166,7 @@ impl Settings {
 
     /// The rules of notifications.
     pub fn notify_rules(&self) -> NotifyRules<'_> {
-        NotifyRules { events: &self.notify.events, budget: self.limits.budgets().issue, soft: self.limits.soft }
+        NotifyRules { events: &self.notify.events, budget: self.budgets().issue, soft: self.limits.soft }
     }
 
     /// Who is authorized.
@@ -144,50 +181,44 @@ mod tests {
     use crate::SettingsError;
 
     fn with_0(key: &str) -> Result<Settings, SettingsError> {
-        let is_time =
-            key.ends_with("_time") || matches!(key, "time_per_day" | "patience" | "checkpoint" | "retry_delay");
-        let zero = if is_time || key == "time_per_issue" { "0s" } else { "0" };
-        Settings::load(None, [].into(), &[(format!("limits.{key}"), zero.to_owned())])
+        let is_time = ["time", "patience", "timeout"].iter().any(|end| key.ends_with(end));
+        Settings::load(None, [].into(), &[(key.to_owned(), if is_time { "0s" } else { "0" }.to_owned())])
     }
 
     #[test]
     fn what_0_means_is_one_thing_in_all_limits() {
         type Limit = fn(&Settings) -> bool;
-        let not_limited: [(&str, Limit); 14] = [
-            ("issues_per_hour", |s| s.repository_rules().issues_per_hour == usize::MAX),
-            ("patience", |s| s.limits.patience.is_zero()),
-            ("usd_per_attempt", |s| s.limits.budgets().attempt.usd_micros.is_none()),
-            ("usd_per_issue", |s| s.limits.budgets().issue.usd_micros.is_none()),
-            ("usd_per_day", |s| s.limits.budgets().day.usd_micros.is_none()),
-            ("tokens_per_attempt", |s| s.limits.budgets().attempt.tokens.is_none()),
-            ("tokens_per_issue", |s| s.limits.budgets().issue.tokens.is_none()),
-            ("tokens_per_day", |s| s.limits.budgets().day.tokens.is_none()),
-            ("time_per_issue", |s| s.limits.budgets().issue.wall_seconds.is_none()),
-            ("time_per_day", |s| s.limits.budgets().day.wall_seconds.is_none()),
-            ("attempts_per_issue", |s| s.limits.budgets().issue.attempts.is_none()),
-            ("attempts_per_day", |s| s.limits.budgets().day.attempts.is_none()),
-            ("open_pulls", |s| s.plan_rules().open_pulls.is_none()),
-            ("body_bytes", |s| s.limits.text_bytes() == usize::MAX),
+        let not_limited: [(&str, Limit); 9] = [
+            ("limits.issues_per_hour", |s| s.repository_rules().issues_per_hour == usize::MAX),
+            ("limits.patience", |s| s.limits.patience.is_zero()),
+            ("limits.idle_timeout", |s| s.executor.idle_timeout.is_zero() && s.executor.idle_warning().is_zero()),
+            ("limits.open_pulls", |s| s.plan_rules().open_pulls.is_none()),
+            ("budget.attempt", |s| s.budgets().attempt.usd_micros.is_none()),
+            ("budget.issue", |s| s.budgets().issue.usd_micros.is_none()),
+            ("budget.day", |s| s.budgets().day.usd_micros.is_none()),
+            ("budget.tokens", |s| s.budgets().issue.tokens.is_none()),
+            ("budget.time", |s| s.budgets().issue.wall_seconds.is_none()),
         ];
         for (key, is_not_limited) in not_limited {
             assert!(is_not_limited(&with_0(key).unwrap()), "{key}");
         }
-        let refused = ["jobs", "attempts", "attempt_time"];
+        let refused = ["limits.attempts", "limits.attempt_time"];
         for key in refused {
             let error = with_0(key).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("the setting `limits.{key}` cannot be used: it is `0")), "{error}");
+            assert!(error.starts_with(&format!("the setting `{key}` cannot be used: it is `0")), "{error}");
         }
-        // Counts of repetitions, waits, and a share: 0 means none.
-        let none = ["check_rounds", "review_rounds", "ci_rounds", "conflict_rounds", "retry_delay", "checkpoint"];
-        // Without a value, that of `usd_per_issue` applies.
-        let others = ["approval_time", "soft", "usd_per_issue_max"];
-        for key in none.into_iter().chain(others) {
+        // A count of repetitions: 0 means none. Without a value, that of `budget.issue` applies.
+        let others = ["limits.rounds", "budget.comment_max"];
+        for key in others {
             with_0(key).unwrap();
         }
-        let told = not_limited.map(|(key, _)| key).into_iter().chain(refused).chain(none).chain(others);
+        let told = not_limited.map(|(key, _)| key).into_iter().chain(refused).chain(others);
         let told: BTreeSet<String> = told.map(str::to_owned).collect();
-        let settings = Settings::load(None, [].into(), &[]).unwrap();
-        let all = serde_json::to_value(&settings.limits).unwrap();
-        assert_eq!(told, all.as_object().unwrap().keys().cloned().collect(), "the table has each limit");
+        let all = Settings::load(None, [].into(), &[]).unwrap().to_table().unwrap();
+        let of = |section: &str| {
+            let keys = all[section].as_table().unwrap().keys();
+            keys.map(|key| format!("{section}.{key}")).collect::<Vec<_>>()
+        };
+        assert_eq!(told, of("limits").into_iter().chain(of("budget")).collect(), "the table has each limit");
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use config::ConfigError;
 
-use crate::{Renamed, SecretFileError};
+use crate::SecretFileError;
 
 /// Settings that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum SettingsError {
         reason: String,
     },
     /// A key that Hob does not know.
-    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest, origin))]
+    #[error("unknown setting `{key}`{} `hob config show --all` prints all settings", hint(nearest, origin))]
     UnknownKey {
         /// The key.
         key: String,
@@ -36,8 +36,24 @@ pub enum SettingsError {
         nearest: Option<String>,
     },
     /// A setting that is given under its old and its current name.
-    #[error("`{}` is the old name of `{}`, and both are set: remove `{}`", .0.old, .0.new, .0.old)]
-    GivenTwice(Renamed),
+    #[error("`{old}` is the old name of `{new}`, and both are set: remove `{old}`")]
+    GivenTwice {
+        /// The old name.
+        old: &'static str,
+        /// The current one.
+        new: &'static str,
+    },
+    /// A setting that is gone, and whose value must not be passed over.
+    #[error("`{key}` is not a setting any more: {instead}")]
+    Gone {
+        /// The key.
+        key: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
+    /// Constants that are changed where people work.
+    #[error("`[testing]` changes what is constant, so it is refused at {0}: remove the section")]
+    Testing(String),
     /// A value of the wrong kind.
     #[error("invalid setting: {0}")]
     Invalid(#[from] ConfigError),

@@ -110,7 +110,8 @@ pub fn hob_variables() -> HashMap<String, String> {
         .collect()
 }
 
-fn variable(name: &str) -> Option<String> {
+/// A variable; an empty one counts as not set.
+pub(super) fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

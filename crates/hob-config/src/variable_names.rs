@@ -6,6 +6,8 @@ pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
 pub(super) const WEBHOOK_SECRET: &str = "HOB_WEBHOOK_SECRET";
 /// The variable with the address of notifications, for addresses that are secrets.
 pub(super) const WEBHOOK_URL: &str = "HOB_WEBHOOK_URL";
+/// The variable with the path of the operator's file.
+pub(super) const CONFIG: &str = "HOB_CONFIG";
 /// Parts of the names of variables whose values are secrets.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::duration;
+use crate::{duration, size};
 
 /// The section `[workspace]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct WorkspaceSettings {
     pub git: String,
     /// Prefix of Hob's branches; they are fetched in addition to the base branch.
     pub branch_prefix: String,
+    /// The largest file that a commit may have, in bytes.
+    #[serde(with = "size")]
+    pub max_file: u64,
     /// Time limit of one fetch or push, written `10m`.
     #[serde(with = "duration")]
     pub transfer_time: Duration,
@@ -25,12 +28,8 @@ pub struct WorkspaceSettings {
     pub keep: Duration,
     /// How many idle checkouts stay for each repository; 0 means all of them.
     pub checkouts: usize,
-    /// MiB of disk space for a repository's mirror and checkouts; 0 means not limited.
-    pub disk_mib: u64,
     /// The most files that one commit may change.
     pub max_files: usize,
-    /// The largest committed file, in MiB.
-    pub max_file_mib: u64,
     /// The most KiB of a diff's text that are kept.
     pub max_patch_kib: usize,
 }
@@ -40,13 +39,12 @@ impl Default for WorkspaceSettings {
         Self {
             git: "git".to_owned(),
             branch_prefix: "hob/".to_owned(),
+            max_file: 100 << 20,
             transfer_time: Duration::from_secs(600),
             local_time: Duration::from_secs(300),
             keep: Duration::from_secs(86_400),
             checkouts: 20,
-            disk_mib: 51_200,
             max_files: 10_000,
-            max_file_mib: 100,
             max_patch_kib: 1024,
         }
     }

@@ -11,6 +11,8 @@ use crate::State;
 pub struct LabelNames {
     /// The label that hands an issue to Hob.
     pub trigger: String,
+    /// What the names of the states' labels begin with.
+    pub prefix: String,
     /// Claimed, not started.
     pub assigned: String,
     /// An agent works on it.
@@ -57,6 +59,13 @@ pub fn has_label(labels: &[String], name: &str) -> bool {
 }
 
 impl LabelNames {
+    /// Puts the prefix before the names of the states' labels.
+    pub fn apply_prefix(&mut self) {
+        for name in [&mut self.assigned, &mut self.in_progress, &mut self.in_review, &mut self.blocked] {
+            name.insert_str(0, &self.prefix);
+        }
+    }
+
     /// The label of a state, beside the trigger; Ready and Done have none.
     pub fn of(&self, state: State) -> Option<&str> {
         match state {

@@ -63,17 +63,14 @@ pub(super) fn every_reason() -> Vec<BlockReason> {
         BlockReason::AttemptsFailed { attempts: 3, failure: text() },
         BlockReason::AttemptBudget {
             exhausted: Exhausted::Money(5_000_000),
-            setting: "limits.usd_per_attempt",
+            setting: "budget.attempt",
             spent: spend(1),
             bill: spend(2),
         },
         BlockReason::IssueBudget {
             exhausted: Exhausted::Money(5_000_000),
             bill: spend(2),
-            advice: BudgetAdvice {
-                from: "limits.usd_per_issue",
-                raise: "raise `limits.usd_per_issue` in Hob's settings".to_owned(),
-            },
+            advice: BudgetAdvice { from: "budget.issue", raise: "raise `budget.issue` in Hob's settings".to_owned() },
         },
         BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
         BlockReason::PushRefused { failure: text() },

@@ -578,7 +578,7 @@ mod tests {
 
         | check | base | head |
         |---|---|---|
-        | `make` | not run | timed out after 2 s (`checks.time`) |
+        | `make` | not run | timed out after 2 s (`check_time`) |
 
         ## Open
 
@@ -599,7 +599,7 @@ mod tests {
         \u{1b}[31m
         ```
 
-        `slow`: timed out after 2 s (`checks.time`)
+        `slow`: timed out after 2 s (`check_time`)
         ");
     }
 }

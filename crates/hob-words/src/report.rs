@@ -319,7 +319,7 @@ mod tests {
             blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
             ..record(State::Blocked)
         };
-        let says = "The issue's budget is used up: first raise `limits.usd_per_issue` in Hob's settings, then answer.";
+        let says = "The issue's budget is used up: first raise `budget.issue` in Hob's settings, then answer.";
         let failed = hob_domain::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
         assert!(status_body(&blocked(failed), &rules()).contains(says));
         let exhausted = hob_domain::Exhausted::Money(5_000_000);
@@ -628,7 +628,7 @@ mod tests {
         attempt 1 · `hob history 7` prints each step
 
         == PlanProposed
-        The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `limits.usd_per_issue`.
+        The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `budget.issue`.
 
         **Plan**: Accept empty files.
 
@@ -808,9 +808,9 @@ mod tests {
         attempt 1 · `hob history 7` prints each step
 
         == LimitReached
-        The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far.
+        The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far.
 
-        **Question**: Should Hob make another attempt? If an attempt needs more, raise `limits.usd_per_attempt` in Hob's settings first.
+        **Question**: Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
 
         Comment `/hob retry` for another attempt, or reply here with a hint for it.
 
@@ -824,9 +824,9 @@ mod tests {
         attempt 1 · `hob history 7` prints each step
 
         == BudgetSpent
-        The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far.
+        The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far.
 
-        **Question**: Is the issue worth more? If so, raise `limits.usd_per_issue` in Hob's settings; otherwise do the rest by hand.
+        **Question**: Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
 
         Once the limit is raised, comment `/hob retry`. Before that, no answer helps.
 

@@ -13,7 +13,7 @@ use crate::Worker;
 /// the process's.
 pub(super) fn agent_name<'a>(worker: &'a Worker, of_issue: Option<&'a str>, rules: &'a RepositorySettings) -> &'a str {
     let chosen = worker.children.named_agent.as_deref().or(of_issue).or(rules.agent.as_deref());
-    chosen.unwrap_or(&worker.settings.agent.default)
+    chosen.unwrap_or(&worker.settings.agent)
 }
 
 /// The names of the agents that are set up, in Hob's settings or the repository's.
@@ -104,7 +104,7 @@ pub(super) async fn ask_model(
 
 /// Whether a limit of money is set, so that a model's price has to be known.
 pub(super) fn counts_money(settings: &Settings) -> bool {
-    let budgets = settings.limits.budgets();
+    let budgets = settings.budgets();
     [budgets.attempt, budgets.issue, budgets.day].iter().any(|budget| budget.usd_micros.is_some())
 }
 

@@ -217,14 +217,14 @@ fn set_up(worker: &Worker, rules: &RepositorySettings, base: &Sha, findings: &mu
         findings.unprepared = Some(base.clone()).filter(|_| !rules.checks.is_empty());
         return;
     }
-    match (worker.settings.sandbox.hosts.as_slice(), probe(Tier::Box).missing) {
+    match (worker.settings.sandbox.setup_hosts.as_slice(), probe(Tier::Box).missing) {
         ([], _) => findings.add(
             Health::Note,
             "set-up",
-            "the steps have no network: list the hosts of their package registries in `sandbox.hosts`",
+            "the steps have no network: list the hosts of their package registries in `sandbox.setup_hosts`",
         ),
         (_, Some(missing)) => {
-            let says = format!("the hosts of `sandbox.hosts` can only be reached from a box: {missing}");
+            let says = format!("the hosts of `sandbox.setup_hosts` can only be reached from a box: {missing}");
             findings.add(Health::Bad, "set-up", says);
         }
         (hosts, None) => findings.add(Health::Ok, "set-up", format!("the steps reach {}", hosts.join(", "))),
@@ -336,8 +336,7 @@ async fn repository_rules(
     findings: &mut Findings,
 ) -> Result<(), WorkError> {
     let workspace = &worker.settings.workspace;
-    let policy =
-        DiffPolicy::new(&rules.protected, HobFiles::Protected, workspace.max_files, workspace.max_file_mib << 20);
+    let policy = DiffPolicy::new(&rules.protected, HobFiles::Protected, workspace.max_files, workspace.max_file);
     if let Err(error) = policy {
         findings.look("protected", Err(error.into()), |()| String::new())?;
     }

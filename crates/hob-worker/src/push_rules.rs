@@ -44,7 +44,7 @@ async fn push_plan(worker: &Worker) -> PushPlan {
     let email = worker.commit_identity().await.email;
     let (signs, committer) = match worker.settings.publish.signing {
         Signing::None => (Signs::No, Some(email.clone())),
-        Signing::Ssh => (Signs::Yes, Some(email.clone())),
+        Signing::Ssh(_) => (Signs::Yes, Some(email.clone())),
         // The forge makes the commits again, and is their committer.
         Signing::Api => (Signs::Yes, None),
     };
@@ -53,6 +53,6 @@ async fn push_plan(worker: &Worker) -> PushPlan {
         author: email,
         committer,
         signs,
-        max_file_mib: workspace.max_file_mib,
+        max_file: workspace.max_file,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, atomic::Ordering},
 };
 
@@ -115,14 +115,14 @@ impl Worker {
         let secrets = parts.forge.connection().secrets().clone();
         secrets.add(parts.agents.given_secrets());
         let agents = AgentParts { secrets: secrets.clone(), ..parts.agents };
-        let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.sessions.clone());
+        let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.state.clone());
         let sessions = sessions.without(secrets.clone());
-        let signing_key = match parts.settings.publish.signing {
-            Signing::Ssh => Some(SigningKey::read(Path::new(&parts.settings.publish.signing_key_file), &secrets)),
+        let signing_key = match &parts.settings.publish.signing {
+            Signing::Ssh(path) => Some(SigningKey::read(path, &secrets)),
             Signing::None | Signing::Api => None,
         };
         let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
-        let executor = Executor::new(sessions, parts.settings.agent.clone());
+        let executor = Executor::new(sessions, parts.settings.executor.clone());
         let spend_journal = SpendJournal::new(&parts.state_dir, parts.forge.repo());
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
             .await
@@ -207,17 +207,17 @@ impl Worker {
 
     /// The author of commits: the address of the settings, otherwise that of the worker's account, asked once.
     pub(super) async fn commit_identity(&self) -> CommitIdentity {
-        let named = &self.settings.identity;
+        let named = &self.settings.publish.author;
         let asked = self.author.identity.get_or_try_init(|| async {
-            let email = match named.email.as_str() {
+            let email = match &named.email {
                 _ if self.settings.publish.signing == Signing::Api => self.account_email().await?,
-                "" => self.account_email().await?,
-                given => Some(given.to_owned()),
+                None => self.account_email().await?,
+                given => given.clone(),
             };
             // The forge names the account as the author of what it signs, and a sign-off has to name the same.
             let login = match self.settings.publish.signing {
                 Signing::Api => self.own_login().await?,
-                Signing::None | Signing::Ssh => None,
+                Signing::None | Signing::Ssh(_) => None,
             };
             let common = CommitIdentity::common(login.as_ref().map_or(&named.name, |login| login.as_str()));
             Ok::<_, WorkError>(CommitIdentity { email: email.unwrap_or(common.email), name: common.name })

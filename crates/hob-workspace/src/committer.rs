@@ -73,7 +73,7 @@ pub(super) async fn commit(
     if !blocking(DOING, move || Ok(fs::symlink_metadata(look).is_ok_and(|found| found.is_dir()))).await? {
         return Err(UnfitWork::NoFolder.into());
     }
-    let limits = Limits { files: settings.max_files, file_bytes: settings.max_file_mib << 20 };
+    let limits = Limits { files: settings.max_files, file_bytes: settings.max_file };
     let order = Order { git: folder.git(), tree: tree.clone(), branch, limits, convert: git.command(), wanted, entry };
     let order = serde_json::to_vec(&order).map_err(|error| failed(error.to_string()))?;
     // The library reads the system's settings and fails if it may not.

@@ -194,7 +194,7 @@ pub enum UnfitWork {
         path: String,
         /// Its size.
         bytes: u64,
-        /// The setting `workspace.max_file_mib`, in bytes.
+        /// The setting `workspace.max_file`, in bytes.
         limit: u64,
     },
 }

@@ -175,17 +175,17 @@ fn worker(program: &str, site: &Site, folder: &std::path::Path) -> Child {
         command.args(["--repo", &repo.to_string()]);
     }
     for setting in [
-        "agent.default=worker",
-        "forge.write_interval_ms=0",
+        "agent=worker",
+        "testing.forge.write_interval_ms=0",
         "limits.issues_per_hour=1000000",
         "limits.open_pulls=0",
         "poll.interval=200ms",
         "poll.max_interval=1s",
-        "workspace.keep=1h",
+        "testing.workspace.keep=1h",
     ] {
         command.args(["--set", setting]);
     }
-    command.arg("--set").arg(format!("limits.jobs={JOBS}"));
+    command.arg("--set").arg(format!("jobs={JOBS}"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", folder);
     command.env("GITHUB_TOKEN", "token-of-hob").env("GITHUB_API_URL", site.forge.api_url());
     command.env("GITHUB_SERVER_URL", site.forge.server_url());

@@ -35,7 +35,7 @@ pub(in crate::cli) async fn bundled(setup: Setup, desk: &Desk) -> anyhow::Result
         let agent = AgentSettings { backend: BackendKind::Command, command, ..AgentSettings::default() };
         settings.agents.insert(name.to_owned(), agent);
     }
-    settings.agent.default = "native".to_owned();
+    settings.agent = "native".to_owned();
     settings.sandbox.tier = tier_of(&settings, texts.path(), desk).await;
     let agents = AgentParts { agents: settings.agents.clone(), record: setup.record, ..AgentParts::default() };
     let files = bundled_files();

@@ -1,7 +1,7 @@
 //! An investigation by the native agent, over several runs: its record, its gates, and its remains when it is killed.
 
 use hob_agent::{Proposal, Verdict};
-use hob_config::{AgentSettings, SessionSettings};
+use hob_config::{AgentSettings, StateSettings};
 use hob_domain::{
     FailureClass, Impact, RunPurpose,
     investigation::{
@@ -32,13 +32,13 @@ impl Desk {
     }
 
     fn sessions(&self) -> Sessions {
-        let keep = SessionSettings { keep: Duration::from_secs(3_600), max_mib: 64 };
+        let keep = StateSettings { keep: Duration::from_secs(3_600), sessions: 64 << 20, disk: 0 };
         Sessions::new(self.folder.path().to_owned(), keep)
     }
 
     pub(super) async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-        let executor = Executor::new(self.sessions(), settings.agent);
+        let executor = Executor::new(self.sessions(), settings.executor);
         executor.run("native", agent, &self.bench.request, &self.bench.context).await.unwrap()
     }
 
@@ -318,7 +318,7 @@ async fn an_agent_that_cannot_investigate_says_so() {
     let recipe = "[agents.x]\nbackend = 'recipe'\nrecipe = 'y'\n[recipes.y]\nsteps = [{ run = 'true' }]";
     let agent = super::registry(recipe).get("x").unwrap();
     let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-    let executor = Executor::new(desk.sessions(), settings.agent);
+    let executor = Executor::new(desk.sessions(), settings.executor);
     let error = executor.run("x", agent.as_ref(), &desk.bench.request, &desk.bench.context).await.unwrap_err();
     assert_eq!((error.reason.contains("cannot investigate"), error.failure), (true, FailureClass::Misconfigured));
     assert_eq!(desk.bench.request.purpose, RunPurpose::Work);

@@ -70,8 +70,8 @@ impl Served {
     async fn run_agent(&self, agent: &dyn AgentBackend) -> Told {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-        let sessions = Sessions::new(folder.path().to_owned(), settings.sessions);
-        let executor = Executor::new(sessions.clone(), settings.agent);
+        let sessions = Sessions::new(folder.path().to_owned(), settings.state);
+        let executor = Executor::new(sessions.clone(), settings.executor);
         let report = executor.run("a", agent, &self.bench.request, &self.bench.context).await.unwrap();
         let lines = sessions.read(&self.bench.request.session).unwrap().lines;
         let noted = lines.iter().filter_map(|line| match &line.event {

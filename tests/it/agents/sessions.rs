@@ -7,7 +7,7 @@ use hob_agent::{
     model::{FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
     session::{Line, SessionEvent, SessionRecord, SessionState, Sessions},
 };
-use hob_config::{AgentSettings, PriceSettings, SessionSettings, Settings};
+use hob_config::{AgentSettings, PriceSettings, Settings, StateSettings};
 use hob_domain::RunId;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use super::{
     *,
 };
 
-const KEEP: SessionSettings = SessionSettings { keep: Duration::from_secs(3_600), max_mib: 64 };
+const KEEP: StateSettings = StateSettings { keep: Duration::from_secs(3_600), sessions: 64 << 20, disk: 0 };
 
 pub(super) struct Sitting {
     bench: Bench,
@@ -36,7 +36,7 @@ impl Sitting {
     fn executor(&self, set: &[(&str, &str)]) -> Executor {
         let set: Vec<_> = set.iter().map(|(key, value)| (format!("agent.{key}"), (*value).to_owned())).collect();
         let settings = Settings::load(None, std::collections::HashMap::new(), &set).unwrap();
-        Executor::new(self.sessions(), settings.agent)
+        Executor::new(self.sessions(), settings.executor)
     }
 
     pub(super) async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
@@ -294,8 +294,8 @@ async fn a_session_that_another_process_writes_is_left_alone() {
 async fn old_sessions_go_and_so_do_the_oldest_of_too_many() {
     let sitting = Sitting::new();
     for (keep, left) in [
-        (SessionSettings { keep: Duration::ZERO, max_mib: 64 }, 1),
-        (SessionSettings { keep: Duration::from_secs(3_600), max_mib: 0 }, 1),
+        (StateSettings { keep: Duration::ZERO, sessions: 64 << 20, disk: 0 }, 1),
+        (StateSettings { keep: Duration::from_secs(3_600), sessions: 0, disk: 0 }, 1),
         (KEEP, 2),
     ] {
         for run in ["old", "new"] {
@@ -303,7 +303,7 @@ async fn old_sessions_go_and_so_do_the_oldest_of_too_many() {
             (request.run, request.session) = (run.into(), run.into());
             let sessions = Sessions::new(sitting.folder.path().to_owned(), keep.clone());
             let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-            let executor = Executor::new(sessions, settings.agent);
+            let executor = Executor::new(sessions, settings.executor);
             executor.run("native", &of(&Model::new([done()])), &request, &sitting.bench.context).await.unwrap();
         }
         assert_eq!(sitting.sessions().list().len(), left, "{keep:?}");

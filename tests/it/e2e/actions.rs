@@ -95,7 +95,7 @@ async fn nothing_to_do_is_told_and_annotates_nothing() {
 
 #[tokio::test]
 async fn a_base_that_is_red_is_told_where_the_work_was_not_published() {
-    let world = World::fixing().check("false").set("limits.check_rounds", "0").start().await;
+    let world = World::fixing().check("false").set("testing.limits.check_rounds", "0").start().await;
     world.asks("Make done.txt", "").await;
     let (ended, summary) = job(&world, &[], &[]).await;
     assert!(summary.contains("- #1: 0 of 1 checks pass on the base, before any change"), "{summary}");

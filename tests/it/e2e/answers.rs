@@ -144,7 +144,7 @@ async fn an_address_that_leads_elsewhere_is_told_in_plain_words() {
         ("https://hob:secret@localhost/api/v3", 2, "GITHUB_API_URL is `…@localhost/api/v3`"),
         (secure.as_str(), 5, "there is no TLS on that port: write `http://` for `https://`"),
     ] {
-        let ended = world.hob_with(&["--set", "forge.retries=0", "list"], &[("GITHUB_API_URL", address)]).await;
+        let ended = world.hob_with(&["--set", "testing.forge.retries=0", "list"], &[("GITHUB_API_URL", address)]).await;
         assert!(ended.code == code && ended.stderr.contains(part), "{address}: {ended:?}");
         assert!(!ended.stderr.contains("secret") && !ended.stderr.contains("panicked"), "{ended:?}");
     }
@@ -153,7 +153,7 @@ async fn an_address_that_leads_elsewhere_is_told_in_plain_words() {
 
 #[tokio::test]
 async fn a_pause_that_the_forge_asks_for_with_a_failure_is_obeyed() {
-    let world = World::fixing().set("forge.patience", "0s").set("forge.retries", "3").start().await;
+    let world = World::fixing().set("testing.forge.patience", "0s").set("testing.forge.retries", "3").start().await;
     let identity = || Authentication::Token("token-of-hob".to_owned().into());
     let connection = |settings| {
         Connection::new(
@@ -181,7 +181,8 @@ async fn a_pause_that_the_forge_asks_for_with_a_failure_is_obeyed() {
 #[test]
 fn a_wait_that_people_would_notice_is_told() {
     in_virtual_time(Box::pin(async {
-        let world = World::fixing().set("forge.write_interval_ms", "1").set("forge.writes_per_minute", "3");
+        let world =
+            World::fixing().set("testing.forge.write_interval_ms", "1").set("testing.forge.writes_per_minute", "3");
         let world = world.inside(&Arc::default()).start().await;
         let log = world.dir().join("log");
         let to_the_log = tracing_subscriber::fmt().with_writer(Arc::new(File::create(&log).unwrap())).finish();

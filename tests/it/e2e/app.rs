@@ -32,7 +32,7 @@ async fn a_worker_signs_in_as_an_app_and_does_its_work() {
 async fn a_token_that_expires_in_the_middle_is_replaced() {
     let world = World::fixing()
         .script("fixer", &Gate::before("echo done > done.txt"))
-        .set("lease.duration", "3h")
+        .set("testing.lease.duration", "3h")
         .start()
         .await;
     let mut gate = Gate::of(&world);

@@ -15,7 +15,7 @@ fn careful(ask: Ask) -> (Builder, Replies) {
         .file("y", "stale too\n")
         .check("test ! -e x")
         .agent("careful", agent)
-        .set("agent.default", "careful");
+        .set("agent", "careful");
     (world, replies)
 }
 

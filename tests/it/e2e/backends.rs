@@ -27,7 +27,7 @@ async fn the_native_agent_turns_a_red_check_green() {
         .file("hello.sh", "echo bye\n")
         .check("test \"$(sh hello.sh)\" = hello")
         .agent("reader", agent)
-        .set("agent.default", "reader")
+        .set("agent", "reader")
         .start()
         .await;
     let issue = world.asks("Say hello", "It says bye.").await;
@@ -57,7 +57,7 @@ async fn issues_worked_on_at_once_are_recorded_each_in_a_file_of_its_own() {
     std::fs::write(&cassette, replies.to_string()).unwrap();
     let model = Some(format!("cassette/{}", cassette.display()));
     let agent = AgentSettings { backend: BackendKind::Native, model, ..AgentSettings::default() };
-    let world = World::fixing().agent("writer", agent).set("agent.default", "writer").start().await;
+    let world = World::fixing().agent("writer", agent).set("agent", "writer").start().await;
     for title in ["One", "Two", "Three"] {
         world.asks(title, "Please.").await;
     }

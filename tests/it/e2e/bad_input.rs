@@ -17,7 +17,7 @@ fn says(ended: &Ended, code: i32, words: &[&str]) {
 async fn an_unknown_setting_names_the_nearest() {
     let world = World::fixing().start().await;
     let ended = world.hob(&["list", "--set", "limits.josb=2"]).await;
-    says(&ended, 2, &["unknown setting `limits.josb`, did you mean `limits.jobs`?"]);
+    says(&ended, 2, &["unknown setting `limits.josb`, did you mean `jobs`?"]);
     let ended = world.hob_with(&["list"], &[("HOB__POLL__INTERVALL", "3s")]).await;
     says(&ended, 2, &["did you mean `poll.interval`?"]);
     world.finish().await;
@@ -32,7 +32,7 @@ async fn an_old_name_of_a_setting_works_with_one_warning_and_not_beside_the_new_
     assert!(ended.stdout.contains("attempt_time = \"40m\"") && !ended.stdout.contains("issue_time"), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     let ended = world.hob_with(&["settings"], &[("HOB__AGENT__SILENCE_ENDS", "9m")]).await;
-    says(&ended, 0, &["`agent.silence_ends` is now `agent.idle_timeout`"]);
+    says(&ended, 0, &["`agent.silence_ends` is now `limits.idle_timeout`"]);
     let ended = world.hob_with(&old, &[("HOB__LIMITS__ATTEMPT_TIME", "50m")]).await;
     says(&ended, 2, &["both are set: remove `limits.issue_time`"]);
     world.finish().await;

@@ -29,7 +29,8 @@ async fn history(world: &World, branch: &str) -> Vec<(String, usize)> {
 #[tokio::test]
 async fn an_answer_after_the_base_was_mended_goes_on_from_the_mended_base() {
     let check = "test ! -f done.txt || test -f dry";
-    let world = World::with_agent("echo $n > done.txt").check(check).set("limits.check_rounds", "0").start().await;
+    let world =
+        World::with_agent("echo $n > done.txt").check(check).set("testing.limits.check_rounds", "0").start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let branch = format!("hob/{issue}-make-done-txt");
@@ -80,7 +81,8 @@ async fn the_base_is_merged_into_a_branch_that_has_a_persons_commit() {
 /// Writes its own line into a file that the base changes meanwhile; `resolves` is what it does about the conflict.
 async fn in_conflict(resolves: &str) -> (World, u64) {
     let script = format!("case $n in 0) echo mine > both.txt; kill -9 $$;; *) {resolves};; esac");
-    let world = World::with_agent(&script).file("both.txt", "at first\n").set("limits.check_rounds", "2").start().await;
+    let world =
+        World::with_agent(&script).file("both.txt", "at first\n").set("testing.limits.check_rounds", "2").start().await;
     let issue = world.asks("Change both.txt", "").await;
     world.run().await;
     world.pushes_onto("ann", "main", "both.txt", "theirs\n").await;

@@ -23,7 +23,7 @@ async fn blocked_kind(world: &World, issue: u64) -> Option<BlockKind> {
 async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_on_again() {
     let world = World::with_agent(&costing("echo $n > work.txt", "3.0"))
         .check("test ! -f work.txt")
-        .set("limits.usd_per_issue", "5.0")
+        .set("budget.issue", "5.0")
         .start()
         .await;
     let issue = world.asks("Make done.txt", "").await;
@@ -32,7 +32,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
     let spent = world.record(issue).await.unwrap().spend;
     assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
     let status = world.status(issue).await;
-    assert!(status.contains("budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent $6.00"), "{status}");
+    assert!(status.contains("budget of $5.00 (`budget.issue`) is used up. It has spent $6.00"), "{status}");
 
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
@@ -49,7 +49,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
 #[tokio::test]
 async fn tokens_and_attempts_of_a_life_are_limited_too() {
     for (key, value, says) in [
-        ("limits.tokens_per_issue", "100", "budget of 100 tokens (`limits.tokens_per_issue`) is used up"),
+        ("budget.tokens", "100", "budget of 100 tokens (`budget.tokens`) is used up"),
         ("limits.attempts_per_issue", "1", "budget of 1 attempt (`limits.attempts_per_issue`) is used up"),
     ] {
         let question = r#"echo '{"outcome":"question","question":"Which?","input_tokens":100}'"#;
@@ -70,14 +70,14 @@ async fn tokens_and_attempts_of_a_life_are_limited_too() {
 async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
     let world = World::with_agent(&costing("echo $n >> work.txt; test $n -lt 1 || echo done > done.txt", "1.0"))
         .check("test ! -f work.txt || test -f done.txt")
-        .set("limits.usd_per_attempt", "1.0")
+        .set("budget.attempt", "1.0")
         .start()
         .await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
     assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached), "{record:?}");
-    assert!(world.status(issue).await.contains("The attempt's budget of $1.00 (`limits.usd_per_attempt`) is used up"));
+    assert!(world.status(issue).await.contains("The attempt's budget of $1.00 (`budget.attempt`) is used up"));
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
@@ -88,8 +88,8 @@ async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
 async fn a_days_budget_is_shared_by_all_workers_and_ends_at_midnight() {
     let world = World::fixing()
         .script("fixer", &costing("echo done > done.txt", "2.0"))
-        .set("limits.usd_per_issue", "2.0")
-        .set("limits.usd_per_day", "4.0")
+        .set("budget.issue", "2.0")
+        .set("budget.day", "4.0")
         .start()
         .await;
     let mut issues = Vec::new();
@@ -133,12 +133,7 @@ async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
 /// Four issues of which the day has room for one; another worker takes that at the request whose path ends with `path`.
 async fn the_day_is_taken_at(path: &str) -> (World, hob_worker::RunSummary) {
     let turnstile = Arc::new(Turnstile::default());
-    let world = World::fixing()
-        .set("limits.usd_per_issue", "2.0")
-        .set("limits.usd_per_day", "2.0")
-        .inside(&turnstile)
-        .start()
-        .await;
+    let world = World::fixing().set("budget.issue", "2.0").set("budget.day", "2.0").inside(&turnstile).start().await;
     for n in 1..=4 {
         world.asks(&format!("Issue {n}"), "").await;
     }
@@ -182,12 +177,7 @@ async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
 #[tokio::test]
 async fn ample_room_is_looked_at_again_where_others_take_of_it() {
     let turnstile = Arc::new(Turnstile::default());
-    let world = World::fixing()
-        .set("limits.usd_per_issue", "2.0")
-        .set("limits.usd_per_day", "20.0")
-        .inside(&turnstile)
-        .start()
-        .await;
+    let world = World::fixing().set("budget.issue", "2.0").set("budget.day", "20.0").inside(&turnstile).start().await;
     let worker = world.worker("w1").await;
     another_takes(&world, 98, Some(2)).await;
     run(&worker).await;
@@ -289,7 +279,7 @@ async fn an_agent_that_is_always_killed_costs_no_attempt_and_is_handed_to_a_pers
 async fn a_round_that_changes_nothing_is_the_last() {
     let world = World::with_agent("echo half > half.txt")
         .check("echo broken; test ! -f half.txt")
-        .set("limits.check_rounds", "9")
+        .set("testing.limits.check_rounds", "9")
         .start()
         .await;
     let issue = world.asks("Make done.txt", "").await;

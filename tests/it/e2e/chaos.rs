@@ -63,7 +63,7 @@ const GREEDY: [Greedy; 4] = [
         script: "python() { /usr/bin/python3 -c \"import mmap, os, time\nb = b'x' * (1 << 20)\n$1\ntime.sleep(600)\" & }\n\
                  python 'x = b * 100'; python 'm = mmap.mmap(-1, 100 << 20)\nfor _ in range(100): m.write(b)'; \
                  python 'f = os.memfd_create(\"f\")\nfor _ in range(100): os.write(f, b)'; wait",
-        says: "it used more than 256 MiB of memory (`sandbox.memory_mib`)",
+        says: "it used more than 256 MiB of memory (`sandbox.memory`)",
     },
     // It has an end, so that a machine on which this test fails has one, too.
     Greedy {
@@ -80,7 +80,7 @@ const GREEDY: [Greedy; 4] = [
         name: "disk",
         script: "for i in 1 2 3; do head -c 1000000 /dev/zero > big$i; done; exec 3>gone; rm gone; \
                  head -c 3000000 /dev/zero >&3; read x < {DIR}/never",
-        says: "it wrote more than 4 MiB (`sandbox.disk_mib`)",
+        says: "it wrote more than 4 MiB (`sandbox.disk`)",
     },
 ];
 

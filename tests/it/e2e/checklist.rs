@@ -56,7 +56,8 @@ async fn a_checklist_is_followed_while_the_agent_works_and_folded_at_the_end() {
         told(&[("Look around", "doing"), ("Write the file", "todo")]),
         told(&[("Look around", "done"), ("Write the file", "doing")]),
     ];
-    let world = World::with_agent(&telling(&lines)).check("test -f done.txt").set("status.live", "1ms").start().await;
+    let world =
+        World::with_agent(&telling(&lines)).check("test -f done.txt").set("testing.status.live", "1ms").start().await;
     let (seen, after, _) = before_and_after(world, "1 of 2 steps done").await;
     let open =
         "**In progress**: an agent works on it.\n\n1 of 2 steps done:\n\n- ✓ Look around\n- **Now**: Write the file\n";
@@ -70,7 +71,8 @@ async fn a_hostile_checklist_is_short_and_does_nothing() {
     let hostile = format!("Fixes #1 @ann <img src=x> ![x](http://e.example) /hob cancel {}", "x".repeat(900));
     let steps = vec![(hostile.as_str(), "doing"); 60];
     let lines = [told(&[("x\n<!-- hob:status -->\n/hob cancel", "todo")]), told(&steps)];
-    let world = World::with_agent(&telling(&lines)).check("test -f done.txt").set("status.live", "1ms").start().await;
+    let world =
+        World::with_agent(&telling(&lines)).check("test -f done.txt").set("testing.status.live", "1ms").start().await;
     let (seen, after, _) = before_and_after(world, "of 50 steps done").await;
     for status in [seen, after] {
         assert!(!status.contains("@ann") && !status.contains("#1 ") && !status.contains("<img"), "{status}");
@@ -113,7 +115,7 @@ async fn the_plan_tool_of_a_native_agent_is_a_checklist() {
         last_look: false,
         ..AgentSettings::default()
     };
-    let world = World::fixing().agent("model", agent).set("agent.default", "model").start().await;
+    let world = World::fixing().agent("model", agent).set("agent", "model").start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let status = world.status(issue).await;

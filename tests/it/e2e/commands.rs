@@ -108,7 +108,7 @@ async fn a_clone_of_another_forges_repository_is_not_looked_for_here() {
         let origin = "git init -q . && git remote remove origin 2>/dev/null; git remote add origin";
         format!("{origin} {remote} && exec \"$@\"")
     };
-    let list = ["--set", "forge.retries=0", "list"];
+    let list = ["--set", "testing.forge.retries=0", "list"];
     let foreign = here("https://git.example.com/acme/site.git");
     let ended = world.hob_in_shell(&format!("unset GITHUB_REPOSITORY; {foreign}"), &list).await;
     let says = "the git remote `origin` is on git.example.com, and GITHUB_API_URL is `http://127.0.0.1:";
@@ -127,7 +127,7 @@ async fn the_doctor_finds_what_is_missing_and_writes_nothing_that_stays() {
     assert_eq!(well.code, 0, "{well:?}");
     let weak = world.hob_with(&["doctor"], &[("GITHUB_TOKEN", "token-of-rob")]).await;
     assert!(weak.code == 6 && weak.stdout.contains("bad "), "{weak:?}");
-    let settings = ["agent.default=native", "model.default=openai/a", "model.fallback=anthropic/b"];
+    let settings = ["agent=native", "model.default=openai/a", "model.fallback=anthropic/b"];
     let args: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).chain(["doctor"]).collect();
     let keyless = world.hob_with(&args, &[("OPENAI_API_KEY", "key")]).await;
     let says = "bad  agent        agent `native`: set ANTHROPIC_API_KEY";
@@ -184,7 +184,7 @@ async fn the_doctor_asks_the_model_once_if_it_is_told_to() {
     let cassette = world.dir().join("replies.json");
     std::fs::write(&cassette, r#"{"cassette": 1, "replies": [{"text": "ready"}]}"#).unwrap();
     let model = format!("model.default=cassette/{}", cassette.display());
-    let native = ["--set", "agent.default=native", "--set", &model, "doctor"];
+    let native = ["--set", "agent=native", "--set", &model, "doctor"];
     let silent = world.hob(&native).await;
     assert!(silent.code == 0 && !silent.stdout.contains("answers"), "{silent:?}");
     let asked = world.hob(&[&native[..], &["--ask-model"]].concat()).await;

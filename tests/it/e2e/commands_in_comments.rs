@@ -251,8 +251,8 @@ async fn with_a_spent_budget(most: &str) -> (World, u64) {
         echo '{"outcome":"done","summary":"Did it.","usd":3.0,"input_tokens":100}'"#;
     let world = World::with_agent(script)
         .check("test ! -f work.txt || test -f done.txt")
-        .set("limits.usd_per_issue", "5.0")
-        .set("limits.usd_per_issue_max", most)
+        .set("budget.issue", "5.0")
+        .set("budget.comment_max", most)
         .start()
         .await;
     let issue = world.asks("Make done.txt", "").await;
@@ -311,10 +311,10 @@ async fn a_budget_in_a_comment_lets_an_issue_go_on_as_far_as_the_settings_allow(
 #[tokio::test]
 async fn without_the_owners_word_a_comment_can_only_lower_the_budget() {
     let (world, issue) = with_a_spent_budget("0").await;
-    assert!(world.status(issue).await.contains("If so, raise `limits.usd_per_issue` in Hob's settings;"));
+    assert!(world.status(issue).await.contains("If so, raise `budget.issue` in Hob's settings;"));
     world.comments("ann", issue, "/hob budget 5.01").await;
     world.run().await;
-    assert!(newest(&world, issue).await.0.contains("a comment may set $5.00 at most (`limits.usd_per_issue_max`"));
+    assert!(newest(&world, issue).await.0.contains("a comment may set $5.00 at most (`budget.comment_max`"));
     assert_eq!((world.labels(issue).await, world.briefs(issue).len()), (vec!["blocked".into(), "code".into()], 2));
     world.comments("ann", issue, "/hob budget 1").await;
     world.run().await;
@@ -391,7 +391,7 @@ async fn a_round_in_review_is_paused_and_resumed_on_the_pull_request() {
 
 #[tokio::test]
 async fn a_blocked_issue_is_answered_by_commands_on_its_pull_request() {
-    let world = World::with_agent("echo $n > done.txt").set("limits.review_rounds", "1").start().await;
+    let world = World::with_agent("echo $n > done.txt").set("limits.rounds", "1").start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let pull = pull_of(&world).await;

@@ -11,7 +11,7 @@ use crate::harness::{World, run};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_on_twenty_issues_open_twenty_pull_requests() {
     let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt")
-        .set("limits.jobs", "2")
+        .set("jobs", "2")
         .set("limits.issues_per_hour", "100")
         .start()
         .await;
@@ -81,7 +81,7 @@ async fn one_bad_issue_does_not_stop_the_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_may_share_a_state_folder() {
-    let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt").set("limits.jobs", "2").start().await;
+    let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt").set("jobs", "2").start().await;
     for n in 0..6 {
         world.asks(&format!("Chore {n}"), "").await;
     }

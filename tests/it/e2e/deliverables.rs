@@ -96,7 +96,7 @@ async fn a_native_agent_that_reports_cannot_edit() {
         { "expect": ["there is no tool `write`"], "calls": [{ "name": "read", "arguments": { "path": "README.md" } }] },
         { "expect": ["# Site"], "calls": [{ "name": "done", "arguments": { "summary": "**Answer**: a site." } }] },
     ]));
-    let world = World::fixing().agent("careful", replies.agent()).set("agent.default", "careful").start().await;
+    let world = World::fixing().agent("careful", replies.agent()).set("agent", "careful").start().await;
     let issue = world.opens("ann", "What is this?", "", &["code", "agent:research"]).await;
     world.run().await;
     let report = world.ended_with_a_comment(issue).await;

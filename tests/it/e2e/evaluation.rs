@@ -167,7 +167,7 @@ async fn what_cannot_be_tried_here_is_told_and_a_model_that_fails_is_no_answer()
     }
     let built = world.hob(&["eval", "tasks", "--agent", "one", "--assume-built", "--task", "built"]).await;
     assert!(built.code == 0 && built.stdout.contains("1/1 100%"), "{built:?}");
-    let answers = ["--agent", "native", "--set", "model.default=openai/none", "--set", "model.retries=0"];
+    let answers = ["--agent", "native", "--set", "model.default=openai/none", "--set", "testing.model.retries=0"];
     let nobody = [("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
     let one = ["eval", "tasks", "--assume-built", "--task", "built", "--json"];
     let failed = world.hob_with(&[&one[..], &answers].concat(), &nobody).await;

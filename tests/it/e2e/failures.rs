@@ -123,7 +123,7 @@ async fn an_agent_that_finds_its_earlier_work_done_has_it_published() {
 fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
     in_virtual_time(Box::pin(async {
         let script = "echo done > done.txt; echo '{\"outcome\":\"done\",\"summary\":\"Made it.\",\"input_tokens\":10}'";
-        let builder = World::with_agent(script).set("forge.patience", "2s").inside(&Arc::default());
+        let builder = World::with_agent(script).set("testing.forge.patience", "2s").inside(&Arc::default());
         let world = builder.start().await;
         let issue = world.asks("Spend", "").await;
         world.forge.inject(Fault {
@@ -188,7 +188,7 @@ fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
 /// The day's budget has room for one issue: one that is put back after a failed write holds none of it.
 #[tokio::test]
 async fn a_write_that_failed_for_good_leaves_no_reservation_behind() {
-    let world = World::fixing().set("limits.usd_per_day", "5").start().await;
+    let world = World::fixing().set("budget.day", "5").start().await;
     let (failed, next) = (world.asks("One", "").await, world.asks("Two", "").await);
     let (method, path) = (Some("POST".to_owned()), format!("/repos/acme/site/issues/{failed}/comments"));
     let what = What::Answer { status: 502, headers: Default::default(), message: String::new() };

@@ -23,8 +23,15 @@ async fn what_loses_its_parent_is_reaped_and_the_work_is_done() {
     let git = world.dir().join("leaving-git");
     fs::write(&git, LEAVING).unwrap();
     fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
-    let git = format!("workspace.git={}", git.display());
-    let flags = ["--set", git.as_str(), "--set", "workspace.local_time=20s", "--set", "workspace.transfer_time=20s"];
+    let git = format!("testing.workspace.git={}", git.display());
+    let flags = [
+        "--set",
+        git.as_str(),
+        "--set",
+        "testing.workspace.local_time=20s",
+        "--set",
+        "testing.workspace.transfer_time=20s",
+    ];
     let ended = world.hob_in_shell(AS_FIRST, &[&["run", "--once"], &flags[..]].concat()).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{ended:?}");

@@ -325,8 +325,10 @@ async fn the_profile_that_had_the_work_goes_on_with_it() {
     let dns = format!("echo zone > zone.txt; {}", to("cloud", "the load balancer"));
     let cloud = "case $n in 1) kill -9 $$ ;; 2) echo '{\"outcome\":\"question\",\"question\":\"Which one?\"}' ;; \
                  *) echo lb > lb.txt ;; esac";
-    let world =
-        world(&[("dns", &["cloud"], &dns), ("cloud", &["dns"], cloud)]).set("limits.retry_delay", "1s").start().await;
+    let world = world(&[("dns", &["cloud"], &dns), ("cloud", &["dns"], cloud)])
+        .set("testing.limits.retry_delay", "1s")
+        .start()
+        .await;
     let issue = world.asks("Set up the zone", "").await;
     world.run().await;
     world.forge.advance(std::time::Duration::from_secs(3_600));

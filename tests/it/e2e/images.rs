@@ -38,9 +38,9 @@ async fn a_model_sees_what_people_attached_and_sees_it_again_when_it_goes_on() {
     ])
     .await;
     let world = World::fixing()
-        .set("agent.default", "native")
+        .set("agent", "native")
         .set("model.default", "openai/gpt-5")
-        .set("model.openai_base_url", &format!("{}/v1", server.base))
+        .set("testing.model.openai_base_url", &format!("{}/v1", server.base))
         .start()
         .await;
     let (first, second) = (world.forge.attach("image/png", &png()), world.forge.attach("image/png", &png()));

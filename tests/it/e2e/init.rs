@@ -122,16 +122,16 @@ async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
     let hostile = "x'\"]\n$(touch pwned)`id`.example.org";
     let world = fresh().file("package.json", "{}").file("package-lock.json", &lock("npm.example.org")).start().await;
     let ended = world.hob(&["init"]).await;
-    assert!(words(&ended).contains("for `sandbox.hosts` of Hob's settings: npm.example.org"), "{ended:?}");
+    assert!(words(&ended).contains("for `sandbox.setup_hosts` of Hob's settings: npm.example.org"), "{ended:?}");
     let settings = world.content(SETTINGS, "hob/init").await;
-    assert!(settings.contains("\n# sandbox.hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"), "{settings}");
+    assert!(settings.contains("\n# sandbox.setup_hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"), "{settings}");
     for path in [WORKFLOW, SCHEDULE] {
         let workflow = world.content(path, "hob/init").await;
-        assert!(workflow.contains("\n        sandbox.hosts = [\"npm.example.org\"]\n"), "{workflow}");
+        assert!(workflow.contains("\n        sandbox.setup_hosts = [\"npm.example.org\"]\n"), "{workflow}");
     }
     let body = world.pull().await["body"].as_str().unwrap().to_owned();
     assert!(
-        body.contains("fetch from `npm.example.org`: the operator of Hob has to list them in `sandbox.hosts`."),
+        body.contains("fetch from `npm.example.org`: the operator of Hob has to list them in `sandbox.setup_hosts`."),
         "{body}"
     );
     for lock in [lock(hostile), lock("npm.example.org") + &" ".repeat(3 << 20)] {
@@ -139,7 +139,10 @@ async fn hosts_of_the_set_up_steps_are_proposed_as_the_lock_file_names_them() {
         let told = world.hob(&["init", "--dry-run", "--json"]).await.objects().remove(0)["result"].clone();
         assert_eq!((&told["hosts"], &told["setup"]), (&json!([]), &json!(["npm ci"])), "{told}");
         let text = told["files"].to_string();
-        assert!(!text.contains("pwned") && text.matches("# sandbox.hosts = [\\\"HOST\\\"]").count() == 3, "{text}");
+        assert!(
+            !text.contains("pwned") && text.matches("# sandbox.setup_hosts = [\\\"HOST\\\"]").count() == 3,
+            "{text}"
+        );
     }
     world.finish().await;
 }
@@ -298,7 +301,7 @@ jobs:
     if: github.event_name != 'issues' || github.event.label.name == 'code'
     uses: hob-worker/hob/.github/workflows/work.yml@v0.1.0
     permissions: { contents: write, issues: write, pull-requests: write }
-    with: { settings: 'limits.usd_per_issue = 2' }
+    with: { settings: 'budget.issue = 2' }
     secrets: { openai-api-key: "${{ secrets.OURS }}" }
 "#;
 

@@ -26,7 +26,7 @@ fn when_an_agent_starts(act: impl Fn(u64) + Send + Sync + 'static) -> EventSink 
 /// for, are not always taken over by another thread.
 #[tokio::test]
 async fn an_attempt_is_a_task_of_its_own() {
-    let world = World::fixing().set("limits.jobs", "2").start().await;
+    let world = World::fixing().set("jobs", "2").start().await;
     let issues = [world.asks("Make done.txt", "").await, world.asks("Make it again", "").await];
     let tasks = Arc::new(Mutex::new(HashMap::new()));
     let seen = Arc::clone(&tasks);
@@ -50,7 +50,7 @@ async fn an_attempt_is_a_task_of_its_own() {
 /// Requirement G5.
 #[tokio::test]
 async fn an_attempt_that_panics_fails_alone() {
-    let world = World::fixing().set("limits.jobs", "2").start().await;
+    let world = World::fixing().set("jobs", "2").start().await;
     let (bad, good) = (world.asks("Panic", "").await, world.asks("Make done.txt", "").await);
     let events = when_an_agent_starts(move |issue| assert_ne!(issue, bad, "a fault of the attempt"));
     let connection = world.as_bot(&world.settings);

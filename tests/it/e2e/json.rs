@@ -284,7 +284,7 @@ async fn every_command_writes_what_the_document_describes() {
     let replies = json!({ "cassette": 1, "replies": [{ "calls": [{ "name": "done", "arguments": said }] }] });
     std::fs::write(folder.path().join("says.json"), replies.to_string()).unwrap();
     let model = format!("cassette/{}", folder.path().join("says.json").display());
-    let native = ["--set", "agent.default=native"];
+    let native = ["--set", "agent=native"];
     let args = ["eval", "review", changes.to_str().unwrap(), "--model", &model, "--json", native[0], native[1]];
     let reviewed = world.hob(&args).await;
     assert_eq!(reviewed.objects()[0]["result"]["found"], 1, "{reviewed:?}");

@@ -228,8 +228,12 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
 #[tokio::test]
 async fn a_lease_is_renewed_while_the_agent_works() {
     let gated = Gate::before("echo done > done.txt");
-    let world =
-        World::fixing().script("fixer", &gated).set("lease.duration", "3s").set("forge.timeout", "1s").start().await;
+    let world = World::fixing()
+        .script("fixer", &gated)
+        .set("testing.lease.duration", "3s")
+        .set("testing.forge.timeout", "1s")
+        .start()
+        .await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let meanwhile = async {
@@ -262,8 +266,8 @@ async fn a_lease_is_renewed_while_the_agent_works() {
 async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
     let world = World::fixing()
         .script("fixer", &Gate::before("echo done > done.txt"))
-        .set("lease.duration", "3s")
-        .set("forge.timeout", "1s")
+        .set("testing.lease.duration", "3s")
+        .set("testing.forge.timeout", "1s")
         .start()
         .await;
     let mut gate = Gate::of(&world);
@@ -305,8 +309,12 @@ async fn a_heartbeat_that_finds_the_lease_taken_ends_the_agent() {
 #[tokio::test]
 async fn a_heartbeat_that_the_forge_does_not_answer_ends_nothing() {
     let gated = Gate::before("echo done > done.txt");
-    let world =
-        World::fixing().script("fixer", &gated).set("lease.duration", "3s").set("forge.timeout", "1s").start().await;
+    let world = World::fixing()
+        .script("fixer", &gated)
+        .set("testing.lease.duration", "3s")
+        .set("testing.forge.timeout", "1s")
+        .start()
+        .await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done.txt", "").await;
     let meanwhile = async {

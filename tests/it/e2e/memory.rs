@@ -209,9 +209,9 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
         .file("CONTRIBUTING.md", "Tests run by `python3 -m pytest FILE`.\n")
         .check("true")
         .agent("native-tester", Model::agent())
-        .set("agent.default", "native-tester")
+        .set("agent", "native-tester")
         .set("model.default", "openai/scripted")
-        .set("model.openai_base_url", &model.base)
+        .set("testing.model.openai_base_url", &model.base)
         .start()
         .await;
     let mut figures = Vec::new();

@@ -43,7 +43,7 @@ fn ghost() -> AgentSettings {
 
 /// A world whose agent asks a model of a service.
 fn native() -> Builder {
-    World::fixing().set("agent.default", "native").set("model.default", "openai/scripted")
+    World::fixing().set("agent", "native").set("model.default", "openai/scripted")
 }
 
 /// Row M5, scenario 4: a repository may name something that is gone. The base agent works, and the doctor says so.
@@ -104,19 +104,19 @@ async fn a_repository_that_names_a_damaged_profile_is_told_where_and_why() {
 #[tokio::test]
 async fn what_is_missing_is_found_before_the_first_write_by_the_same_looks_as_the_doctors() {
     for (world, says) in [
-        (World::fixing().set("agent.default", "nope"), "no agent `nope`: there are fixer"),
-        (World::fixing().agent("ghost", ghost()).set("agent.default", "ghost"), "start `no-such-agent`"),
-        (World::fixing().set("agent.default", "native"), "it has no model"),
-        (World::fixing().set("agent.default", "native").set("model.default", "openai/o"), "OPENAI_API_KEY"),
-        (World::fixing().set("agent.default", "native").set("model.default", "cassette/x.json"), "x.json"),
-        (World::fixing().set("agent.default", "claude"), "`claude` is not on the path"),
+        (World::fixing().set("agent", "nope"), "no agent `nope`: there are fixer"),
+        (World::fixing().agent("ghost", ghost()).set("agent", "ghost"), "start `no-such-agent`"),
+        (World::fixing().set("agent", "native"), "it has no model"),
+        (World::fixing().set("agent", "native").set("model.default", "openai/o"), "OPENAI_API_KEY"),
+        (World::fixing().set("agent", "native").set("model.default", "cassette/x.json"), "x.json"),
+        (World::fixing().set("agent", "claude"), "`claude` is not on the path"),
         (
             World::fixing().file(".github/hob.toml", "checks = 3\n"),
             "`.github/hob.toml` on the base branch cannot be used",
         ),
         (World::fixing().file(".github/hob.toml", "protected = ['[a']\n"), "read the protected path `[a`"),
         (World::fixing().file(".github/hob.toml", "checks = ['no-such-check -x']\n"), "`no-such-check` of"),
-        (World::fixing().set("workspace.git", "no-such-git"), "run git"),
+        (World::fixing().set("testing.workspace.git", "no-such-git"), "run git"),
     ] {
         let world = world.start().await;
         both_say(&world, &[], &[], says).await;
@@ -156,7 +156,7 @@ async fn a_state_folder_and_a_repository_that_cannot_be_used_are_found_before_th
 #[tokio::test]
 async fn a_model_that_refuses_ends_the_claims_and_counts_no_attempt() {
     for status in [401, 404] {
-        let world = native().set("limits.usd_per_issue", "0").set("limits.usd_per_day", "0").start().await;
+        let world = native().set("budget.issue", "0").set("budget.day", "0").start().await;
         let (first, second) = (world.asks("One", "").await, world.asks("Two", "").await);
         let refusals = std::iter::repeat_with(|| models::Answer::Status(status, &[], "we do not serve you")).take(9);
         let models = models::Server::start(refusals).await;
@@ -184,7 +184,7 @@ async fn a_git_that_is_too_old_is_found_before_the_first_write() {
     let world = World::fixing().start().await;
     let path = world.dir().join("old-git");
     script(&path, "echo git version 2.20.1");
-    let flag = format!("workspace.git={}", path.display());
+    let flag = format!("testing.workspace.git={}", path.display());
     both_say(&world, &["--set", &flag], &[], "git 2.20.1 is too old").await;
     world.leave();
 }
@@ -196,7 +196,7 @@ async fn what_goes_missing_in_the_middle_ends_the_claims_and_counts_no_attempt()
     let program = folder.path().join("mayfly");
     script(&program, "echo done > done-$HOB_ISSUE.txt; rm -- \"$0\"");
     let mayfly = AgentSettings { command: vec![program.display().to_string()], ..ghost() };
-    let world = World::with_agent("").agent("mayfly", mayfly).set("agent.default", "mayfly");
+    let world = World::with_agent("").agent("mayfly", mayfly).set("agent", "mayfly");
     let world = world.set("sandbox.write", &folder.path().display().to_string()).start().await;
     let (first, second, third) =
         (world.asks("One", "").await, world.asks("Two", "").await, world.asks("Three", "").await);
@@ -250,7 +250,7 @@ fn own_program(folder: &std::path::Path, name: &str, text: &str, mode: u32) -> S
 
 fn agent_of(program: String) -> Builder {
     let settings = AgentSettings { backend: BackendKind::Command, command: vec![program], ..Default::default() };
-    World::fixing().agent("own", settings).set("agent.default", "own")
+    World::fixing().agent("own", settings).set("agent", "own")
 }
 
 /// Field notes N71, N72: a program that cannot start in the sandbox is found before a claim.

@@ -93,7 +93,7 @@ async fn teams_gets_a_card_of_plain_text() {
 async fn what_may_pass_is_tried_again_and_a_receiver_that_fails_holds_nothing_up() {
     for (answers, heard) in [(vec![503, 429, 200], 3), (vec![302], 1), (vec![400], 1), (vec![500; 9], 3), (vec![0], 1)]
     {
-        let world = asking().notified().set("notify.timeout", if answers == [0] { "200ms" } else { "10s" });
+        let world = asking().notified().set("testing.notify.timeout", if answers == [0] { "200ms" } else { "10s" });
         let world = world.start().await;
         let receiver = world.receiver.clone().unwrap();
         receiver.answers(&answers);
@@ -140,8 +140,7 @@ async fn a_budget_that_is_nearly_used_up_is_warned_of_once_in_an_issues_life() {
         says(r#""question","question":"Which?""#),
         says(r#""done","summary":"Did it.""#)
     );
-    let world =
-        World::with_agent(&script).check("test -f done.txt").notified().set("limits.usd_per_issue", "7").start();
+    let world = World::with_agent(&script).check("test -f done.txt").notified().set("budget.issue", "7").start();
     let world = world.await;
     let issue = world.asks("Make done.txt", "").await;
     for _ in 0..3 {

@@ -100,13 +100,13 @@ impl World {
 /// Row A1: the settings say whose issues are begun; work in progress continues.
 #[tokio::test]
 async fn an_issue_of_somebody_else_waits_until_it_is_assigned() {
-    let world = World::fixing().set("issues.assignee", "Wil").start().await;
+    let world = World::fixing().set("assignee", "Wil").start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.assigns(issue, Method::POST, "ann").await;
     world.run().await;
     assert!(world.record(issue).await.is_none());
     let why = world.hob(&["explain", &issue.to_string()]).await.stdout;
-    assert!(why.contains("it is not assigned to `Wil`, as `issues.assignee` requires"), "{why}");
+    assert!(why.contains("it is not assigned to `Wil`, as `assignee` requires"), "{why}");
     world.assigns(issue, Method::POST, "wil").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
@@ -120,7 +120,7 @@ async fn an_issue_of_somebody_else_waits_until_it_is_assigned() {
 
 #[tokio::test]
 async fn issues_of_people_can_be_left_to_them() {
-    let world = World::fixing().set("issues.assignee", "none").start().await;
+    let world = World::fixing().set("assignee", "none").start().await;
     let (taken, free) = (world.asks("Theirs", "").await, world.asks("Make done.txt", "").await);
     world.assigns(taken, Method::POST, "wil").await;
     world.run().await;
@@ -132,9 +132,9 @@ async fn issues_of_people_can_be_left_to_them() {
 /// Row A1: every command that looks at the queue says why another's issue waits.
 #[tokio::test]
 async fn each_list_says_why_an_issue_of_somebody_else_waits() {
-    let world = World::fixing().set("issues.assignee", "wil").start().await;
+    let world = World::fixing().set("assignee", "wil").start().await;
     let issue = world.asks("Make done.txt", "").await;
-    let says = "it is not assigned to `wil`, as `issues.assignee` requires; assign it to let Hob claim it";
+    let says = "it is not assigned to `wil`, as `assignee` requires; assign it to let Hob claim it";
     let number = issue.to_string();
     for (args, code) in [
         (vec!["list"], 0),
@@ -161,7 +161,7 @@ async fn work_that_is_under_way_goes_on_after_its_assignment_is_taken_off() {
         20) echo '{"outcome":"question","question":"Which colour?"}' ;;
         *) echo done > done.txt; echo $n > $HOB_ISSUE.txt ;;
     esac"#;
-    let world = World::fixing().script("fixer", script).set("issues.assignee", "ann").start().await;
+    let world = World::fixing().script("fixer", script).set("assignee", "ann").start().await;
     let (reviewed, asked) = (world.asks("Reviewed", "").await, world.asks("Asks", "").await);
     for issue in [reviewed, asked] {
         world.assigns(issue, Method::POST, "ann").await;
@@ -188,7 +188,7 @@ async fn work_that_is_under_way_goes_on_after_its_assignment_is_taken_off() {
 #[tokio::test]
 async fn a_requeued_issue_waits_for_its_assignee_and_hears_commands() {
     let script = "echo '{\"outcome\":\"quota\",\"reset_after\":1,\"reason\":\"no quota\"}'";
-    let world = World::fixing().script("fixer", script).set("issues.assignee", "ann").start().await;
+    let world = World::fixing().script("fixer", script).set("assignee", "ann").start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.assigns(issue, Method::POST, "ann").await;
     world.run().await;
@@ -197,7 +197,7 @@ async fn a_requeued_issue_waits_for_its_assignee_and_hears_commands() {
     world.assigns(issue, Method::DELETE, "ann").await;
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1);
-    let waits = "it is not assigned to `ann`, as `issues.assignee` requires";
+    let waits = "it is not assigned to `ann`, as `assignee` requires";
     let why = world.hob(&["explain", &issue.to_string(), "--json"]).await.stdout;
     assert!(why.contains(&format!("and keep waiting, because {waits}")), "{why}");
     world.comments("ann", issue, "/hob explain").await;

@@ -17,11 +17,11 @@ const STRIDE: Duration = Duration::from_secs(1_200);
 pub(super) async fn world(model: &Model, jobs: usize) -> World {
     World::fixing()
         .agent("native-fixer", Model::agent())
-        .set("agent.default", "native-fixer")
+        .set("agent", "native-fixer")
         .set("model.default", "openai/scripted")
-        .set("model.openai_base_url", &model.base)
-        .set("model.retries", "0")
-        .set("limits.jobs", &jobs.to_string())
+        .set("testing.model.openai_base_url", &model.base)
+        .set("testing.model.retries", "0")
+        .set("jobs", &jobs.to_string())
         .set("limits.issues_per_hour", "100")
         .start()
         .await

@@ -63,7 +63,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
     <!-- hob:status -->
     **Blocked**: a plan needs approval.
 
-    The agent has a plan. Nothing is changed before it is approved. The work costs $5.00 at most, what is left of `limits.usd_per_issue`.
+    The agent has a plan. Nothing is changed before it is approved. The work costs $5.00 at most, what is left of `budget.issue`.
 
     **Plan**: Write the file, plan 0.
 
@@ -309,7 +309,7 @@ async fn a_native_agent_plans_with_tools_that_only_read_and_goes_on_in_its_sessi
         { "expect": ["there is no tool `write`"], "calls": call("read", json!({"path": "README.md"})) },
         { "calls": call("done", json!({"summary": plan})) },
     ]));
-    let builder = World::fixing().agent("careful", replies.agent()).set("agent.default", "careful");
+    let builder = World::fixing().agent("careful", replies.agent()).set("agent", "careful");
     let (world, issue) = waiting(builder).await;
     let session = world.record(issue).await.unwrap().session;
     world.comments("ann", issue, "/hob approve").await;

@@ -44,7 +44,7 @@ async fn checks_that_passed_on_a_base_are_not_run_on_it_for_the_next_issue() {
 async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     let world = World::with_agent("echo $n > done.txt")
         .check("test ! -f done.txt || { seq 30; echo \"$HOME/roof leaks\"; false; }")
-        .set("limits.check_rounds", "1")
+        .set("testing.limits.check_rounds", "1")
         .start()
         .await;
     let issue = world.asks("Mend the roof", "").await;
@@ -121,7 +121,7 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
 /// One check that fails before and after, and one that passes.
 fn red_base(policy: &str) -> Builder {
     let rules = "checks = ['echo the cellar is wet; test -f dry', 'true']\n";
-    World::with_agent("echo done > done.txt").file(".github/hob.toml", rules).set("checks.on_red_base", policy)
+    World::with_agent("echo done > done.txt").file(".github/hob.toml", rules).set("on_red_base", policy)
 }
 
 #[tokio::test]
@@ -240,7 +240,8 @@ async fn checks_are_read_from_the_base_branch_and_not_from_the_work() {
 #[tokio::test]
 async fn a_check_past_its_time_is_ended_and_told() {
     let check = "test ! -f done.txt || { mkfifo never; read a < never; }";
-    let world = World::fixing().check(check).set("checks.time", "500ms").set("limits.check_rounds", "0").start().await;
+    let world =
+        World::fixing().check(check).set("check_time", "500ms").set("testing.limits.check_rounds", "0").start().await;
     let issue = world.asks("Hang the check", "").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);

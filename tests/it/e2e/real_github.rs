@@ -104,9 +104,9 @@ async fn race() {
     let turnstile = std::sync::Arc::new(Turnstile::default());
     let world = World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt")
         .inside(&turnstile)
-        .set("limits.jobs", "2")
+        .set("jobs", "2")
         .set("limits.issues_per_hour", "1000")
-        .set("limits.usd_per_day", "100000")
+        .set("budget.day", "100000")
         .start()
         .await;
     let many = switch("HOB_RACE_ISSUES").unwrap_or(12);
@@ -423,7 +423,7 @@ fn a_daemon_that_had_one_good_answer_outlives_refusals() {
 /// branch moves.
 #[tokio::test]
 async fn a_broken_settings_file_is_said_where_its_maintainers_look() {
-    let world = World::fixing().set("limits.retry_delay", "1s").start().await;
+    let world = World::fixing().set("testing.limits.retry_delay", "1s").start().await;
     world.pushes_onto("ann", "main", ".github/hob.toml", "checks = [\"test -f done.txt\"\nagent = 3\n").await;
     let issue = world.asks("Make done.txt", "").await;
     let other = world.asks("Another", "").await;
@@ -568,9 +568,9 @@ fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
         let script = r#"if [ $HOB_ISSUE -le 3 ]; then echo '{"outcome":"question","question":"Which?"}'; else echo done > done.txt; fi"#;
         let builder = World::with_agent(script).inside(&turnstile).set("limits.issues_per_hour", "1000");
         let world = builder
-            .set("limits.usd_per_day", "100000")
+            .set("budget.day", "100000")
             .set("poll.max_interval", "30s")
-            .set("forge.writes_per_hour", "100000")
+            .set("testing.forge.writes_per_hour", "100000")
             .start()
             .await;
         let mut all = vec![repo()];

@@ -89,7 +89,7 @@ async fn the_doctor_names_each_rule_that_would_refuse_a_push_and_the_setting_tha
         "must match `^feature/`, and Hob's are like `hob/1-x`: set `workspace.branch_prefix`",
         "addresses of authors must end with `@acme.com`, and Hob's is",
         "addresses of committers must end with `@acme.com`, and Hob's is",
-        "set `workspace.max_file_mib` to 5",
+        "set `workspace.max_file` to `5M`",
         "refuses changes of `deploy/**`",
     ] {
         assert_eq!(told.matches(says).count(), 1, "{says}: {doctor:?}");

@@ -248,7 +248,7 @@ async fn a_thread_that_a_person_resolved_asks_for_nothing_and_one_of_hobs_may_go
 
 #[tokio::test]
 async fn a_pull_request_has_its_rounds_and_then_a_person_is_asked() {
-    let world = World::with_agent("echo $n > done.txt").check("test -f done.txt").set("limits.review_rounds", "1");
+    let world = World::with_agent("echo $n > done.txt").check("test -f done.txt").set("limits.rounds", "1");
     let world = world.start().await;
     let issue = world.asks("Make done.txt", "").await;
     let pull = world.opens_a_pull().await;
@@ -258,7 +258,7 @@ async fn a_pull_request_has_its_rounds_and_then_a_person_is_asked() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
-    assert!(status.contains("has had 1 round for reviews") && status.contains("`limits.review_rounds`"), "{status}");
+    assert!(status.contains("has had 1 round for reviews") && status.contains("`limits.rounds`"), "{status}");
     // An answer lets it continue with the request.
     world.comments("ann", issue, "/hob retry").await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());

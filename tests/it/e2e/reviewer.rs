@@ -20,7 +20,7 @@ fn reviewed(author: &str, reviewer: &str) -> Builder {
         .bare_script("looker", &format!("{bare}{count}{reviewer}"))
         .check("test -f done.txt")
         .file(".github/agents/eyes.md", &PROFILE.replace("LIMIT", "1m"))
-        .set("review.before_pull", "eyes")
+        .set("review.reviewer", "eyes")
 }
 
 impl World {
@@ -163,7 +163,7 @@ async fn an_author_who_leaves_the_work_is_not_asked_again() {
 async fn what_breaks_the_checks_after_a_look_has_its_rounds() {
     let author = "case $n in 0) echo done > done.txt ;; 1) touch bad.txt ;; *) rm bad.txt; echo all > done.txt ;; esac";
     let reviewer = "if grep -q done done.txt; then echo '- high done.txt:1: wrong word'; else echo 'No findings'; fi";
-    let builder = reviewed(author, reviewer).check("! test -f bad.txt").set("limits.check_rounds", "1");
+    let builder = reviewed(author, reviewer).check("! test -f bad.txt").set("testing.limits.check_rounds", "1");
     let world = builder.start().await;
     let (issue, body) = world.opened().await;
     assert_eq!((world.briefs(issue).len(), world.looks().len()), (3, 2));
@@ -200,7 +200,7 @@ async fn a_reviewer_that_is_of_no_use_blocks_nothing() {
 
 #[tokio::test]
 async fn a_reviewer_that_is_not_there_blocks_nothing() {
-    let world = World::fixing().set("review.before_pull", "nobody").start().await;
+    let world = World::fixing().set("review.reviewer", "nobody").start().await;
     let (_, body) = world.opened().await;
     assert!(body.contains("`nobody`: there is no profile `nobody`."), "{body}");
     world.finish().await;
@@ -223,7 +223,7 @@ async fn a_reviewer_has_its_share_of_the_issue() {
     let spent = r#"{"outcome":"done","summary":"- high done.txt:1: wrong","usd":0.5}"#;
     let reviewer = format!("echo '{spent}'");
     let builder = reviewed("echo done $n > done.txt", &reviewer);
-    let world = builder.set("limits.usd_per_issue", "2.0").start().await;
+    let world = builder.set("budget.issue", "2.0").start().await;
     let (issue, body) = world.opened().await;
     assert_eq!((world.briefs(issue).len(), world.looks().len()), (2, 1), "a second review would be over the share");
     assert!(body.contains("What the agent changed after the findings of `eyes` was not reviewed"), "{body}");

@@ -107,8 +107,11 @@ async fn plain_words_of_authorized_people_choose_a_profile() {
         *) echo "$n" > done.txt; echo '{"outcome":"done","summary":"Set it up."}' ;;
     esac"#;
     // The router alone is never sure enough.
-    let world =
-        World::with_agent(script).file(".github/agents/dns.md", DNS).set("routing.confidence", "1").start().await;
+    let world = World::with_agent(script)
+        .file(".github/agents/dns.md", DNS)
+        .set("testing.routing.confidence", "1")
+        .start()
+        .await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     world.comments("out", issue, "Switch to writer").await;

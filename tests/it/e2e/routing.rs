@@ -128,7 +128,8 @@ fn a_small_model_that_gives_no_answer_leaves_the_rules() {
         let deaf = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/v1", deaf.local_addr().unwrap());
         for (model, cause) in [("cassette/none.json", "none.json"), ("openai/deaf", "no answer within 2 s")] {
-            let world = world(WRITES).set("routing.model", model).set("model.openai_base_url", &address).start().await;
+            let world =
+                world(WRITES).set("routing.model", model).set("testing.model.openai_base_url", &address).start().await;
             let issue = world.asks("The orders page is slow", HUNCH).await;
             assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
             let record = world.record(issue).await.unwrap();

@@ -76,7 +76,8 @@ async fn a_step_that_fails_on_the_base_ends_the_run_before_an_agent_starts() {
         let issue = world.asks("Make done.txt", "").await;
         let ended = world.hob(&["run", "--once"]).await;
         assert_eq!(ended.code, 6, "{ended:?}");
-        for says in ["the set-up step `echo no such registry", "exit code 4: no such registry", "`sandbox.hosts`"] {
+        for says in ["the set-up step `echo no such registry", "exit code 4: no such registry", "`sandbox.setup_hosts`"]
+        {
             assert!(ended.stderr.contains(says), "{says}: {ended:?}");
         }
         assert!(world.briefs(issue).is_empty());
@@ -182,7 +183,7 @@ async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
         let (steps, checks) = (json!([get]), json!([format!("! {get}")]));
         format!("setup = {steps}\nchecks = {checks}\ncheck_hosts = ['{host}']\n")
     };
-    is_green_with("sandbox.hosts", rules).await;
+    is_green_with("sandbox.setup_hosts", rules).await;
 }
 
 /// Attack corpus J130: a step has no variable that an agent's settings name, and no host that only the repository does.
@@ -195,7 +196,7 @@ async fn a_step_gets_no_key_and_chooses_no_host() {
     let mut world = World::with_agent("env > {DIR}/agent; echo done > done.txt")
         .file(".github/hob.toml", &format!("setup = {}\ncheck_hosts = ['{address}']\n", json!([get])))
         .file("get.py", GET)
-        .set("sandbox.hosts", "listed.example")
+        .set("sandbox.setup_hosts", "listed.example")
         .start()
         .await;
     world.settings.agents.get_mut("fixer").unwrap().env = vec!["DEPLOY_KEY".to_owned()];
@@ -230,7 +231,7 @@ async fn doctor_proposes_steps_for_a_lock_file_and_says_what_the_steps_reach() {
     let world = preparing("true").start().await;
     let told = world.hob(&["doctor"]).await;
     assert!(words(&told.stdout).contains("list the hosts of their package registries"), "{}", told.stdout);
-    let told = world.hob(&["doctor", "--set", "sandbox.hosts=registry.example"]).await;
+    let told = world.hob(&["doctor", "--set", "sandbox.setup_hosts=registry.example"]).await;
     assert!(words(&told.stdout).contains("the steps reach registry.example"), "{}", told.stdout);
     world.finish().await;
     let world = World::fixing().file(".github/hob.toml", "check_hosts = ['db.example', 'a.example']").start().await;

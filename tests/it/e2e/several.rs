@@ -97,7 +97,7 @@ async fn a_repository_that_joins_the_installation_is_found() {
 /// Attack corpus I102.
 #[tokio::test]
 async fn a_poll_does_not_come_before_the_limit_ends() {
-    let world = World::fixing().set("poll.interval", "1ms").set("forge.retries", "0").start().await;
+    let world = World::fixing().set("poll.interval", "1ms").set("testing.forge.retries", "0").start().await;
     world.forge.limit_rate(0);
     let worker = world.worker("w1").await;
     let limits = RunLimits { max_issues: None, max_runtime: Some(std::time::Duration::from_secs(5)) };
@@ -167,10 +167,10 @@ async fn a_settings_file_names_the_repositories() {
     assert!(which.code == 2 && which.stderr.contains("use `--repo` with one of acme/docs, acme/site"), "{which:?}");
     file("[forge]\nrepositories = ['docs']\n[issues]\nassignee = 'a b'\n");
     let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
-    assert!(bad.code == 2 && bad.stderr.contains("`forge.repositories`"), "{bad:?}");
+    assert!(bad.code == 2 && bad.stderr.contains("`repositories`"), "{bad:?}");
     file("[issues]\nassignee = 'a b'\n");
     let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
-    assert!(bad.code == 2 && bad.stderr.contains("`issues.assignee`"), "{bad:?}");
+    assert!(bad.code == 2 && bad.stderr.contains("`assignee`"), "{bad:?}");
     world.finish().await;
 }
 
@@ -185,7 +185,7 @@ async fn repositories_of_the_settings_come_after_flag_and_variable_and_before_ap
         let repo = |issue: &serde_json::Value| issue["repo"].as_str().unwrap().to_owned();
         listed.as_array().unwrap().iter().map(repo).collect()
     };
-    let docs = ["--set", "forge.repositories=acme/docs,ACME/docs", "list", "--json"];
+    let docs = ["--set", "repositories=acme/docs,ACME/docs", "list", "--json"];
     assert_eq!(repos(world.hob(&[&docs[..], &["--repo", "acme/site"]].concat()).await), ["acme/site"]);
     assert_eq!(repos(world.hob(&docs).await), ["acme/site"], "of the variable");
     let key = crate::harness::private_key();
@@ -201,7 +201,7 @@ async fn repositories_of_the_settings_come_after_flag_and_variable_and_before_ap
 /// any case.
 #[tokio::test]
 async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_one_asks_which() {
-    let world = World::fixing().set("forge.repositories", "acme/site,acme/docs").start().await;
+    let world = World::fixing().set("repositories", "acme/site,acme/docs").start().await;
     world.asks("Make done.txt", "").await;
     world.another("acme/docs", 1).await;
     let nobody = [("GITHUB_REPOSITORY", "")];

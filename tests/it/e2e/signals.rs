@@ -53,7 +53,7 @@ async fn a_second_signal_ends_the_program_at_once() {
     let waits = Gate::before("").replace("{DIR}", &world.dir().display().to_string());
     fs::write(&git, format!("#!/bin/sh\ncase \"$*\" in *push*) {waits};; esac\nexec git \"$@\"\n")).unwrap();
     fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
-    let hob = world.starts_hob(&["run", "--set", &format!("workspace.git={}", git.display())]).await;
+    let hob = world.starts_hob(&["run", "--set", &format!("testing.workspace.git={}", git.display())]).await;
     gate.reached().await;
     hob.gets(Signal::TERM);
     gate.reached().await;

@@ -117,7 +117,7 @@ fn a_cost_whose_write_was_not_answered_counts_once() {
 /// The issue's budget is used up by a cost that the ledger does not have yet.
 #[tokio::test]
 async fn no_attempt_begins_before_the_cost_of_the_earlier_one_is_in_the_ledger() {
-    let world = costly().set("limits.tokens_per_issue", "2").start().await;
+    let world = costly().set("budget.tokens", "2").start().await;
     let issue = spends_after(&world, async |_| {
         world.forge.advance(past_the_lease(&world));
         let mut settings = world.settings.clone();

@@ -134,7 +134,7 @@ impl Replay {
         });
         let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&known));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let set = [("forge.write_interval_ms".to_owned(), "0".to_owned())];
+        let set = [("testing.forge.write_interval_ms".to_owned(), "0".to_owned())];
         let settings = Settings::load(None, std::collections::HashMap::new(), &set).unwrap().forge;
         let identity = Authentication::Token("t".to_owned().into());
         let connection =

@@ -101,7 +101,7 @@ impl World {
             line: Line::Sockets,
             receiver: None,
         };
-        builder.set("agent.default", "fixer").set("forge.retry_base", "1ms").bare_script("fixer", script)
+        builder.set("agent", "fixer").set("testing.forge.retry_base", "1ms").bare_script("fixer", script)
     }
 }
 
@@ -178,7 +178,8 @@ impl Builder {
         let forge = serve(options).await.unwrap();
         forge.create_repository(&repo_on_forge(), &seeds(&self.files)).unwrap();
         let set_here = |key: &str| (key.to_owned(), "0".to_owned());
-        let mut set = ["forge.write_interval_ms", "limits.open_pulls", "agent.retries"].map(set_here).to_vec();
+        let mut set =
+            ["testing.forge.write_interval_ms", "limits.open_pulls", "testing.executor.retries"].map(set_here).to_vec();
         // The tests of the sandbox name others.
         set.push(("sandbox.tier".to_owned(), "fence".to_owned()));
         // Scripts of agents leave their signs in the world's folder.

@@ -99,7 +99,7 @@ fn replace(folder: &Path, name: &str, text: &str, secrets: &KnownSecrets) -> io:
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use hob_config::SessionSettings;
+    use hob_config::StateSettings;
     use hob_domain::{
         Timestamp,
         investigation::{Case, open},
@@ -109,7 +109,7 @@ mod tests {
     use crate::session::{Header, Sessions, VERSION};
 
     fn session(folder: &Path) -> (Sessions, Session) {
-        let keep = SessionSettings { keep: std::time::Duration::from_secs(60), max_mib: 1 };
+        let keep = StateSettings { keep: std::time::Duration::from_secs(60), sessions: 1 << 20, disk: 0 };
         let secrets = KnownSecrets::default();
         secrets.add(["canary-1234567890".to_owned().into()]);
         let sessions = Sessions::new(folder.to_owned(), keep).without(secrets);

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use hob_config::SessionSettings;
+use hob_config::StateSettings;
 use hob_domain::{IssueNumber, LastLines, RepoName, RunId, investigation::Investigation};
 use hob_text::KnownSecrets;
 
@@ -29,7 +29,7 @@ const PRUNES_EVERY: Duration = Duration::from_secs(3_600);
 #[derive(Debug, Clone)]
 pub struct Sessions {
     folder: PathBuf,
-    keep: SessionSettings,
+    keep: StateSettings,
     /// The secrets that no session may contain.
     secrets: KnownSecrets,
     /// When old ones were last looked for.
@@ -38,7 +38,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// The sessions in `folder`, which must be outside of what an agent can write; `keep` sets how long they are kept.
-    pub fn new(folder: PathBuf, keep: SessionSettings) -> Self {
+    pub fn new(folder: PathBuf, keep: StateSettings) -> Self {
         Self { folder, keep, secrets: KnownSecrets::default(), pruned: Arc::default() }
     }
 
@@ -200,7 +200,7 @@ impl Sessions {
         }
         kept.sort();
         for (_, bytes, folder, transcript) in kept {
-            if total <= self.keep.max_mib << 20 {
+            if total <= self.keep.sessions {
                 return;
             }
             if !is_held(&transcript) {

@@ -97,7 +97,7 @@ pub fn exit_word(result: &CheckResult) -> String {
             CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
         },
         exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit})"),
-        CheckExit::OutOfTime => format!("timed out after {} s (`checks.time`)", result.seconds),
+        CheckExit::OutOfTime => format!("timed out after {} s (`check_time`)", result.seconds),
         exit @ CheckExit::Cancelled => exit.to_string(),
     }
 }

@@ -45,7 +45,7 @@ const TABLE: [(&[&str], &str); 14] = [
     ),
     (
         &["gh001", "exceeds github's file size limit", "file size limit", "maximum file size"],
-        "a file is too large for the forge: set `workspace.max_file_mib` to the forge's limit, and keep the file out of the \
+        "a file is too large for the forge: set `workspace.max_file` to the forge's limit, and keep the file out of the \
          repository",
     ),
     (
@@ -171,7 +171,7 @@ mod tests {
             (
                 "remote: error: File data/all.bin is 106.36 MB; this exceeds GitHub's file size limit of 100.00 MB; remote: \
                  error: GH001: Large files detected. You may want to try Git Large File Storage - https://git-lfs.github.com.",
-                "`workspace.max_file_mib` to the forge's limit, and keep the file out of the repository (`data/all.bin`)",
+                "`workspace.max_file` to the forge's limit, and keep the file out of the repository (`data/all.bin`)",
             ),
             (
                 "remote: error: GH013: Repository rule violations found for refs/heads/main.; remote: - GITHUB PUSH PROTECTION; \

@@ -108,8 +108,8 @@ pub struct PushPlan {
     pub committer: Option<String>,
     /// Whether they are signed.
     pub signs: Signs,
-    /// The setting `workspace.max_file_mib`.
-    pub max_file_mib: u64,
+    /// The setting `workspace.max_file`, in bytes.
+    pub max_file: u64,
 }
 
 impl PushRule {
@@ -157,9 +157,9 @@ impl PushRule {
                     "a rule says that messages of commits {says}: set `publish.commit_message` so that each of Hob's does"
                 )
             }
-            Self::FileSize(mib) if *mib >= plan.max_file_mib => return None,
+            Self::FileSize(mib) if mib << 20 >= plan.max_file => return None,
             Self::FileSize(mib) => format!(
-                "a rule refuses files larger than {mib} MiB: set `workspace.max_file_mib` to {mib}, so that Hob finds them before \
+                "a rule refuses files larger than {mib} MiB: set `workspace.max_file` to `{mib}M`, so that Hob finds them before \
                  it pushes"
             ),
             Self::FilePaths(paths) => {
@@ -208,7 +208,7 @@ mod tests {
             author: "7+hob@users.noreply.github.com".to_owned(),
             committer: Some("7+hob@users.noreply.github.com".to_owned()),
             signs: Signs::No,
-            max_file_mib: 100,
+            max_file: 100 << 20,
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
         use PatternOperator::{Contains, EndsWith, Regex, StartsWith};
         let signed = PushPlan { signs: Signs::Yes, ..plan() };
         let by_the_forge = PushPlan { committer: None, ..plan() };
-        let small = PushPlan { max_file_mib: 10, ..plan() };
+        let small = PushPlan { max_file: 10 << 20, ..plan() };
         for (rule, plan, part) in [
             (
                 PushRule::Creation,
@@ -266,7 +266,7 @@ mod tests {
                 plan(),
                 Some("set `publish.commit_message`"),
             ),
-            (PushRule::FileSize(50), plan(), Some("set `workspace.max_file_mib` to 50")),
+            (PushRule::FileSize(50), plan(), Some("set `workspace.max_file` to `50M`")),
             (PushRule::FileSize(100), plan(), None),
             (PushRule::FileSize(50), small, None),
             (

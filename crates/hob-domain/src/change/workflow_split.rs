@@ -370,7 +370,7 @@ jobs:
     fn what_a_user_wrote_stays_as_it_is() {
         let with = "    with: { settings: 'model.default = \"anthropic/claude-sonnet-5-5\"' }\n";
         let hosts = "    with:\n      # Ours.\n      settings: |\n        model.default = \"x/y\"\n\n        # if: and on: are words here.\n        \
-                     sandbox.hosts = [\"npm.example.org\"]\n      max-parallel: 2\n";
+                     sandbox.setup_hosts = [\"npm.example.org\"]\n      max-parallel: 2\n";
         let id = "0123456789abcdef0123456789abcdef01234567";
         for (what, by) in [
             (with, hosts),

@@ -2,7 +2,7 @@
 
 use crate::Login;
 
-/// Which issues are begun: the setting `issues.assignee`.
+/// Which issues are begun: the setting `assignee`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub enum AssigneeFilter {
     /// Issues with any assignee, or none.
@@ -41,14 +41,11 @@ impl std::fmt::Display for AssigneeFilter {
         match self {
             Self::Anybody => f.write_str("its assignees do not matter"),
             Self::Nobody => f.write_str(
-                "it has an assignee, and `issues.assignee` leaves such issues to people; remove the assignees to \
+                "it has an assignee, and `assignee` leaves such issues to people; remove the assignees to \
                  let Hob claim it",
             ),
             Self::Account(wanted) => {
-                write!(
-                    f,
-                    "it is not assigned to `{wanted}`, as `issues.assignee` requires; assign it to let Hob claim it"
-                )
+                write!(f, "it is not assigned to `{wanted}`, as `assignee` requires; assign it to let Hob claim it")
             }
         }
     }

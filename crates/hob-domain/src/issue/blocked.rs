@@ -131,7 +131,7 @@ pub enum BlockReason {
         /// The failed checks.
         failed: FailedChecks,
     },
-    /// Checks already fail on the base, and `checks.on_red_base` says not to work then.
+    /// Checks already fail on the base, and `on_red_base` says not to work then.
     RedBase {
         /// The failed checks.
         failed: FailedChecks,
@@ -426,13 +426,10 @@ fn down(Outage { service, since, failures }: &Outage, failure: &str) -> String {
 
 /// The pull request has used up its rounds of this kind.
 fn rounds_used_up(kind: RoundKind, limit: u32, wanted: &str) -> String {
-    let setting = match kind {
-        RoundKind::Review => "limits.review_rounds",
-        RoundKind::Checks => "limits.ci_rounds",
-        RoundKind::Base => "limits.conflict_rounds",
-    };
     let (rounds, what) = (count(limit, "round"), kind.noun());
-    sentence(&format!("The pull request has had {rounds} for {what}, the most that `{setting}` allows. Now: {wanted}"))
+    sentence(&format!(
+        "The pull request has had {rounds} for {what}, the most that `limits.rounds` allows. Now: {wanted}"
+    ))
 }
 
 /// Attempts with their verb.
@@ -477,7 +474,7 @@ pub(crate) mod tests {
             BlockReason::AttemptsFailed { attempts: 3, failure: text() },
             BlockReason::AttemptBudget {
                 exhausted: Exhausted::Money(5_000_000),
-                setting: "limits.usd_per_attempt",
+                setting: "budget.attempt",
                 spent: spend(1),
                 bill: spend(2),
             },
@@ -485,8 +482,8 @@ pub(crate) mod tests {
                 exhausted: Exhausted::Money(5_000_000),
                 bill: spend(2),
                 advice: BudgetAdvice {
-                    from: "limits.usd_per_issue",
-                    raise: "raise `limits.usd_per_issue` in Hob's settings".to_owned(),
+                    from: "budget.issue",
+                    raise: "raise `budget.issue` in Hob's settings".to_owned(),
                 },
             },
             BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
@@ -543,7 +540,7 @@ pub(crate) mod tests {
         insta::assert_snapshot!(told.join("\n"), @"
         Question | The agent needs an answer before it can continue. (1 lines) | UTC or local?
         ApprovalNeeded | The agent wants to run an action of high impact, which needs approval here. (1 lines) | Do you approve this: `` shell rm `x` y ``?
-        PlanProposed | The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `limits.usd_per_issue`. (1 lines) | Should the agent follow this plan?
+        PlanProposed | The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `budget.issue`. (1 lines) | Should the agent follow this plan?
         ChecksFailed | The checks still fail after 2 rounds of work. (3 lines) | How should the agent fix the failed checks?
         RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you fix the base branch?
         MergeConflict | The branch conflicts with `main` in these files, and the agent did not resolve that: (3 lines) | Which side should be kept, and in which files?
@@ -552,8 +549,8 @@ pub(crate) mod tests {
         AgentFailed | The agent failed: no route to host. (1 lines) | What should the agent do differently, or what does it need?
         LimitReached | 3 attempts are used up, the most that `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
         LimitReached | 3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If an attempt needs more, raise `limits.usd_per_attempt` in Hob's settings first.
-        BudgetSpent | The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? If so, raise `limits.usd_per_issue` in Hob's settings; otherwise do the rest by hand.
+        LimitReached | The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
+        BudgetSpent | The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?

@@ -129,7 +129,7 @@ fn budget(record: &Record, amount: &str, message: &Message, rules: &FollowRules)
     };
     if let Some(most) = rules.budgets.issue_usd_max.filter(|most| *most < usd_micros) {
         let (wanted, most) = (dollars(usd_micros), dollars(most));
-        let why = format!("a comment may set {most} at most (`limits.usd_per_issue_max` in Hob's settings).");
+        let why = format!("a comment may set {most} at most (`budget.comment_max` in Hob's settings).");
         return Effect::refused(message, format!("{wanted} is too much: {why}"));
     }
     let set = SetBudget { usd_micros, by: message.author.login.clone() };
@@ -333,7 +333,7 @@ mod tests {
             assert_eq!(set.commands.budget.map(|budget| budget.usd_micros), Some(micros), "{line}");
         }
         for (line, reply) in [
-            ("/hob budget 8.01", "$8.01 is too much: a comment may set $8.00 at most (`limits.usd_per_issue_max`"),
+            ("/hob budget 8.01", "$8.01 is too much: a comment may set $8.00 at most (`budget.comment_max`"),
             ("/hob budget lots", "`lots` is not an amount above 0: write US dollars with a point"),
             ("/hob budget 5,00", "`5,00` is not an amount"),
             ("/hob budget -1", "`-1` is not an amount"),

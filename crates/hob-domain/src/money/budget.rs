@@ -77,7 +77,7 @@ impl Budgets {
         let raise = match self.issue_usd_max {
             None => format!("comment `{COMMAND} USD`"),
             Some(most) if most > limit => format!("comment `{COMMAND} USD`, up to {}", dollars(most)),
-            Some(_) if by_comment => raise_setting("limits.usd_per_issue_max"),
+            Some(_) if by_comment => raise_setting("budget.comment_max"),
             Some(_) => raise_setting(setting),
         };
         BudgetAdvice { from: if by_comment { COMMAND } else { setting }, raise }
@@ -112,10 +112,10 @@ impl Exhausted {
     /// The setting of this limit for an issue's whole life.
     pub fn setting_of_issue(&self) -> &'static str {
         match self {
-            Self::Money(_) => "limits.usd_per_issue",
-            Self::Tokens(_) => "limits.tokens_per_issue",
-            Self::Time(_) => "limits.time_per_issue",
-            Self::Attempts(_) => "limits.attempts_per_issue",
+            Self::Money(_) => "budget.issue",
+            Self::Tokens(_) => "budget.tokens",
+            Self::Time(_) => "budget.time",
+            Self::Attempts(_) => "limits.attempts",
         }
     }
 }
@@ -124,12 +124,11 @@ impl Exhausted {
     /// The setting of this attempt's limit: the attempt's own, or the day's if less of that was left.
     pub fn setting_of_attempt(&self, own: &Budget) -> &'static str {
         match *self {
-            Self::Money(limit) if own.usd_micros == Some(limit) => "limits.usd_per_attempt",
-            Self::Money(_) => "limits.usd_per_day",
-            Self::Tokens(limit) if own.tokens == Some(limit) => "limits.tokens_per_attempt",
-            Self::Tokens(_) => "limits.tokens_per_day",
+            Self::Money(limit) if own.usd_micros == Some(limit) => "budget.attempt",
+            Self::Money(_) => "budget.day",
+            Self::Tokens(_) => "budget.tokens",
             Self::Time(limit) if own.wall_seconds == Some(limit.as_secs()) => "limits.attempt_time",
-            Self::Time(_) => "limits.time_per_day",
+            Self::Time(_) => "budget.time",
             Self::Attempts(_) => "limits.attempts",
         }
     }
@@ -259,11 +258,11 @@ mod tests {
     fn a_used_up_budget_of_an_attempt_names_its_setting() {
         let own = Budget { usd_micros: Some(5), wall_seconds: Some(60), ..Budget::default() };
         for (exhausted, setting) in [
-            (Exhausted::Money(5), "limits.usd_per_attempt"),
-            (Exhausted::Money(4), "limits.usd_per_day"),
-            (Exhausted::Tokens(4), "limits.tokens_per_day"),
+            (Exhausted::Money(5), "budget.attempt"),
+            (Exhausted::Money(4), "budget.day"),
+            (Exhausted::Tokens(4), "budget.tokens"),
             (Exhausted::Time(Duration::from_secs(60)), "limits.attempt_time"),
-            (Exhausted::Time(Duration::from_secs(59)), "limits.time_per_day"),
+            (Exhausted::Time(Duration::from_secs(59)), "budget.time"),
         ] {
             assert_eq!(exhausted.setting_of_attempt(&own), setting);
         }
@@ -299,18 +298,12 @@ mod tests {
         let set = CommandLog { budget: Some(SetBudget { usd_micros: usd(5), by: "ann".into() }), ..Default::default() };
         let (none, money) = (CommandLog::default(), Exhausted::Money(usd(5)));
         for (most, exhausted, commands, from, raise) in [
-            (Some(usd(5)), money, &none, "limits.usd_per_issue", "raise `limits.usd_per_issue` in Hob's settings"),
-            (Some(usd(8)), money, &none, "limits.usd_per_issue", "comment `/hob budget USD`, up to $8.00"),
+            (Some(usd(5)), money, &none, "budget.issue", "raise `budget.issue` in Hob's settings"),
+            (Some(usd(8)), money, &none, "budget.issue", "comment `/hob budget USD`, up to $8.00"),
             (Some(usd(8)), money, &set, "/hob budget", "comment `/hob budget USD`, up to $8.00"),
-            (Some(usd(5)), money, &set, "/hob budget", "raise `limits.usd_per_issue_max` in Hob's settings"),
+            (Some(usd(5)), money, &set, "/hob budget", "raise `budget.comment_max` in Hob's settings"),
             (None, money, &set, "/hob budget", "comment `/hob budget USD`"),
-            (
-                None,
-                Exhausted::Tokens(5),
-                &set,
-                "limits.tokens_per_issue",
-                "raise `limits.tokens_per_issue` in Hob's settings",
-            ),
+            (None, Exhausted::Tokens(5), &set, "budget.tokens", "raise `budget.tokens` in Hob's settings"),
         ] {
             let advice = budgets(most).advice(&exhausted, commands);
             assert_eq!((advice.from, advice.raise.as_str()), (from, raise), "{most:?} {exhausted:?}");

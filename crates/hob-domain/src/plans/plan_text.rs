@@ -29,16 +29,16 @@ impl std::fmt::Display for CostLimit {
         match (self.attempt, self.issue) {
             (None, None) => write!(f, "No limit of money is set for the work."),
             (Some(attempt), None) => {
-                write!(f, "The work costs {} at most in one attempt (`limits.usd_per_attempt`).", dollars(attempt))
+                write!(f, "The work costs {} at most in one attempt (`budget.attempt`).", dollars(attempt))
             }
             (Some(attempt), Some(issue)) if attempt < issue => write!(
                 f,
-                "The work costs {} at most in one attempt (`limits.usd_per_attempt`), and {} in all (`limits.usd_per_issue`).",
+                "The work costs {} at most in one attempt (`budget.attempt`), and {} in all (`budget.issue`).",
                 dollars(attempt),
                 dollars(issue)
             ),
             (_, Some(issue)) => {
-                write!(f, "The work costs {} at most, what is left of `limits.usd_per_issue`.", dollars(issue))
+                write!(f, "The work costs {} at most, what is left of `budget.issue`.", dollars(issue))
             }
         }
     }
@@ -131,11 +131,11 @@ mod tests {
     fn the_cost_is_what_the_settings_leave() {
         let limit = |attempt, issue| CostLimit { attempt, issue }.to_string();
         assert_eq!(limit(None, None), "No limit of money is set for the work.");
-        let left = "The work costs $4.88 at most, what is left of `limits.usd_per_issue`.";
+        let left = "The work costs $4.88 at most, what is left of `budget.issue`.";
         assert_eq!((limit(None, Some(4_880_000)), limit(Some(9_000_000), Some(4_880_000))), (left.into(), left.into()));
         assert_eq!(
             limit(Some(1_000_000), Some(4_880_000)),
-            "The work costs $1.00 at most in one attempt (`limits.usd_per_attempt`), and $4.88 in all (`limits.usd_per_issue`)."
+            "The work costs $1.00 at most in one attempt (`budget.attempt`), and $4.88 in all (`budget.issue`)."
         );
         assert!(limit(Some(1_000_000), None).starts_with("The work costs $1.00 at most in one attempt"));
     }

@@ -144,7 +144,7 @@ impl Proposal {
                 "\n# These fetch what the checks and the agent need, once for each content of the files of `setup_key`. They reach the\n\
                  # hosts that the operator of Hob lists, and without them no issue is worked on. In Hob's own settings, not here:\n",
             );
-            text.push_str(&self.hosts.listed("sandbox.hosts", "# "));
+            text.push_str(&self.hosts.listed("sandbox.setup_hosts", "# "));
             list(&mut text, "setup", &self.setup);
             list(&mut text, "setup_key", &self.setup_key);
         }
@@ -189,14 +189,16 @@ mod tests {
         };
         let known = of(r#""resolved": "https://npm.example.org/a.tgz""#);
         assert!(
-            known.to_toml().contains("not here:\n# sandbox.hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"),
+            known
+                .to_toml()
+                .contains("not here:\n# sandbox.setup_hosts = [\"npm.example.org\"]\nsetup = [\"npm ci\"]\n"),
             "{known:?}"
         );
-        assert_eq!(known.hosts.listed("sandbox.hosts", ""), "sandbox.hosts = [\"npm.example.org\"]\n");
+        assert_eq!(known.hosts.listed("sandbox.setup_hosts", ""), "sandbox.setup_hosts = [\"npm.example.org\"]\n");
         let many: String = (0..1_000).map(|n| format!("\"resolved\": \"https://h{n}.example.org/a\"\n")).collect();
         let open = "# No file here says which hosts those are, or too many: fill in those of the package registries.\n\
-                    # sandbox.hosts = [\"HOST\"]\n";
-        assert_eq!(of(&many).hosts.listed("sandbox.hosts", ""), open);
+                    # sandbox.setup_hosts = [\"HOST\"]\n";
+        assert_eq!(of(&many).hosts.listed("sandbox.setup_hosts", ""), open);
         let tox = proposal(&ProjectFiles::new(["tox.ini".to_owned()], [("tox.ini".to_owned(), "[tox]\n".to_owned())]));
         assert!(tox.to_toml().contains("\n# check_hosts = [\"HOST\"]\n"), "{}", tox.to_toml());
     }
@@ -216,7 +218,7 @@ mod tests {
         # These fetch what the checks and the agent need, once for each content of the files of `setup_key`. They reach the
         # hosts that the operator of Hob lists, and without them no issue is worked on. In Hob's own settings, not here:
         # No file here says which hosts those are, or too many: fill in those of the package registries.
-        # sandbox.hosts = ["HOST"]
+        # sandbox.setup_hosts = ["HOST"]
         setup = ["cargo fetch --locked"]
         setup_key = ["Cargo.lock"]
 

@@ -253,7 +253,7 @@ fn ending(status: WaitStatus, tier: Tier) -> ExitCode {
 }
 
 fn too_much_memory(plan: &Plan) -> String {
-    format!("it used more than {} MiB of memory (`sandbox.memory_mib`)", plan.limits.memory >> 20)
+    format!("it used more than {} MiB of memory (`sandbox.memory`)", plan.limits.memory >> 20)
 }
 
 /// The limit that is exceeded, if any.
@@ -268,7 +268,7 @@ fn excess(plan: &Plan, disk: &mut Disk) -> Option<String> {
         return Some(format!("it ran more than {} processes (`sandbox.processes`)", limits.processes));
     }
     if past(disk.grew(&taken.unnamed), limits.disk) {
-        return Some(format!("it wrote more than {} MiB (`sandbox.disk_mib`)", limits.disk >> 20));
+        return Some(format!("it wrote more than {} MiB (`sandbox.disk`)", limits.disk >> 20));
     }
     None
 }

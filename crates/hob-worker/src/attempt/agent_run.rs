@@ -196,13 +196,12 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
     const OF_ATTEMPT: &str = "limits.attempt_time";
     let left = job.limits.ends.saturating_duration_since(Instant::now());
     let Some(time) = allowance.time.filter(|time| *time < left) else { return (left, OF_ATTEMPT) };
-    let budgets = worker.settings.limits.budgets();
+    let budgets = worker.settings.budgets();
     let whole = job.limits.allowance.time.map(|time| time.as_secs());
     let of_issue = budgets.issue.left(job.limits.began).ok().and_then(|left| left.time).map(|time| time.as_secs());
     let setting = match whole {
-        _ if whole == of_issue => "limits.time_per_issue",
-        _ if whole == budgets.attempt.wall_seconds => OF_ATTEMPT,
-        _ => "limits.time_per_day",
+        _ if whole == of_issue => "budget.time",
+        _ => OF_ATTEMPT,
     };
     (time, setting)
 }
@@ -287,8 +286,8 @@ pub(super) async fn write_spend(worker: &Worker, job: &Job<'_>, spend: Spend) ->
 
 /// Says once that the issue's budget is nearly used up.
 fn warn_of_budget(worker: &Worker, job: &Job<'_>, spend: Spend) {
-    let (record, limits) = (job.held.lease.record(), &worker.settings.limits);
-    let (budget, soft, bill) = (limits.budgets().of_issue(&record.commands), limits.soft, record.spend);
+    let (record, settings) = (job.held.lease.record(), &worker.settings);
+    let (budget, soft, bill) = (settings.budgets().of_issue(&record.commands), settings.limits.soft, record.spend);
     let (before, now) = (budget.used(bill.since(spend)), budget.used(bill));
     if before < soft && soft <= now {
         worker.progress(job.number(), &format!("{:.0}% of the issue's budget is used: {bill}", (now * 100.0).floor()));

@@ -101,7 +101,7 @@ async fn work<'a>(
     let allowance = match issue_allowance(worker, &record) {
         Ok(allowance) => allowance,
         Err(exhausted) => {
-            let advice = worker.settings.limits.budgets().advice(&exhausted, &record.commands);
+            let advice = worker.settings.budgets().advice(&exhausted, &record.commands);
             return Ok(AttemptEnd::Blocked(BlockReason::IssueBudget { exhausted, bill: record.spend, advice }));
         }
     };

@@ -55,7 +55,7 @@ pub(super) async fn policy_violations(
     diff: &Diff,
 ) -> Result<Option<BlockReason>, WorkError> {
     let workspace = &worker.settings.workspace;
-    let max_bytes = workspace.max_file_mib << 20;
+    let max_bytes = workspace.max_file;
     let policy = DiffPolicy::new(&job.rules.protected, HobFiles::Protected, workspace.max_files, max_bytes)?;
     let mut violations = policy.violations(diff);
     violations.extend(outside_profile(job, head, diff).await?);

@@ -52,7 +52,7 @@ async fn has_stalled(job: &Job<'_>, failure: &str) -> Result<bool, WorkError> {
 
 /// The limit on the cost of the work after the plan.
 fn cost_limit(worker: &Worker, job: &Job<'_>) -> CostLimit {
-    let budgets = worker.settings.limits.budgets();
+    let budgets = worker.settings.budgets();
     let money = |left: Allowance| left.usd_micros;
     CostLimit {
         attempt: budgets.attempt.left(Spend::default()).ok().and_then(money),

@@ -81,7 +81,7 @@ pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<At
     if red.is_empty() {
         return Ok(None);
     }
-    Ok(match worker.settings.checks.on_red_base {
+    Ok(match worker.settings.on_red_base {
         RedBase::Publish => None,
         RedBase::Wait => {
             let names: Vec<_> = red.iter().map(|check| format!("`{}`", check.command)).collect();
@@ -133,10 +133,9 @@ async fn checks_on(
     }
     let set_up = set_up(worker, job, sha).await?;
     let folder = job.checkout.proof(sha).await?;
-    let settings = &worker.settings.checks;
     let limits = CheckLimits {
-        time: settings.time.saturating_mul(u32::try_from(checks.len()).unwrap_or(u32::MAX)),
-        output_bytes: settings.output_bytes,
+        time: worker.settings.check_time.saturating_mul(u32::try_from(checks.len()).unwrap_or(u32::MAX)),
+        output_bytes: worker.settings.checks.output_bytes,
     };
     // Nothing that an agent or another check left in a home reaches it.
     let mut sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());

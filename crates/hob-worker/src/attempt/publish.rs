@@ -101,7 +101,7 @@ fn draft(
 ) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
-    let money = match limits.budgets().of_issue(&record.commands).usd_micros {
+    let money = match worker.settings.budgets().of_issue(&record.commands).usd_micros {
         Some(limit) => dollars(limit),
         None => "no limit of money".to_owned(),
     };

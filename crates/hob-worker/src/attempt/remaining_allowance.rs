@@ -7,7 +7,7 @@ use crate::{Worker, attempt::job::Job};
 /// The attempt's remaining allowance; the reason to stop if nothing is left.
 pub(super) fn remaining_allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, BlockReason> {
     let record = job.held.lease.record();
-    let (bill, budgets) = (record.spend, worker.settings.limits.budgets());
+    let (bill, budgets) = (record.spend, worker.settings.budgets());
     let issue = budgets.of_issue(&record.commands).left(bill);
     issue.map_err(|exhausted| {
         let advice = budgets.advice(&exhausted, &record.commands);

@@ -22,12 +22,8 @@ use crate::{
 
 /// The reason to ask a person if the pull request has used up its rounds.
 pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockReason> {
+    let limit = limits.rounds;
     log.kinds().find_map(|kind| {
-        let limit = match kind {
-            RoundKind::Review => limits.review_rounds,
-            RoundKind::Checks => limits.ci_rounds,
-            RoundKind::Base => limits.conflict_rounds,
-        };
         (log.count(kind) > limit).then(|| BlockReason::RoundsUsedUp {
             kind,
             limit,

@@ -46,7 +46,7 @@ struct Reviewer {
 /// Why there is no review, for people.
 #[derive(Debug, thiserror::Error)]
 enum NoReview {
-    #[error("`review.before_pull`: {0}")]
+    #[error("`review.reviewer`: {0}")]
     Name(#[from] InvalidProfileName),
     #[error("there is no profile `{0}`")]
     NoProfile(ProfileName),
@@ -88,7 +88,7 @@ pub(super) async fn publish_reviewed(
     mut proven: Box<Proven>,
 ) -> Result<Option<AttemptEnd>, WorkError> {
     // Work in a pull request is reviewed there.
-    if !worker.settings.review.before_pull.is_empty() && !is_reviewed(job) {
+    if !worker.settings.review.reviewer.is_empty() && !is_reviewed(job) {
         let sent_back = job.with_reviews(|reviews| reviews.sent_back.clone());
         if let Some((_, change)) = sent_back.filter(|(diff, _)| *diff == proven.diff) {
             // The author left it unchanged: the same work has the same findings.
@@ -121,7 +121,7 @@ fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
 
 /// Has the work reviewed, and notes the result.
 async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), WorkError> {
-    let reviewer = &worker.settings.review.before_pull;
+    let reviewer = &worker.settings.review.reviewer;
     let found = match reviewer_of(worker, job, reviewer).await {
         Ok(reviewer) => ask(worker, job, proven, &reviewer).await?,
         Err(cause) => Reviewed::Missing(cause),
@@ -164,7 +164,7 @@ async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<Revie
         return Err(fault.map_or(NoReview::NoProfile(name), NoReview::Damaged));
     };
     // The agent that the repository chose for the work is not asked to judge it, too.
-    let base = worker.children.named_agent.clone().unwrap_or_else(|| worker.settings.agent.default.clone());
+    let base = worker.children.named_agent.clone().unwrap_or_else(|| worker.settings.agent.clone());
     let narrowed = build_narrowed(worker, &job.rules, base, profile.clone(), origin.source).await?;
     Ok(Reviewer { profile: profile.clone(), narrowed })
 }
@@ -218,7 +218,7 @@ fn findings(report: RunReport, diff: &Diff) -> Result<Findings, NoReview> {
 /// The reviewer's allowance, or why there is no review.
 fn allowance(worker: &Worker, job: &Job<'_>) -> Result<Allowance, NoReview> {
     let left = remaining_allowance(worker, job).map_err(|_| NoReview::NoBudget)?;
-    let budget = worker.settings.limits.budgets().of_issue(&job.held.lease.record().commands);
+    let budget = worker.settings.budgets().of_issue(&job.held.lease.record().commands);
     let taken = job.with_reviews(|reviews| reviews.taken);
     reviewer_allowance(&budget, taken, left).map_err(NoReview::ShareUsedUp)
 }

@@ -43,7 +43,7 @@ fn room_in(
     record: Option<&Record>,
 ) -> Headroom {
     let bill = record.map_or_else(Spend::default, |record| record.spend);
-    let budgets = worker.settings.limits.budgets();
+    let budgets = worker.settings.budgets();
     let issue_budget = record.map_or(budgets.issue, |record| budgets.of_issue(&record.commands));
     let (Ok(of_issue), Ok(of_attempt)) = (issue_budget.left(bill), budgets.attempt.left(Spend::default())) else {
         // The issue's own budget is used up: its attempt takes nothing, and reports that.

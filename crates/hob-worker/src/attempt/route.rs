@@ -52,7 +52,7 @@ pub(super) async fn claims(
         process: worker.children.named_agent.clone(),
         person: chosen.map(|name| PersonalChoice { named: named(name), by }),
         repository: rules.agent.clone().map(named),
-        default_agent: worker.settings.agent.default.clone(),
+        default_agent: worker.settings.agent.clone(),
         investigates,
     })
 }

@@ -35,14 +35,14 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     let is_the_base = source.is_the_base();
     let made = job.checkout.begin_preparing(source).await?;
     let sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
-    let hosts = &worker.settings.sandbox.hosts;
+    let hosts = &worker.settings.sandbox.setup_hosts;
     let environment = worker.children.environment.clone();
     let confined = Confined::to_set_up(&made.folder, &made.home, hosts, &sandbox, environment, &worker.cancel);
     let (confined, _egress) = confined.await?;
-    let settings = &worker.settings.checks;
-    let ends = Instant::now() + settings.time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
+    let (time, output_bytes) = (worker.settings.check_time, worker.settings.checks.output_bytes);
+    let ends = Instant::now() + time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
     for step in steps {
-        let limits = CheckLimits { time: ends - Instant::now(), output_bytes: settings.output_bytes };
+        let limits = CheckLimits { time: ends - Instant::now(), output_bytes };
         let step = std::slice::from_ref(step);
         let run = run_checks(&made.folder, step, &confined.plan, &confined.environment, limits, &worker.cancel);
         let results = run.await.map_err(WorkError::Checks)?;
@@ -67,11 +67,11 @@ pub(super) fn last_lines(output: &str) -> String {
 /// Why no agent starts.
 fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
     let last = last_lines(&failed.output);
-    let hosts = &worker.settings.sandbox.hosts;
+    let hosts = &worker.settings.sandbox.setup_hosts;
     let reached = match (worker.children.sandbox.network(), hosts.as_slice()) {
         (Network::Open, _) => String::new(),
-        (_, []) => "; it cannot reach any host: list those that it fetches from in `sandbox.hosts`".to_owned(),
-        (_, hosts) => format!("; it reaches {} (`sandbox.hosts`)", hosts.join(", ")),
+        (_, []) => "; it cannot reach any host: list those that it fetches from in `sandbox.setup_hosts`".to_owned(),
+        (_, hosts) => format!("; it reaches {} (`sandbox.setup_hosts`)", hosts.join(", ")),
     };
     let (step, how) = (&failed.command, failed.exit);
     format!("the set-up step `{step}` fails on the base branch, so no agent starts: {how}: {last}{reached}")

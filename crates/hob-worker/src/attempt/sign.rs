@@ -17,10 +17,10 @@ use crate::{
 
 /// Signs the new commits up to `head`, which breaks no rule and has no conflicts; returns the branch's new tip.
 pub(super) async fn signed(worker: &Worker, job: &Job<'_>, head: Sha) -> Result<Sha, WorkError> {
-    match (worker.settings.publish.signing, &worker.author.signing_key) {
-        (Signing::Ssh, Some(key)) => Ok(job.checkout.sign(&head, job.pushed().as_ref(), key.clone()).await?),
+    match (&worker.settings.publish.signing, &worker.author.signing_key) {
+        (Signing::Ssh(_), Some(key)) => Ok(job.checkout.sign(&head, job.pushed().as_ref(), key.clone()).await?),
         (Signing::Api, _) => signed_by_forge(worker, job, head).await,
-        (Signing::None | Signing::Ssh, _) => Ok(head),
+        (Signing::None | Signing::Ssh(_), _) => Ok(head),
     }
 }
 

@@ -72,7 +72,7 @@ impl Inbox<'_> {
         let Some(blocked) = &self.record.blocked else { return Ok(Vec::new()) };
         let mut messages = self.on_issue(issue, blocked.since).await?;
         messages.extend(self.on_pull().await?);
-        let budgets = self.worker.settings.limits.budgets();
+        let budgets = self.worker.settings.budgets();
         let rules = FollowRules { seeks: Seeks::Answer, budgets, ..FollowRules::default() };
         self.follow_first(messages, &rules).await
     }

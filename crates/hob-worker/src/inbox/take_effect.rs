@@ -19,7 +19,7 @@ pub(crate) async fn follow_rules(
     let asked: Vec<String> = commands.iter().filter_map(asked_agent).collect();
     let ready_agents = AdapterName::ALL.map(|name| name.as_str().to_owned()).to_vec();
     let mut rules =
-        FollowRules { ready_agents, budgets: worker.settings.limits.budgets(), explanation, ..FollowRules::default() };
+        FollowRules { ready_agents, budgets: worker.settings.budgets(), explanation, ..FollowRules::default() };
     if !asked.is_empty() {
         let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
         // Problems in the file are reported at the next attempt.

@@ -91,11 +91,11 @@ fn about(file: &NewFile, survey: &Survey) -> String {
             match (survey.proposal.setup.as_slice(), hosts.as_slice()) {
                 ([], _) => verified,
                 (_, []) => format!(
-                    "{verified} The set-up steps cannot reach any host until the operator of Hob lists some in `sandbox.hosts`."
+                    "{verified} The set-up steps cannot reach any host until the operator of Hob lists some in `sandbox.setup_hosts`."
                 ),
                 (_, hosts) => format!(
                     "{verified} According to the repository's files, the set-up steps fetch from {}: the operator of Hob has to list them \
-                     in `sandbox.hosts`.",
+                     in `sandbox.setup_hosts`.",
                     hosts.join(", ")
                 ),
             }

@@ -236,14 +236,14 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
         matches!(state, Some(State::Assigned | State::InProgress))
     };
     let in_progress: Vec<_> = snapshot.issues.iter().filter(is_worked_on).map(|issue| issue.number).collect();
-    let (now, settings) = (worker.forge.now(), &worker.settings.workspace);
+    let (now, settings, disk) = (worker.forge.now(), &worker.settings.workspace, worker.settings.state.disk);
     let stay = Retention {
         before: now - settings.keep,
         listed: snapshot.issues.iter().map(|issue| issue.number).collect(),
         in_progress: in_progress.clone(),
         most: settings.checkouts,
     };
-    let room = (settings.disk_mib > 0).then_some(Room { bytes: settings.disk_mib << 20, in_progress, now });
+    let room = (disk > 0).then_some(Room { bytes: disk, in_progress, now });
     if let Err(error) = worker.workspace.prune(worker.forge.repo(), stay).await {
         // Space on the disk is not worth an issue's attempt.
         tracing::warn!(%error, "old checkouts could not be removed: {error}");

@@ -57,7 +57,7 @@ pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
 }
 
 fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {
-    let of = |commands: usize| settings.checks.time.saturating_mul(u32::try_from(commands).unwrap_or(u32::MAX));
+    let of = |commands: usize| settings.check_time.saturating_mul(u32::try_from(commands).unwrap_or(u32::MAX));
     // The checks run on the base, on the work, and again after each time that they went back to the agent; the set-up
     // steps run before each of them if files of `setup_key` change.
     let runs = settings.limits.check_rounds.saturating_add(2);
@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn an_attempt_lasts_as_long_as_its_agents_and_each_run_of_its_checks_and_steps() {
-        let settings = Settings::load(None, [].into(), &[("limits.check_rounds".to_owned(), "1".to_owned())]).unwrap();
+        let settings =
+            Settings::load(None, [].into(), &[("testing.limits.check_rounds".to_owned(), "1".to_owned())]).unwrap();
         let minutes = |file: &str| longest(&settings, &RepositorySettings::parse(file).unwrap()).as_secs() / 60;
         // 30 of agents, 10 of fetching, 5 of the checkout, 2.5 of the push.
         assert_eq!(minutes(""), 47);

@@ -99,7 +99,7 @@ impl RepositoryQueue {
         // Whether a waiting issue is work shows only when it is taken up: a blocked one may wait for months.
         let active = found.reconciled.reconciled > 0;
         self.idle_polls = if active { 0 } else { self.idle_polls.saturating_add(1) };
-        until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval), found.due)
+        until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval()), found.due)
     }
 
     /// Notes that the poll failed; returns the time until the next one.

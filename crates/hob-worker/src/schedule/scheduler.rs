@@ -7,7 +7,7 @@
 //! work.
 //!
 //! # Guarantees
-//! - Never more than `limits.jobs` issues are in progress, over all repositories; a repository with much to do cannot keep
+//! - Never more than `jobs` issues are in progress, over all repositories; a repository with much to do cannot keep
 //!   the others from their share.
 //! - Each poll and each attempt is a task of its own: one that blocks its thread or panics delays no other's heartbeat.
 //! - A repository that fails backs off by itself; the others are polled as before. Once the forge has answered well, a
@@ -117,7 +117,7 @@ impl Scheduler {
             tasks: JoinSet::new(),
             connection: Arc::clone(connection),
             poll: settings.poll.clone(),
-            jobs: settings.limits.jobs,
+            jobs: settings.jobs,
             cancel,
             limits,
             mode,
@@ -338,7 +338,7 @@ impl Scheduler {
             }
             Completed::Source(changes) => {
                 let asks_again = self.mode == Mode::Forever && self.source.is_some();
-                self.source_due = asks_again.then(|| Instant::now() + self.poll.max_interval);
+                self.source_due = asks_again.then(|| Instant::now() + self.poll.max_interval());
                 match changes {
                     Ok(changes) => self.regroup(changes),
                     Err(error) => {

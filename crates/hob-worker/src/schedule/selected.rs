@@ -28,7 +28,7 @@ const STOPPED: &str = "the worker was stopped";
 /// The concurrency of several issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
-    /// Up to `limits.jobs` at once; one that fails does not stop the others.
+    /// Up to `jobs` at once; one that fails does not stop the others.
     Parallel,
     /// One after the other; none begins after one that failed.
     Sequential,

@@ -93,8 +93,8 @@ fn splitting() -> Builder {
 fn spending() -> Builder {
     World::with_agent(&format!("echo $n > work.txt; {}", done()))
         .check("test ! -f work.txt")
-        .set("limits.tokens_per_issue", &TOKENS.to_string())
-        .set("limits.check_rounds", "9")
+        .set("budget.tokens", &TOKENS.to_string())
+        .set("testing.limits.check_rounds", "9")
 }
 
 /// A world in which the first run waits at the gate.

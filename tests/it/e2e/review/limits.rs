@@ -11,7 +11,7 @@ const WRITES: &str = r#"echo "$n" > done.txt; echo '{"outcome":"done","summary":
 
 #[tokio::test]
 async fn a_pull_request_has_its_rounds_for_failed_checks() {
-    let world = World::with_agent(WRITES).check("test -f done.txt").set("limits.ci_rounds", "1").start().await;
+    let world = World::with_agent(WRITES).check("test -f done.txt").set("limits.rounds", "1").start().await;
     let issue = world.asks("Make done.txt", "").await;
     let pull = world.opens_a_pull().await;
     for _round in 0..2 {
@@ -22,7 +22,7 @@ async fn a_pull_request_has_its_rounds_for_failed_checks() {
     assert_eq!(world.briefs(issue).len(), 2, "the work and one round");
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
-    for part in ["has had 1 round for failed checks", "`limits.ci_rounds`", "What makes these checks fail?"] {
+    for part in ["has had 1 round for failed checks", "`limits.rounds`", "What makes these checks fail?"] {
         assert!(status.contains(part), "{part}\n{status}");
     }
     world.comments("ann", issue, "It needs a fixture.").await;
@@ -34,7 +34,7 @@ async fn a_pull_request_has_its_rounds_for_failed_checks() {
 #[tokio::test]
 async fn a_pull_request_has_its_rounds_for_a_base_that_moves() {
     let script = r#"if [ "$n" = 0 ]; then echo work > README.md; else echo "both $n" > README.md; fi"#;
-    let world = World::with_agent(script).set("limits.conflict_rounds", "1").start().await;
+    let world = World::with_agent(script).set("limits.rounds", "1").start().await;
     let issue = world.asks("Change README.md", "").await;
     world.opens_a_pull().await;
     for text in ["theirs\n", "theirs again\n"] {
@@ -44,10 +44,7 @@ async fn a_pull_request_has_its_rounds_for_a_base_that_moves() {
     }
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
     let status = world.status(issue).await;
-    assert!(
-        status.contains("1 round for a base that moved, the most that `limits.conflict_rounds` allows"),
-        "{status}"
-    );
+    assert!(status.contains("1 round for a base that moved, the most that `limits.rounds` allows"), "{status}");
     world.finish().await;
 }
 
@@ -82,7 +79,7 @@ async fn a_round_for_a_failed_check_that_changes_nothing_asks_about_that_check()
 #[tokio::test]
 async fn an_answer_to_an_agents_question_gives_no_more_rounds() {
     let script = r#"case "$n" in 1) echo '{"outcome":"question","question":"Which colour?"}';; *) echo "$n" > done.txt; echo '{"outcome":"done","summary":"Wrote it."}';; esac"#;
-    let world = World::with_agent(script).check("test -f done.txt").set("limits.review_rounds", "2").start().await;
+    let world = World::with_agent(script).check("test -f done.txt").set("limits.rounds", "2").start().await;
     let issue = world.asks("Make done.txt", "").await;
     let pull = world.opens_a_pull().await;
     world.reviews("ann", pull, ("REQUEST_CHANGES", "More."), &[]).await;
@@ -94,7 +91,7 @@ async fn an_answer_to_an_agents_question_gives_no_more_rounds() {
     assert_eq!(world.record(issue).await.unwrap().review.rounds, 2);
     world.reviews("ann", pull, ("REQUEST_CHANGES", "And more."), &[]).await;
     world.run().await;
-    assert!(world.status(issue).await.contains("`limits.review_rounds`"), "{}", world.status(issue).await);
+    assert!(world.status(issue).await.contains("`limits.rounds`"), "{}", world.status(issue).await);
     world.finish().await;
 }
 
@@ -198,8 +195,7 @@ async fn a_native_agent_goes_on_in_its_session_when_a_review_comes_back() {
         { "expect": ["# Site"], "calls": writes("one\n") },
         { "calls": call("done", json!({"summary": "Wrote it."})) },
     ]));
-    let world =
-        World::fixing().agent("careful", replies.agent()).set("agent.default", "careful").check("test -f done.txt");
+    let world = World::fixing().agent("careful", replies.agent()).set("agent", "careful").check("test -f done.txt");
     let world = world.start().await;
     let issue = world.asks("Make done.txt", "").await;
     let pull = world.opens_a_pull().await;

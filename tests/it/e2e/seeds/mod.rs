@@ -70,14 +70,14 @@ impl Stage {
         let builder = World::with_bare_agent(SCRIPT)
             .file(".github/hob.toml", SETTINGS)
             .file("NOTICE", "Copyright 2025\n")
-            .set("forge.patience", "2s")
+            .set("testing.forge.patience", "2s")
             .set("limits.attempts", "100")
             .set("limits.attempts_per_issue", "100")
             // What a run costs grows with its number, so that the books tell them apart.
-            .set("limits.usd_per_issue", "0")
-            .set("limits.usd_per_day", "0")
+            .set("budget.issue", "0")
+            .set("budget.day", "0")
             .set("limits.issues_per_hour", "1000")
-            .set("limits.retry_delay", "1s");
+            .set("testing.limits.retry_delay", "1s");
         let world = match line {
             Line::Inside => builder.inside(&turnstile).start().await,
             Line::Sockets => builder.start().await,

@@ -1,0 +1,159 @@
+//! What Hob uses and nobody sets. Tests change it below `[testing]`.
+
+use std::collections::BTreeSet;
+
+use config::{Map, Value, ValueKind};
+use toml::Table;
+
+use crate::SettingsError;
+
+/// The constants, in the shape of a settings file.
+pub(super) const CONSTANTS: &str = include_str!("../../../config/constants.toml");
+/// The section that changes constants.
+const TESTING: &str = "testing";
+/// Constants of each agent, beside the text above.
+pub(super) const OF_AGENT: [&str; 6] =
+    ["identical_calls", "last_look", "max_output", "max_tokens", "output_cap", "soft_limit"];
+/// Constants of the models without a value of their own: Hob finds it.
+const FOUND: [&str; 3] = ["model.anthropic_base_url", "model.openai_base_url", "model.openai_interface"];
+
+/// The constant's value, as it is written.
+fn constant(key: &str) -> Option<String> {
+    // The text is built in, and a test parses it.
+    let all: Table = toml::from_str(CONSTANTS).unwrap_or_default();
+    let (section, name) = key.split_once('.')?;
+    Some(all.get(section)?.as_table()?.get(name)?.to_string())
+}
+
+/// Every key of the text.
+fn keys() -> Vec<String> {
+    let all: Table = toml::from_str(CONSTANTS).unwrap_or_default();
+    let of = |(section, keys): (String, toml::Value)| {
+        let names: Vec<String> = keys.as_table().into_iter().flat_map(Table::keys).cloned().collect();
+        names.into_iter().map(move |name| format!("{section}.{name}"))
+    };
+    all.into_iter().flat_map(of).collect()
+}
+
+/// Takes out the constants that settings name, with the value that each has.
+pub(super) fn take_given(given: &mut Value) -> Vec<(String, Option<String>)> {
+    let mut found = Vec::new();
+    // `[agent]` was the section's name.
+    for name in ["retries", "retry_delay", "retry_delay_max"] {
+        if take(given, &format!("agent.{name}")).is_some() {
+            found.push((format!("agent.{name}"), constant(&format!("executor.{name}"))));
+        }
+    }
+    for key in keys() {
+        if take(given, &key).is_some() {
+            let value = constant(&key);
+            found.push((key, value));
+        }
+    }
+    for agent in below(given, "agents") {
+        let keys = OF_AGENT.iter().map(|name| format!("agents.{agent}.{name}"));
+        found.extend(keys.filter(|key| take(given, key).is_some()).map(|key| (key, None)));
+    }
+    found
+}
+
+/// Takes `[testing]` out of `given`.
+pub(super) fn take_testing(given: &mut Value) -> Option<Value> {
+    take(given, TESTING)
+}
+
+/// Puts what `testing` says into `given`, whose constants were taken out.
+///
+/// # Errors
+/// [`SettingsError::UnknownKey`] for what is not a constant.
+pub(super) fn apply_testing(given: &mut Value, testing: Value) -> Result<(), SettingsError> {
+    let known: BTreeSet<String> = keys().into_iter().chain(FOUND.map(str::to_owned)).collect();
+    for (key, value) in leaves(testing) {
+        let parts: Vec<&str> = key.split('.').collect();
+        let is_known = match parts.as_slice() {
+            ["agents", _, name] => OF_AGENT.contains(name),
+            _ => known.contains(&key),
+        };
+        if !is_known {
+            return Err(SettingsError::UnknownKey { key: format!("{TESTING}.{key}"), origin: None, nearest: None });
+        }
+        put(given, &key, value);
+    }
+    Ok(())
+}
+
+/// The values below `value`, by key.
+pub(super) fn leaves(value: Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    collect("", value, &mut found);
+    found
+}
+
+/// Takes the constants out of all settings.
+pub(super) fn remove_from(settings: &mut Table) {
+    let mut remove = |key: &str| {
+        let Some((section, name)) = key.split_once('.') else { return };
+        let Some(keys) = settings.get_mut(section).and_then(toml::Value::as_table_mut) else { return };
+        keys.remove(name);
+        if keys.is_empty() {
+            settings.remove(section);
+        }
+    };
+    keys().iter().map(String::as_str).chain(FOUND).for_each(&mut remove);
+    let agents = settings.get_mut("agents").and_then(toml::Value::as_table_mut);
+    for agent in agents.into_iter().flatten().filter_map(|(_, agent)| agent.as_table_mut()) {
+        OF_AGENT.iter().for_each(|name| drop(agent.remove(*name)));
+    }
+}
+
+fn collect(prefix: &str, value: Value, leaves: &mut Vec<(String, Value)>) {
+    match value.kind {
+        ValueKind::Table(table) => {
+            for (key, value) in table {
+                let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+                collect(&path, value, leaves);
+            }
+        }
+        leaf => leaves.push((prefix.to_owned(), Value::new(None, leaf))),
+    }
+}
+
+/// The names in a section.
+pub(super) fn below(given: &Value, section: &str) -> Vec<String> {
+    match find(given, section).map(|section| &section.kind) {
+        Some(ValueKind::Table(named)) => named.keys().cloned().collect(),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// The value of a key.
+pub(super) fn find<'a>(given: &'a Value, key: &str) -> Option<&'a Value> {
+    key.split('.').try_fold(given, |value, part| match &value.kind {
+        ValueKind::Table(table) => table.get(part),
+        _leaf => None,
+    })
+}
+
+/// Takes a key out, and its section if nothing is left there.
+pub(super) fn take(given: &mut Value, key: &str) -> Option<Value> {
+    let ValueKind::Table(table) = &mut given.kind else { return None };
+    let Some((section, rest)) = key.split_once('.') else { return table.remove(key) };
+    let inner = table.get_mut(section)?;
+    let taken = take(inner, rest);
+    if matches!(&inner.kind, ValueKind::Table(left) if left.is_empty()) && taken.is_some() {
+        table.remove(section);
+    }
+    taken
+}
+
+/// Puts a value at a key; returns what was there.
+pub(super) fn put(given: &mut Value, key: &str, value: Value) -> Option<Value> {
+    let ValueKind::Table(table) = &mut given.kind else { return None };
+    match key.split_once('.') {
+        None => table.insert(key.to_owned(), value),
+        Some((section, rest)) => {
+            let empty = || Value::new(None, ValueKind::Table(Map::new()));
+            put(table.entry(section.to_owned()).or_insert_with(empty), rest, value)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What the sources give, with where and in place of which default.
+
+use toml::{Table, Value};
+
+use crate::{DEFAULTS, Settings, constants};
+
+/// A setting that a source gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: Value,
+    /// The default. `None` if there is none.
+    pub default: Option<Value>,
+    /// Where it was given: a file and its line, a variable, or a flag.
+    pub origin: Option<String>,
+}
+
+impl Settings {
+    /// Every setting with its value, without what is constant.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn to_table(&self) -> Result<Table, toml::ser::Error> {
+        let mut all = Table::try_from(self)?;
+        constants::remove_from(&mut all);
+        Ok(all)
+    }
+}
+
+/// What `given` has, by key; `origin` finds where a key was given.
+pub(super) fn given(given: config::Value, origin: impl Fn(&str) -> Option<String>) -> Vec<Given> {
+    // The text is built in, and a test parses it.
+    let defaults = Value::Table(toml::from_str(DEFAULTS).unwrap_or_default());
+    let one = |(key, value): (String, config::Value)| {
+        let default = key.split('.').try_fold(&defaults, |value, part| value.as_table()?.get(part)).cloned();
+        Some(Given { origin: origin(&key), value: value.try_deserialize().ok()?, default, key })
+    };
+    let mut found: Vec<Given> = constants::leaves(given).into_iter().filter_map(one).collect();
+    found.sort_by(|a, b| a.key.cmp(&b.key));
+    found
+}
