@@ -58,18 +58,19 @@ SETTINGS = """agent = "writer"
 [agents.writer]
 backend = "command"
 command = ["sh", "-c", '''{program}''']
+[budget]
+day = 100000
 [forge]
-timeout = "5s"
-write_interval_ms = 0
-writes_per_minute = 100000
-writes_per_hour = 100000
-[lease]
-duration = "10s"
-skew = "1s"
+pace = "unlimited"
 [limits]
 issues_per_hour = 100000
 open_pulls = 0
-usd_per_day = 100000
+[testing.forge]
+timeout = "5s"
+[testing.lease]
+duration = "10s"
+skew = "1s"
+[testing.limits]
 retry_delay = "1s"
 """
 # Workflows that call the reusable one.
@@ -638,7 +639,7 @@ SETTINGS_KNOWN = {
     "sandbox": {"tier": "auto"},
     "app": {"id": 0},
     "limits": {"issues_per_hour": 10},
-    "forge": {"login": "", "writes_per_minute": 80, "writes_per_hour": 500},
+    "forge": {"login": "", "pace": "github"},
 }
 
 
@@ -764,16 +765,14 @@ def check_tokens(test):
 def check_settings(test):
     """What jobs at the same time share, and that a job without a sandbox gives up sudo before it gets the token."""
     for parallel, own, shared in [
-        ("1", (80, 500), ("80", "500")), ("4", (80, 500), ("20", "125")), ("100", (80, 500), ("10", "60")), ("4", (8, 50), ("8", "50")),
+        ("1", "github", "github/1"), ("4", "github", "github/4"), ("4", "github/2", "github/8"), ("4", "unlimited", "unlimited"),
     ]:
-        forge = {"login": "", "writes_per_minute": own[0], "writes_per_hour": own[1]}
-        has = Step(test, "work", issue="7", parallel=parallel, known={"forge": forge}).environment
-        got = has["HOB__FORGE__WRITES_PER_MINUTE"], has["HOB__FORGE__WRITES_PER_HOUR"]
-        test.expect(got == shared, f"of {own} writes {parallel} jobs have {got} each")
+        has = Step(test, "work", issue="7", parallel=parallel, known={"forge": {"login": "", "pace": own}}).environment
+        test.expect(has["HOB__FORGE__PACE"] == shared, f"of {own} {parallel} jobs have {has['HOB__FORGE__PACE']} each")
     step = Step(test, "work", issue="7", parallel="many")
     test.expect(step.first[0] and "parallel is not a number" in step.first[1], f"parallel = many is told as: {step.first}")
     wrong = Step(test, "work", issue="7", known={"forge": None}).environment
-    test.expect("HOB__FORGE__WRITES_PER_HOUR" not in wrong, "settings that cannot be used change something")
+    test.expect("HOB__FORGE__PACE" not in wrong, "settings that cannot be used change something")
     hosted = {"RUNNER_ENVIRONMENT": "github-hosted"}
     dropped, warned = "sudo and Docker were taken", "::warning title=Hob::sandbox.tier is"
     for what, so, variables, command, tier, says in [

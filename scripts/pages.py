@@ -47,17 +47,16 @@ case "$brief" in
 esac
 """
 SETTINGS = """
-[agent]
-default = "scripted"
+agent = "scripted"
 [agents.scripted]
 backend = "command"
 command = ["sh", "{agent}"]
 env = ["GATE"]
 [forge]
-write_interval_ms = 0
-[status]
+pace = "unlimited"
+[testing.status]
 live = "100ms"
-[review]
+[testing.review]
 settle = "0s"
 [dashboard]
 issue = "auto"

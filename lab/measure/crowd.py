@@ -32,28 +32,26 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge, machine, print_table
 
 SETTINGS = """
-[agent]
-default = "writer"
+agent = "writer"
 [agents.writer]
 backend = "command"
 command = ["sh", "-c", "cat > /dev/null; sleep {work}; echo done > done-$HOB_ISSUE.txt"]
 [forge]
-write_interval_ms = 0
-writes_per_minute = 100000
-writes_per_hour = 100000
-timeout = "{timeout}s"
-retry_base = "100ms"
-[lease]
-duration = "{lease}s"
-skew = "1s"
+pace = "unlimited"
 [limits]
 issues_per_hour = 100000
 open_pulls = 0
 attempts = 10
-retry_delay = "1s"
 [poll]
-interval = "1s"
-max_interval = "2s"
+interval = "200ms"
+[testing.forge]
+timeout = "{timeout}s"
+retry_base = "100ms"
+[testing.lease]
+duration = "{lease}s"
+skew = "1s"
+[testing.limits]
+retry_delay = "1s"
 """
 MARK = "<!-- hob:status -->"
 REPOSITORY = "/repos/ann/site"

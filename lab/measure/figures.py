@@ -25,16 +25,14 @@ HOB = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob"
 ROUNDS = 5
 FINISHED = 1_000
 SETTINGS = """
-[agent]
-default = "writer"
+agent = "writer"
 [agents.writer]
 backend = "command"
 command = ["sh", "-c", "cat > /dev/null; echo done > done-$HOB_ISSUE.txt"]
 [limits]
 issues_per_hour = 1000
 [poll]
-interval = "200ms"
-max_interval = "200ms"
+interval = "20ms"
 """
 
 
@@ -57,7 +55,7 @@ def hob(forge, folder, *arguments, pause_ms=0):
     (folder / "hob.toml").write_text(SETTINGS)
     environment = forge.environment(folder) | {
         "GITHUB_REPOSITORY": "ann/site",
-        "HOB__FORGE__WRITE_INTERVAL_MS": str(pause_ms),
+        "HOB__TESTING__FORGE__WRITE_INTERVAL_MS": str(pause_ms),
     }
     command = [HOB, "--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--json", *arguments]
     return command, environment

@@ -26,16 +26,14 @@ from embedded_forge import Forge, machine, print_table
 # Rounds after which everything was read once: issues are looked at beside the polls, one after the other.
 WARM_UP = 8
 SETTINGS = """
-[agent]
-default = "asker"
+agent = "asker"
 [agents.asker]
 backend = "command"
 command = ["sh", "-c", "cat > /dev/null; echo '{\\"outcome\\":\\"question\\",\\"question\\":\\"Which?\\"}'"]
 [forge]
-write_interval_ms = 0
+pace = "unlimited"
 [poll]
-interval = "1s"
-max_interval = "1s"
+interval = "100ms"
 """
 
 

@@ -35,23 +35,23 @@ LARGEST = 64 * 1024
 EACH = 4
 PATIENCE = 300
 SETTINGS = """
-[agent]
-default = "base"
+agent = "base"
 [forge]
-write_interval_ms = 0
-timeout = "2s"
-retry_base = "100ms"
-[lease]
-duration = "6s"
-skew = "1s"
+pace = "unlimited"
 [limits]
 issues_per_hour = 100000
 open_pulls = 0
 attempts = 10
-retry_delay = "1s"
 [poll]
-interval = "500ms"
-max_interval = "500ms"
+interval = "50ms"
+[testing.forge]
+timeout = "2s"
+retry_base = "100ms"
+[testing.lease]
+duration = "6s"
+skew = "1s"
+[testing.limits]
+retry_delay = "1s"
 [sandbox]
 tier = "none"
 """
@@ -110,7 +110,7 @@ class Site(Forge):
         (folder / "agent.sh").write_text(AGENT)
         (folder / "git.sh").write_text(GIT)
         (folder / "git.sh").chmod(0o755)
-        settings = SETTINGS + f'[workspace]\ngit = "{folder}/git.sh"\n'
+        settings = SETTINGS + f'[testing.workspace]\ngit = "{folder}/git.sh"\n'
         for name, line in agents.items():
             command = json.dumps(["sh", f"{folder}/agent.sh", str(folder), name, line])
             # An agent of a profile's own name would work in its place.

@@ -9,7 +9,7 @@ use crate::cli::about_args::SettingsFile;
 
 const DOCUMENT: &str = include_str!("../../docs/settings.md");
 /// The heading before the table of the repository's file.
-const REPOSITORY: &str = "\n## The repository's own settings";
+const REPOSITORY: &str = "\n## The repository's file";
 /// The dialect of the schema: the newest that the editors' plug-ins for TOML read.
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -192,7 +192,7 @@ mod tests {
                    model.prices.'openai/x' = { input = 1, output = 2.5 }\nmcp.s.tools = { find = 'low' }";
         assert_eq!(wrong(&read(own), &process, ""), [""; 0]);
         for (mistake, says) in [
-            ("limits.job = 1", ".limits.job is not known"),
+            ("limits.round = 1", ".limits.round is not known"),
             ("jobs = 'two'", ".limits.jobs is string"),
             ("plan = 'often'", "not one of"),
             ("agents.mine.modle = 'x'", ".agents.mine.modle is not known"),
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn each_setting_says_what_it_means() {
         let process = schema(SettingsFile::Process).unwrap();
-        let jobs = &process["properties"]["limits"]["properties"]["jobs"];
+        let jobs = &process["properties"]["jobs"];
         assert_eq!((&jobs["type"], &jobs["default"]), (&json!("integer"), &json!(1)));
         assert!(jobs["description"].as_str().unwrap().starts_with("Issues that this process works on"));
         let network = &process["properties"]["sandbox"]["properties"]["network"];

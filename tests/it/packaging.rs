@@ -151,7 +151,7 @@ fn hob_reads_the_settings_of_the_template() {
     let path = folder.path().join("hob.toml");
     fs::write(&path, settings).unwrap();
     let settings = hob_config::Settings::load(Some(&path), [].into(), &[]).unwrap();
-    assert_eq!(settings.sandbox.memory_mib, 4096);
+    assert_eq!(settings.sandbox.memory, 4 << 30);
 }
 
 /// The `FROM` lines of a file that images are built from, each of which has to be pinned.

@@ -25,7 +25,7 @@ number() {
 }
 
 # What settings.sh found; nothing where the settings cannot be used, which Hob tells.
-app=0 login='' issues_per_hour=0 writes_per_minute='' writes_per_hour=''
+app=0 login='' issues_per_hour=0 pace=''
 if [ -s "$HOB_FOLDER/settings" ]; then
   # shellcheck source=/dev/null
   . "$HOB_FOLDER/settings"
@@ -102,8 +102,8 @@ if [ -f "$HOB_FOLDER/hob.toml" ]; then
   options+=(--config "$HOB_FOLDER/hob.toml")
 fi
 # Jobs at the same time have one identity, and it has one limit.
-if [ -n "$writes_per_hour" ]; then
-  export HOB__FORGE__WRITES_PER_MINUTE="$writes_per_minute" HOB__FORGE__WRITES_PER_HOUR="$writes_per_hour"
+if [ -n "$pace" ]; then
+  export HOB__FORGE__PACE="$pace"
 fi
 case "$HOB_COMMAND" in
   ready)

@@ -17,12 +17,12 @@ if [ -n "$HOB_SETTINGS" ]; then
 fi
 env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY "$HOB_FOLDER/hob" --json ${options[@]+"${options[@]}"} settings 2>/dev/null |
   jq -r --argjson parallel "$HOB_PARALLEL" '
-    # An attempt needs 60 writes an hour with the settings as they are, 36 of them to keep its lease.
-    def share($least): [([(. / $parallel | floor), $least] | max), .] | min;
+    # Jobs at the same time have one identity.
+    def shared: if . == "unlimited" then . else "github/\((split("/")[1] // "1" | tonumber) * $parallel)" end;
     select(.event == "result") | .result
     | ["tier=\(.sandbox.tier | @sh)", "app=\(.app.id | @sh)", "login=\(.forge.login | @sh)",
        "issues_per_hour=\(.limits.issues_per_hour | @sh)",
-       "writes_per_minute=\(.forge.writes_per_minute | share(10))", "writes_per_hour=\(.forge.writes_per_hour | share(60))"]
+       "pace=\(.forge.pace | shared | @sh)"]
     | join("\n")
   ' >"$HOB_FOLDER/settings" || true
 tier=''

@@ -1,7 +1,5 @@
 //! What Hob uses and nobody sets. Tests change it below `[testing]`.
 
-use std::collections::BTreeSet;
-
 use config::{Map, Value, ValueKind};
 use toml::Table;
 
@@ -33,6 +31,14 @@ fn keys() -> Vec<String> {
         names.into_iter().map(move |name| format!("{section}.{name}"))
     };
     all.into_iter().flat_map(of).collect()
+}
+
+/// Whether nobody sets `key`, `section.key` or `agents.NAME.key`.
+pub fn is_constant(key: &str) -> bool {
+    match key.split('.').collect::<Vec<_>>().as_slice() {
+        ["agents", _, name] => OF_AGENT.contains(name),
+        _ => FOUND.contains(&key) || constant(key).is_some(),
+    }
 }
 
 /// Takes out the constants that settings name, with the value that each has.
@@ -67,14 +73,8 @@ pub(super) fn take_testing(given: &mut Value) -> Option<Value> {
 /// # Errors
 /// [`SettingsError::UnknownKey`] for what is not a constant.
 pub(super) fn apply_testing(given: &mut Value, testing: Value) -> Result<(), SettingsError> {
-    let known: BTreeSet<String> = keys().into_iter().chain(FOUND.map(str::to_owned)).collect();
     for (key, value) in leaves(testing) {
-        let parts: Vec<&str> = key.split('.').collect();
-        let is_known = match parts.as_slice() {
-            ["agents", _, name] => OF_AGENT.contains(name),
-            _ => known.contains(&key),
-        };
-        if !is_known {
+        if !is_constant(&key) {
             return Err(SettingsError::UnknownKey { key: format!("{TESTING}.{key}"), origin: None, nearest: None });
         }
         put(given, &key, value);

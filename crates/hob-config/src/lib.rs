@@ -14,6 +14,7 @@ mod mcp;
 mod models;
 mod operator_file;
 mod origin;
+mod pace;
 mod profiles;
 mod publishing;
 mod ready;
@@ -39,6 +40,7 @@ pub use agents::{
     AgentSettings, FailedCommands, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings,
 };
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
+pub use constants::is_constant;
 pub use draft::DraftRule;
 pub use duration::{InvalidDuration, parse_duration};
 pub use environment::{ModelAccess, child_environment, model_access, named_environment};
@@ -46,6 +48,7 @@ pub use given::Given;
 pub use mcp::{MCP_PREFIX, McpSettings};
 pub use models::{Effort, ImageUse, InvalidModelName, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
 pub use operator_file::operator_file;
+pub use pace::{InvalidPace, Pace};
 pub use profiles::{ProfileSettings, RoutingSettings};
 pub use publishing::{Author, InvalidAuthor, Signing};
 pub use ready::is_ready_agent;
@@ -56,7 +59,7 @@ pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, LeaseSettings,
-    Limits, NotifySettings, Pace, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, StateSettings,
+    Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, StateSettings,
     StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use settings::{DEFAULTS, Settings};

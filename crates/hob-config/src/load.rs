@@ -515,7 +515,10 @@ mod tests {
                 "`agents.x.max_iterations` cannot be used: it is `many`; write an integer",
             ),
             ("[testing.lease]\nduration = '30s'", "more than `forge.timeout`"),
-            ("[ledger]\nprefix = 'refs/other/'", "`ledger.prefix` is not a setting any more: ledgers are below `refs/hob/`"),
+            (
+                "[ledger]\nprefix = 'refs/other/'",
+                "`ledger.prefix` is not a setting any more: ledgers are below `refs/hob/`",
+            ),
             ("[trust]\npermission = 'read'", "`trust.permission` cannot be used: it is `read`; write `triage`"),
             ("[trust]\npermission = 'none'", "every account can read a public repository"),
             ("[workspace]\nbranch_prefix = 'refs/hob/'", "such as `hob/`"),
@@ -530,7 +533,7 @@ mod tests {
             ),
             ("[sandbox]\nmemory = '8GB'", "`8GB` is not a size: write for example `512M` or `8G`"),
             ("[sandbox]\nmemory = 8192", "`sandbox.memory` cannot be used: it is `8192`; write a text in quotes"),
-            ("[forge]\npace = 'fast'", "write `github` or `unlimited`"),
+            ("[forge]\npace = 'fast'", "write `github`, `github/N`"),
             (
                 "[testing.routing]\nconfidence = 7",
                 "`routing.confidence` cannot be used: it is `7`; write a number from 0 to 1",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, SignOff};
 use serde::{Deserialize, Serialize};
 
-use crate::{Author, DraftRule, Signing, duration, size};
+use crate::{Author, DraftRule, Pace, Signing, duration, size};
 
 /// `[executor]`: how failures of a run are handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -84,26 +84,6 @@ pub struct ForgeSettings {
     pub patience: Duration,
     /// The token's account; if empty, Hob asks the forge.
     pub login: String,
-}
-
-/// How fast Hob writes to the forge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pace {
-    /// As GitHub asks for.
-    Github,
-    /// As fast as it can: for a forge of one's own.
-    Unlimited,
-}
-
-impl ForgeSettings {
-    /// Applies the pace to what writes are spaced and counted by.
-    pub(super) fn apply_pace(&mut self) {
-        match self.pace {
-            Pace::Github => {}
-            Pace::Unlimited => (self.write_interval_ms, self.writes_per_minute, self.writes_per_hour) = (0, 0, 0),
-        }
-    }
 }
 
 /// `[lease]`: how long a claim lasts.

@@ -148,6 +148,7 @@ pub(crate) mod tests {
     pub(crate) fn names() -> LabelNames {
         LabelNames {
             trigger: "code".to_owned(),
+            prefix: String::new(),
             assigned: "assigned".to_owned(),
             in_progress: "in-progress".to_owned(),
             in_review: "in-review".to_owned(),

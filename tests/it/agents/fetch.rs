@@ -59,9 +59,9 @@ async fn fetches(hosts: &[&str], calls: &[Value]) -> Vec<String> {
     let model = Some(format!("cassette/{}", file.display()));
     let agents = [("a".to_owned(), AgentSettings { model, ..settings })].into();
     let agent = Registry::new(AgentParts { agents, ..AgentParts::default() }).unwrap().get("a").unwrap();
-    let sessions = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-    let kept = Sessions::new(place.path().join("sessions"), sessions.sessions);
-    let executor = Executor::new(kept.clone(), sessions.agent);
+    let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+    let kept = Sessions::new(place.path().join("sessions"), settings.state);
+    let executor = Executor::new(kept.clone(), settings.executor);
     executor.run("a", agent.as_ref(), &bench.request, &bench.context).await.unwrap();
     let lines = kept.read(&bench.request.session).unwrap().lines.into_iter();
     lines

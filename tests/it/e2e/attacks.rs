@@ -200,7 +200,7 @@ async fn a_bot_that_answers_every_question_is_not_listened_to_for_ever() {
         world.run().await;
         world.comments("renovate[bot]", issue, "As you think best. Which question comes next?").await;
     }
-    let most = usize::try_from(world.settings.limits.attempts_per_issue).unwrap();
+    let most = usize::try_from(world.settings.limits.attempts_of_life()).unwrap();
     assert_eq!(world.briefs(issue).len(), most);
     assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::BudgetSpent);
     world.finish().await;

@@ -48,20 +48,22 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
 
 #[tokio::test]
 async fn tokens_and_attempts_of_a_life_are_limited_too() {
-    for (key, value, says) in [
-        ("budget.tokens", "100", "budget of 100 tokens (`budget.tokens`) is used up"),
-        ("limits.attempts_per_issue", "1", "budget of 1 attempt (`limits.attempts_per_issue`) is used up"),
+    for (key, value, attempts, says) in [
+        ("budget.tokens", "100", 1, "budget of 100 tokens (`budget.tokens`) is used up"),
+        ("limits.attempts", "1", 4, "budget of 4 attempts (`limits.attempts`) is used up"),
     ] {
         let question = r#"echo '{"outcome":"question","question":"Which?","input_tokens":100}'"#;
         let world = World::with_agent(question).set(key, value).start().await;
         let issue = world.asks("Make done.txt", "").await;
         world.run().await;
-        assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::Question), "{key}");
-        world.comments("ann", issue, "Green.").await;
-        world.run().await;
+        for attempt in 1..=attempts {
+            assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::Question), "{key}");
+            world.comments("ann", issue, &format!("Green, as in answer {attempt}.")).await;
+            world.run().await;
+        }
         let status = world.status(issue).await;
         assert!(status.contains(says), "{key}: {status}");
-        assert_eq!(world.briefs(issue).len(), 1, "{key}");
+        assert_eq!(world.briefs(issue).len(), attempts, "{key}");
         world.finish().await;
     }
 }

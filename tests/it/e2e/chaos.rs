@@ -89,7 +89,7 @@ const GREEDY: [Greedy; 4] = [
 async fn runs_that_take_too_much_end_with_the_reason_and_another_issue_goes_on() {
     needs!(PYTHON);
     for tier in ["fence", "box"] {
-        let limits = [("memory_mib", "256"), ("processes", "200"), ("disk_mib", "4")];
+        let limits = [("memory", "256M"), ("processes", "200"), ("disk", "4M")];
         let mut builder = World::fixing().set("sandbox.tier", tier).set("limits.attempts", "1");
         for (limit, value) in limits {
             builder = builder.set(&format!("sandbox.{limit}"), value);

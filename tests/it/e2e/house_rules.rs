@@ -234,8 +234,7 @@ impl World {
         let kind = "OPENSSH PRIVATE KEY";
         std::fs::write(&path, format!("-----BEGIN {kind}-----\n{SIGNING_KEY}\n-----END {kind}-----\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        self.settings.publish.signing = Signing::Ssh;
-        self.settings.publish.signing_key_file = path.display().to_string();
+        self.settings.publish.signing = Signing::Ssh(path);
         assert!(self.forge.add_signing_key(&"hob".into(), PUBLIC_KEY));
     }
 
@@ -275,7 +274,7 @@ async fn what_is_pushed_is_signed_checkpoints_and_rebased_commits_included() {
     let stranger = World::fixing().start().await;
     let mut stranger = stranger;
     stranger.signs();
-    stranger.settings.identity.email = "9+nobody@users.noreply.github.com".to_owned();
+    stranger.settings.publish.author.email = Some("9+nobody@users.noreply.github.com".to_owned());
     stranger.asks("Make done.txt", "").await;
     stranger.run().await;
     let pull = stranger.pull().await["number"].as_u64().unwrap();

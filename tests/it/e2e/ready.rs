@@ -81,7 +81,8 @@ async fn a_question_is_ready_once_it_is_answered_and_a_merge_is_finished_on_the_
 
 #[tokio::test]
 async fn a_day_that_is_used_up_lists_nothing() {
-    let world = World::fixing().set("limits.attempts_per_day", "1").start().await;
+    let world = World::with_agent(r#"echo done > done.txt; echo '{"outcome":"done","usd":1}'"#);
+    let world = world.set("budget.issue", "1").set("budget.day", "1").start().await;
     let first = world.asks("One", "").await;
     world.asks("Two", "").await;
     world.hob(&["work", &first.to_string()]).await;

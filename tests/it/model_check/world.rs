@@ -38,6 +38,7 @@ pub(super) fn names() -> LabelNames {
     let [trigger, assigned, in_progress, in_review, blocked] = LABELS.map(str::to_owned);
     LabelNames {
         trigger,
+        prefix: String::new(),
         assigned,
         in_progress,
         in_review,

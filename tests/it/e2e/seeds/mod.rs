@@ -72,7 +72,6 @@ impl Stage {
             .file("NOTICE", "Copyright 2025\n")
             .set("testing.forge.patience", "2s")
             .set("limits.attempts", "100")
-            .set("limits.attempts_per_issue", "100")
             // What a run costs grows with its number, so that the books tell them apart.
             .set("budget.issue", "0")
             .set("budget.day", "0")
