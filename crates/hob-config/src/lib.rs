@@ -28,6 +28,7 @@ mod sensible;
 mod servers;
 mod settings;
 mod settings_error;
+mod shared;
 mod size;
 mod standard;
 mod toml_sentence;

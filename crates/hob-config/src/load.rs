@@ -90,7 +90,8 @@ impl Settings {
         let settings = Self { old_names, is_tested, untouched, ..settings }.derived();
         check(&settings, &given)?;
         let file = file.map(|file| file.path.to_owned());
-        Ok(Self { file, given: shown, ..settings })
+        let shared = settings.read_shared().map_err(|error| SettingsError::Unshown(error.to_string()))?;
+        Ok(Self { file, given: shown, shared, ..settings })
     }
 }
 
@@ -121,8 +122,13 @@ fn refuse_unknown(settings: &Config) -> Result<(), SettingsError> {
     match given.into_iter().find(|key| !allowed.contains(key) && !free(key)) {
         None => Ok(()),
         Some(key) => {
-            let distance = |known: &&String| strsim::damerau_levenshtein(known, &key);
-            let nearest = allowed.iter().min_by_key(distance).filter(|known| distance(known) <= key.len() / 2);
+            // The name may be right, and its section another one.
+            let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+            let distance = |known: &&String| {
+                let of_name = strsim::damerau_levenshtein(&name(known), &name(&key)) + 1;
+                strsim::damerau_levenshtein(known, &key).min(of_name)
+            };
+            let nearest = allowed.iter().min_by_key(distance).filter(|known| distance(known) <= name(&key).len() / 2);
             Err(SettingsError::UnknownKey { nearest: nearest.cloned(), key, origin: None })
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use hob_domain::{
     AssigneeFilter, Budgets, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules,
-    StatusRules, TrustRules,
+    SharedSettings, StatusRules, TrustRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,9 @@ pub struct Settings {
     /// What the sources give.
     #[serde(skip)]
     pub given: Vec<Given>,
+    /// What all workers of a repository have to share.
+    #[serde(skip)]
+    pub shared: SharedSettings,
     /// Whether `[testing]` changes what is constant.
     #[serde(skip)]
     pub(super) is_tested: bool,
@@ -149,7 +152,7 @@ impl Settings {
             0 => usize::MAX,
             limit => limit,
         };
-        RepositoryRules { issues_per_hour, day: self.budgets().day }
+        RepositoryRules { issues_per_hour, day: self.budgets().day, shared: self.shared.clone() }
     }
 
     /// What the status comment shows in addition to the record; `repo_url` is the repository's page on the forge.

@@ -68,6 +68,9 @@ pub enum SettingsError {
         /// The nearest known one.
         nearest: String,
     },
+    /// Settings that cannot be written out again.
+    #[error("the settings cannot be shown: {0}")]
+    Unshown(String),
     /// A value that is well formed but invalid.
     #[error("the setting `{key}` cannot be used: it is `{value}`; {allowed}{}", place(origin))]
     Senseless {

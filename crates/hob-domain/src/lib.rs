@@ -136,6 +136,7 @@ pub use repository::{
         DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left,
         headroom, hour_room, reserve, spend_by_day,
     },
+    shared_settings::{SettingsInUse, SharedSettings},
 };
 pub use retry::{FailureClass, failure_mark};
 pub use routing::{

@@ -417,7 +417,7 @@ async fn a_look_says_which_servers_start_and_what_they_have() {
 
 #[test]
 fn an_agent_names_servers_that_are_there() {
-    let text = "[agents.a]\nmcp = ['dosc']\n[model]\ndefault = 'openai/x'\nopenai_base_url = 'http://127.0.0.1:9/v1'";
+    let text = "[agents.a]\nmcp = ['dosc']\n[model]\ndefault = 'openai/x'\n[testing.model]\nopenai_base_url = 'http://127.0.0.1:9/v1'";
     let error = registry(text).get("a").err().unwrap().to_string();
     assert_eq!(error, "agent `a`: there is no MCP server `dosc`: none is set up; add `[mcp.NAME]`");
 }

@@ -331,7 +331,7 @@ async fn a_cassette_in_a_file_is_an_agent_by_its_settings_alone() {
 async fn a_budget_is_not_promised_where_the_price_is_not_known() {
     let mut bench = Bench::new(&[]);
     bench.request.usd_micros = Some(1_000_000);
-    let text = "[model]\ndefault = 'openai/new-model'\nopenai_base_url = 'http://model.invalid/v1'";
+    let text = "[model]\ndefault = 'openai/new-model'\n[testing.model]\nopenai_base_url = 'http://model.invalid/v1'";
     let agent = registry(text).get("native").unwrap();
     let error = agent.run(&bench.request, &bench.context).await.unwrap_err();
     assert!(error.reason.contains("[model.prices.\"openai/new-model\"]"), "{}", error.reason);

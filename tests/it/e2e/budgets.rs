@@ -125,7 +125,8 @@ async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
     let taken = forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let until = now + Duration::from_secs(3_600);
         let allowance = Allowance { usd_micros: usd.map(|usd| usd * 1_000_000), ..Allowance::default() };
-        let ask = Reservation { issue: IssueNumber(issue), bill: Spend::default(), allowance, until };
+        let ask =
+            Reservation { worker: "w".into(), issue: IssueNumber(issue), bill: Spend::default(), allowance, until };
         let (record, _) = reserve(before, &ask, &rules, nonce, now)?;
         Ok((record, "another begins".to_owned(), ()))
     });

@@ -94,6 +94,39 @@ async fn a_worker_that_dies_while_its_agent_works_is_followed_by_another() {
 }
 
 #[tokio::test]
+async fn a_worker_with_other_settings_claims_nothing_beside_one_that_works() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let (first, second) = (world.asks("Make done.txt", "").await, world.asks("Make done.txt, too", "").await);
+    let first_worker = world.worker("first").await;
+    let flags = [("budget.issue", "9"), ("budget.day", "40"), ("jobs", "3")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let dearer = hob_config::Settings::load(None, [].into(), &flags).unwrap().shared;
+    let settings = hob_config::Settings { shared: dearer, ..world.settings.clone() };
+    let other = world.worker_with("other", settings, Access::ReadWrite).await;
+    let beside = async {
+        gate.reached().await;
+        assert_eq!(run(&other).await.worked, 0);
+        let said = hob_worker::explain::one(&other, IssueNumber(second)).await.unwrap().unwrap().why;
+        let told = "worker first works here with other settings (`budget.day`, `budget.issue`), and nothing is claimed beside it";
+        assert!(said.starts_with(told), "{said}");
+        gate.open().await;
+    };
+    let one = RunLimits { max_issues: Some(1), ..RunLimits::default() };
+    let (worked, ()) = tokio::join!(hob_worker::run_once(&first_worker, one), beside);
+    assert_eq!(
+        (worked.unwrap().worked, world.labels(first).await.as_slice()),
+        (1, ["code", "in-review"].map(str::to_owned).as_slice())
+    );
+    let opens = async {
+        gate.reached().await;
+        gate.open().await;
+    };
+    let (worked, ()) = tokio::join!(run(&other), opens);
+    assert_eq!((worked.worked, world.labels(second).await), (1, vec!["code".to_owned(), "in-review".to_owned()]));
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_dead_workers_issue_is_blocked_where_the_settings_say_so() {
     let world = World::fixing().set("recovery", "block").start().await;
     let issue = world.asks("Make done.txt", "").await;

@@ -88,7 +88,7 @@ impl World {
     /// The arguments that put the program into this world, then `args`.
     fn arguments(&self, args: &[&str]) -> Vec<String> {
         let config = self.dir().join("settings.toml");
-        std::fs::write(&config, toml::to_string(&Tables::of(self)).unwrap()).unwrap();
+        std::fs::write(&config, tables(self).to_string()).unwrap();
         let mut all = Vec::new();
         if !args.contains(&"--config") {
             all.extend(["--config".to_owned(), config.display().to_string()]);
@@ -147,15 +147,21 @@ impl Started {
     }
 }
 
-/// The tables of a settings file that flags cannot say.
-#[derive(serde::Serialize)]
-struct Tables<'a> {
-    agents: &'a BTreeMap<String, hob_config::AgentSettings>,
-    recipes: &'a BTreeMap<String, hob_config::RecipeSettings>,
-}
-
-impl<'a> Tables<'a> {
-    fn of(world: &'a World) -> Self {
-        Self { agents: &world.settings.agents, recipes: &world.settings.recipes }
+/// The tables of a settings file that flags cannot say; what is constant is below `[testing]`.
+fn tables(world: &World) -> toml::Table {
+    let (mut agents, mut testing) = (toml::Table::new(), toml::Table::new());
+    for (name, settings) in &world.settings.agents {
+        let all = toml::Table::try_from(settings).unwrap();
+        let is_constant = |(key, _): &(String, toml::Value)| hob_config::is_constant(&format!("agents.{name}.{key}"));
+        let (constants, own): (toml::Table, toml::Table) = all.into_iter().partition(is_constant);
+        agents.insert(name.clone(), own.into());
+        testing.insert(name.clone(), constants.into());
     }
+    let recipes = toml::Table::try_from(&world.settings.recipes).unwrap();
+    let testing = toml::Table::from_iter([("agents".to_owned(), testing.into())]);
+    toml::Table::from_iter([
+        ("agents".to_owned(), agents.into()),
+        ("recipes".to_owned(), recipes.into()),
+        ("testing".to_owned(), testing.into()),
+    ])
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use hob_domain::{
     Action, Answer as Words, ApprovalGrant, AssigneeFilter, BlockReason, Budget, CommentId, Decision, Ending, EventId,
     IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
-    RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason,
-    acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
+    RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, SharedSettings, State, Transition, Trigger, Unblocking,
+    WaitReason, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
 };
 
 use super::world::{
@@ -160,7 +160,8 @@ impl Shell {
             has_command_on_pull: false,
         };
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
-        let repository = RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default() };
+        let repository =
+            RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default(), shared: SharedSettings::default() };
         let (recovery, skew) = (self.recovery, ticks(SKEW));
         let rules = PlanRules {
             labels: names(),

@@ -421,8 +421,8 @@ mod tests {
     use super::*;
     use crate::{
         Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Holder, Nonce, Pause, Receipt,
-        Refusal, RepositoryRecord, Reservation, Spend, Transition, WorkerId, acquire, apply, labels::tests::names,
-        released, reserve,
+        Refusal, RepositoryRecord, Reservation, SharedSettings, Spend, Transition, WorkerId, acquire, apply,
+        labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -437,7 +437,11 @@ mod tests {
             labels: names(),
             recovery: Recovery::Resume,
             skew: Duration::from_secs(5),
-            repository: RepositoryRules { issues_per_hour: 10, day: Budget::default() },
+            repository: RepositoryRules {
+                issues_per_hour: 10,
+                day: Budget::default(),
+                shared: SharedSettings::default(),
+            },
             open_pulls: None,
             review: ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) },
         }
@@ -671,10 +675,11 @@ mod tests {
     /// The repository's ledger after a claim of each of these issues at these times.
     fn after_claims(claims: &[(u64, i64)]) -> RepositoryRecord {
         let mut record = None;
-        let rules = RepositoryRules { issues_per_hour: 100, day: Budget::default() };
+        let rules = RepositoryRules { issues_per_hour: 100, day: Budget::default(), shared: SharedSettings::default() };
         for (issue, seconds) in claims {
             let (issue, until) = (IssueNumber(*issue), at(*seconds));
-            let ask = Reservation { issue, bill: Spend::default(), allowance: Allowance::default(), until };
+            let worker = WorkerId::from("w");
+            let ask = Reservation { worker, issue, bill: Spend::default(), allowance: Allowance::default(), until };
             let reserved = reserve(record.as_ref(), &ask, &rules, Nonce::from("n"), at(*seconds));
             record = Some(reserved.unwrap().0);
         }

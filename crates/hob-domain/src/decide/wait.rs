@@ -60,7 +60,8 @@ impl WaitReason {
     pub fn ends(&self, skew: Duration) -> Option<Timestamp> {
         match self {
             Self::Held(held) => Some(held.until + skew),
-            Self::RetryAfter { until, .. } | Self::Full(Full::Hour { until, .. } | Full::Day { until, .. }) => {
+            Self::RetryAfter { until, .. }
+            | Self::Full(Full::Hour { until, .. } | Full::Day { until, .. } | Full::OtherSettings { until, .. }) => {
                 Some(*until)
             }
             Self::Full(Full::Paused(_))

@@ -4,3 +4,4 @@ pub(crate) mod dashboard;
 pub(crate) mod durations;
 pub(crate) mod poll;
 pub(crate) mod record;
+pub(crate) mod shared_settings;

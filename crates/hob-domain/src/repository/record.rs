@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce,
-    Outages, Pause, RECORD_VERSION, Spend, Timestamp, UnreadableRecord,
+    Outages, Pause, RECORD_VERSION, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, WorkerId,
     issue::record::{UnwritableRecord, from_message, to_message},
     money::day_share::ShareWire,
 };
@@ -83,6 +83,9 @@ pub struct RepositoryRecord {
     pub version: u32,
     /// Drawn for each commit.
     pub nonce: Nonce,
+    /// The settings of the attempt that began last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<SettingsInUse>,
     /// When it was written, by the forge's clock.
     pub at: Timestamp,
     /// The kill switch: nothing is claimed while it is set.
@@ -118,17 +121,21 @@ pub struct RepositoryRecord {
 }
 
 /// What the settings allow a repository.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RepositoryRules {
     /// Issues that may be claimed within an hour.
     pub issues_per_hour: usize,
     /// The budget of a day.
     pub day: Budget,
+    /// The settings that all workers have to share.
+    pub shared: SharedSettings,
 }
 
 /// An attempt's request for a share of the day.
 #[derive(Debug, Clone)]
 pub struct Reservation {
+    /// The worker.
+    pub worker: WorkerId,
     /// The issue.
     pub issue: IssueNumber,
     /// Its whole bill so far, from its own ledger.
@@ -144,6 +151,15 @@ pub struct Reservation {
 pub enum Full {
     /// The kill switch is set.
     Paused(Pause),
+    /// A worker with other settings has attempts under way.
+    OtherSettings {
+        /// The worker.
+        by: WorkerId,
+        /// The keys in which its settings differ.
+        keys: Vec<String>,
+        /// When its attempts are over at the latest.
+        until: Timestamp,
+    },
     /// The hour's limit of claims is reached.
     Hour {
         /// The limit.
@@ -197,6 +213,12 @@ impl fmt::Display for Full {
                 let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };
                 write!(f, "{} paused the repository{why}; `hob resume --all` resumes it", pause.by)
             }
+            Self::OtherSettings { by, keys, until } => write!(
+                f,
+                "worker {by} works here with other settings (`{}`), and nothing is claimed beside it until its attempts are over, by {until} \
+                 at the latest: give all workers of the repository the same",
+                keys.join("`, `")
+            ),
             Self::Hour { limit, until } => {
                 let claimed = format!("{} {}", count(*limit, "issue"), if *limit == 1 { "was" } else { "were" });
                 let limit = "the limit (`limits.issues_per_hour`)";
@@ -235,6 +257,7 @@ impl RepositoryRecord {
         Self {
             version: RECORD_VERSION,
             nonce,
+            settings: before.and_then(|record| record.settings.clone()),
             at: now,
             paused: before.and_then(|record| record.paused.clone()),
             day: same_day.map(|record| record.day.clone()).unwrap_or_default(),
@@ -293,6 +316,16 @@ impl RepositoryRecord {
         DayBill { spent: self.spent(), reserved }
     }
 
+    /// The attempts under way, but for `except`, if they began with other settings than `own`.
+    fn other_settings(&self, own: &SharedSettings, except: Option<IssueNumber>, now: Timestamp) -> Option<Full> {
+        let in_use = self.settings.as_ref()?;
+        let keys = own.differing(&in_use.values);
+        let under_way =
+            |share: &&DayShare| share.until > now && share.reserved != Spend::default() && Some(share.issue) != except;
+        let until = self.day.iter().filter(under_way).map(|share| share.until).max()?;
+        (!keys.is_empty()).then(|| Full::OtherSettings { by: in_use.by.clone(), keys, until })
+    }
+
     /// The attempts of the day by `now`.
     fn attempts(&self, now: Timestamp) -> u32 {
         if self.is_of(now) { self.day.iter().map(|share| share.attempts).sum() } else { 0 }
@@ -324,7 +357,7 @@ pub fn spend_by_day(record: Option<&RepositoryRecord>, now: Timestamp) -> Vec<Da
 /// What the day has left for one more attempt.
 ///
 /// # Errors
-/// [`Full`] if nothing is left, or if the kill switch is set.
+/// [`Full`] if nothing is left, if the kill switch is set, or if a worker with other settings has attempts under way.
 pub fn day_left(
     record: Option<&RepositoryRecord>,
     rules: &RepositoryRules,
@@ -333,6 +366,9 @@ pub fn day_left(
 ) -> Result<Allowance, Full> {
     if let Some(pause) = record.and_then(|record| record.paused.clone()) {
         return Err(Full::Paused(pause));
+    }
+    if let Some(other) = record.and_then(|record| record.other_settings(&rules.shared, issue, now)) {
+        return Err(other);
     }
     let bill = record.map(|record| record.bill_without(now, issue)).unwrap_or_default();
     let DayBill { spent, reserved } = bill;
@@ -372,6 +408,7 @@ pub fn reserve(
     }
     record.claims.retain(|claim| claim.issue != ask.issue);
     record.claims.push(ClaimMark { issue: ask.issue, at: now });
+    record.settings = Some(SettingsInUse { by: ask.worker.clone(), values: rules.shared.clone() });
     let share = record.share(ask.issue, ask.bill);
     share.now = ask.bill;
     share.attempts += 1;
@@ -443,12 +480,18 @@ mod tests {
 
     fn rules() -> RepositoryRules {
         let day = Budget { usd_micros: Some(100), attempts: Some(5), ..Budget::default() };
-        RepositoryRules { issues_per_hour: 3, day }
+        RepositoryRules { issues_per_hour: 3, day, shared: SharedSettings::default() }
     }
 
     fn ask(issue: u64, allowed: u64) -> Reservation {
         let allowance = Allowance { usd_micros: Some(allowed), ..Allowance::default() };
-        Reservation { issue: IssueNumber(issue), bill: money(1_000), allowance, until: at(NOON + 1_800) }
+        Reservation {
+            worker: WorkerId::from("w"),
+            issue: IssueNumber(issue),
+            bill: money(1_000),
+            allowance,
+            until: at(NOON + 1_800),
+        }
     }
 
     fn reserved(before: Option<&RepositoryRecord>, ask: &Reservation, now: i64) -> RepositoryRecord {
@@ -512,6 +555,32 @@ mod tests {
         record = reserved(Some(&record), &ask(4, 1), NOON + 3_600);
         let over = reserve(Some(&record), &ask(4, 1), &rules(), Nonce::from("n"), at(NOON + 3_600)).unwrap_err();
         assert!(matches!(over, Full::Day { exhausted: Exhausted::Attempts(5), .. }), "{over:?}");
+    }
+
+    #[test]
+    fn nothing_is_claimed_beside_a_worker_with_other_settings() {
+        let held = reserved(None, &ask(1, 10), NOON);
+        let shared = SharedSettings::new([("budget.day".to_owned(), "7.0".to_owned())]);
+        let own = RepositoryRules { shared: shared.clone(), ..rules() };
+        let left = |record: &RepositoryRecord, issue, now| day_left(Some(record), &own, issue, at(now)).map(drop);
+        let until = at(NOON + 1_800);
+        let other = Full::OtherSettings { by: WorkerId::from("w"), keys: vec!["budget.day".to_owned()], until };
+        assert_eq!(left(&held, None, NOON + 60), Err(other.clone()));
+        assert_eq!(
+            other.to_string(),
+            "worker w works here with other settings (`budget.day`), and nothing is claimed beside it until its attempts are over, by \
+             1970-01-01 12:30:00 UTC at the latest: give all workers of the repository the same"
+        );
+        assert_eq!(left(&held, Some(IssueNumber(1)), NOON + 60), Ok(()), "its dead attempt may be taken over");
+        assert_eq!(left(&held, None, NOON + 1_800), Ok(()), "what is over does not count");
+        let closed =
+            close_reservation(Some(&held), IssueNumber(1), money(0), money(5), Nonce::from("m"), at(NOON + 90));
+        let ask = Reservation { worker: WorkerId::from("v"), ..ask(2, 10) };
+        let (taken, _) = reserve(Some(&closed), &ask, &own, Nonce::from("o"), at(NOON + 120)).unwrap();
+        assert_eq!(taken.settings, Some(SettingsInUse { by: WorkerId::from("v"), values: shared }));
+        assert!(matches!(day_left(Some(&taken), &rules(), None, at(NOON + 120)), Err(Full::OtherSettings { .. })));
+        let before = RepositoryRecord { settings: None, ..held };
+        assert_eq!(left(&before, None, NOON + 60), Ok(()), "a worker that did not say which it had");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) async fn reserve(
     let (issue, bill) = (held.issue.number, held.lease.record().spend);
     let time = worker.settings.limits.attempt_time + worker.settings.lease.duration + worker.settings.lease.skew;
     let reserved = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
-        let ask = Reservation { issue, bill, allowance, until: now + time };
+        let ask = Reservation { worker: worker.id.clone(), issue, bill, allowance, until: now + time };
         let (record, allowance) = hob_domain::reserve(before, &ask, &rules, nonce, now)?;
         Ok((record, format!("{} begins with issue {issue}", worker.id), allowance))
     });

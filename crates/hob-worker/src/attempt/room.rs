@@ -51,6 +51,6 @@ fn room_in(
     };
     let now = worker.forge.now();
     let until = now + worker.settings.limits.attempt_time;
-    let ask = Reservation { issue, bill, allowance: of_issue.and(of_attempt), until };
+    let ask = Reservation { worker: worker.id.clone(), issue, bill, allowance: of_issue.and(of_attempt), until };
     headroom(repository, &ask, &worker.settings.repository_rules(), now)
 }
