@@ -48,7 +48,7 @@ impl Setup {
             Settings::load(operator_file(shared.config.clone())?.as_deref(), hob_variables(), &shared.set)?;
         let files = SecretFiles::read(variables_of_agents(&settings)).map_err(SettingsError::from)?;
         let standard = Standard::read(&files);
-        settings.at_forge(&standard.api_url)?;
+        settings.at_forge(&standard.api_url);
         let state_dir = shared.state_dir.clone().unwrap_or_else(|| standard.state_dir.clone());
         let secrets = KnownSecrets::default();
         secrets.add(own_secrets(&files));
@@ -91,7 +91,7 @@ impl Setup {
             return Err(fatal(Exit::Usage, help));
         };
         self.standard.forge_at(&found.server).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
-        self.settings.at_forge(&self.standard.api_url)?;
+        self.settings.at_forge(&self.standard.api_url);
         Ok(found.repo)
     }
 
@@ -145,6 +145,7 @@ impl Setup {
     }
 
     fn connection(&self, access: Access, repo: Option<&RepoName>) -> anyhow::Result<Arc<Connection>> {
+        self.settings.refuse_testing_at(&self.standard.api_url)?;
         let identity = sign_in::identity(&self.settings.app, &self.standard, repo, &self.secrets)?;
         let secrets = self.secrets.clone();
         Ok(Connection::new(&self.standard.api_url, identity, &self.settings.forge, access, secrets)?)

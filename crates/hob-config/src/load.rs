@@ -404,13 +404,12 @@ mod tests {
     fn tests_change_what_is_constant_but_not_at_github() {
         let file =
             "[testing.lease]\nduration = '40s'\n[testing.agents.x]\nlast_look = false\n[agents.x]\nmodel = 'openai/m'";
-        let mut settings =
-            load(file, &[("HOB__TESTING__FORGE__RETRIES", "0")], &[("testing.model.retries", "1")]).unwrap();
+        let settings = load(file, &[("HOB__TESTING__FORGE__RETRIES", "0")], &[("testing.model.retries", "1")]).unwrap();
         assert_eq!((settings.lease.duration.as_secs(), settings.forge.retries, settings.model.retries), (40, 0, 1));
         assert!(!settings.agents["x"].last_look && settings.given.iter().all(|given| given.key == "agents.x.model"));
-        settings.at_forge("http://127.0.0.1:7/api").unwrap();
+        settings.refuse_testing_at("http://127.0.0.1:7/api").unwrap();
         for address in ["https://api.github.com", "https://api.acme.ghe.com"] {
-            let error = settings.at_forge(address).unwrap_err().to_string();
+            let error = settings.refuse_testing_at(address).unwrap_err().to_string();
             assert!(error.starts_with("`[testing]` changes what is constant, so it is refused at api."), "{error}");
         }
         let error = load("[testing.limits]\nattempts = 4", &[], &[]).unwrap_err().to_string();

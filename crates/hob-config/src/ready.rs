@@ -9,7 +9,7 @@ use config::{Config, ConfigError, File, FileFormat};
 use toml::{Table, Value};
 use url::Url;
 
-use crate::{AgentSettings, Settings, SettingsError};
+use crate::{AgentSettings, Settings};
 
 /// The ready agents and tools, as a settings file would have them.
 const READY: &str = include_str!("../../../config/ready.toml");
@@ -25,23 +25,16 @@ pub fn is_ready_agent(name: &str) -> bool {
 impl Settings {
     /// Lets the ready agent `github` read pages of the forge that Hob works on, whose API is at `api_url`, unless the
     /// settings say otherwise.
-    ///
-    /// # Errors
-    /// [`SettingsError::Testing`] if `[testing]` is given and that is GitHub.
-    pub fn at_forge(&mut self, api_url: &str) -> Result<(), SettingsError> {
+    pub fn at_forge(&mut self, api_url: &str) {
         let Some(host) = Url::parse(api_url).ok().and_then(|url| {
             let (host, port) = (url.host_str()?.to_owned(), url.port_or_known_default()?);
             Some(if port == 443 { host } else { format!("{host}:{port}") })
         }) else {
-            return Ok(());
+            return;
         };
-        if self.is_tested && (host == GITHUB || host.ends_with(".ghe.com")) {
-            return Err(SettingsError::Testing(host));
-        }
         if let Some(agent) = self.agents.get_mut("github").filter(|agent| agent.fetch_hosts == [GITHUB]) {
             agent.fetch_hosts = vec![host];
         }
-        Ok(())
     }
 }
 
@@ -162,11 +155,11 @@ mod tests {
             ("nonsense", "api.github.com"),
         ] {
             let mut settings = load("", &[]);
-            settings.at_forge(api_url).unwrap();
+            settings.at_forge(api_url);
             assert_eq!(settings.agents["github"].fetch_hosts, [host]);
         }
         let mut settings = load("[agents.github]\nfetch_hosts = ['mine.example.org']", &[]);
-        settings.at_forge("https://forge.example.org").unwrap();
+        settings.at_forge("https://forge.example.org");
         assert_eq!(settings.agents["github"].fetch_hosts, ["mine.example.org"]);
     }
 

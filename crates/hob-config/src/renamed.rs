@@ -54,7 +54,7 @@ const DERIVED: [(&str, &str); 9] = [
     ("limits.ci_rounds", "`limits.rounds` counts for each kind"),
     ("limits.conflict_rounds", "`limits.rounds` counts for each kind"),
     ("poll.max_interval", "it is ten times `poll.interval`"),
-    ("sandbox.file_mib", "one file may have a quarter of `sandbox.disk`"),
+    ("sandbox.file_mib", "one file may have a quarter of `sandbox.disk`, or 1G"),
     ("sessions.max_mib", "all sessions together may have 1G"),
     ("model.openai_interface", "it follows from the address"),
 ];

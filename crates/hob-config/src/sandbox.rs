@@ -72,8 +72,9 @@ pub enum NetworkSetting {
 impl SandboxSettings {
     /// The limits of one child.
     pub fn limits(&self) -> Limits {
-        // One file that fills a quarter of the disk is a mistake.
-        Limits { memory: self.memory, processes: self.processes, file: self.disk / 4, disk: self.disk }
+        // One file that fills a quarter of a large disk is a mistake; of a small one, the limit of the disk says what is wrong.
+        let file = if self.disk == 0 { 0 } else { (self.disk / 4).max(1 << 30) };
+        Limits { memory: self.memory, processes: self.processes, file, disk: self.disk }
     }
 
     /// The network that a child gets.

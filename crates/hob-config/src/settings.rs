@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentSettings, AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings,
     Given, LeaseSettings, Limits, McpSettings, ModelSettings, NotifySettings, OldName, PollSettings, ProfileSettings,
-    PublishSettings, RecipeSettings, RedBase, ReviewSettings, RoutingSettings, SandboxSettings, StateSettings,
-    StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, duration,
+    PublishSettings, RecipeSettings, RedBase, ReviewSettings, RoutingSettings, SandboxSettings, SettingsError,
+    StateSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, duration,
 };
 
 /// The defaults, as the documentation shows them.
@@ -128,6 +128,18 @@ impl Settings {
         self
     }
 
+    /// Refuses `[testing]` at GitHub, whose API is at `api_url`.
+    ///
+    /// # Errors
+    /// [`SettingsError::Testing`].
+    pub fn refuse_testing_at(&self, api_url: &str) -> Result<(), SettingsError> {
+        let host = url::Url::parse(api_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        match host.filter(|host| self.is_tested && (host == "api.github.com" || host.ends_with(".ghe.com"))) {
+            Some(host) => Err(SettingsError::Testing(host)),
+            None => Ok(()),
+        }
+    }
+
     /// The budgets of an attempt, an issue and a day.
     pub fn budgets(&self) -> Budgets {
         self.budget.budgets(&self.limits)
@@ -181,7 +193,6 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SettingsError;
 
     fn with_0(key: &str) -> Result<Settings, SettingsError> {
         let is_time = ["time", "patience", "timeout"].iter().any(|end| key.ends_with(end));

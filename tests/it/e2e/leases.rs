@@ -99,9 +99,12 @@ async fn a_worker_with_other_settings_claims_nothing_beside_one_that_works() {
     let mut gate = Gate::of(&world);
     let (first, second) = (world.asks("Make done.txt", "").await, world.asks("Make done.txt, too", "").await);
     let first_worker = world.worker("first").await;
-    let flags = [("budget.issue", "9"), ("budget.day", "40"), ("jobs", "3")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+    // Beside what the world sets.
+    let flags = [("budget.issue", "9"), ("budget.day", "40"), ("jobs", "3"), ("limits.open_pulls", "0")]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()));
     let dearer = hob_config::Settings::load(None, [].into(), &flags).unwrap().shared;
-    let settings = hob_config::Settings { shared: dearer, ..world.settings.clone() };
+    let mut settings = world.settings.clone();
+    settings.shared = dearer;
     let other = world.worker_with("other", settings, Access::ReadWrite).await;
     let beside = async {
         gate.reached().await;

@@ -569,7 +569,7 @@ fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
         let builder = World::with_agent(script).inside(&turnstile).set("limits.issues_per_hour", "1000");
         let world = builder
             .set("budget.day", "100000")
-            .set("poll.max_interval", "30s")
+            .set("poll.interval", "3s")
             .set("testing.forge.writes_per_hour", "100000")
             .start()
             .await;
@@ -594,7 +594,7 @@ fn a_fresh_issue_is_claimed_within_two_polls_beside_many_that_wait() {
             let (when, what) = (When::Always, What::Delay(100));
             world.forge.inject(Fault { method: None, path: path.to_owned(), login, when, what });
         }
-        let polls = world.settings.poll.interval * 2;
+        let polls = world.settings.poll.max_interval() * 2;
         let claimed = async {
             tokio::time::sleep(SECOND * 90).await;
             let fresh = world.asks("Make done.txt", "").await;

@@ -72,7 +72,7 @@ async fn a_repository_that_is_gone_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn a_repository_that_joins_the_installation_is_found() {
-    let world = World::fixing().set("poll.interval", "20ms").set("poll.max_interval", "40ms").start().await;
+    let world = World::fixing().set("poll.interval", "20ms").start().await;
     world.asks("Make done.txt", "").await;
     let (sender, mut published) = tokio::sync::mpsc::unbounded_channel();
     let events = Arc::new(move |repo: &RepoName, notice: &WorkEvent| {
