@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// `hob completions`.
@@ -21,12 +21,17 @@ pub(super) struct ManArgs {
     pub(super) folder: PathBuf,
 }
 
-/// `hob settings`.
-#[derive(Debug, Args)]
-pub(super) struct SettingsArgs {
-    /// Print the JSON schema of a settings file instead, for editors: of the process's own, or of a repository's `.github/hob.toml`.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "process")]
-    pub(super) schema: Option<SettingsFile>,
+/// The subcommands of `hob config`.
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Print every setting with its effective value.
+    Show,
+    /// Print the JSON schema of a settings file, for editors.
+    Schema {
+        /// Whose file: the process's own, or a repository's `.github/hob.toml`.
+        #[arg(value_name = "FILE", default_value = "process")]
+        file: SettingsFile,
+    },
 }
 
 /// A file of settings.
@@ -36,12 +41,4 @@ pub(super) enum SettingsFile {
     Process,
     /// `.github/hob.toml`.
     Repository,
-}
-
-/// `hob agents`.
-#[derive(Debug, Args)]
-pub(super) struct AgentsArgs {
-    /// Read the operator's profiles from this folder [default: the setting `profiles.folder`].
-    #[arg(long, value_name = "DIR")]
-    pub(super) profiles: Option<PathBuf>,
 }

@@ -250,7 +250,7 @@ mod tests {
             let error = load(file, &variables, &[]).unwrap_err().to_string();
             let place = if variables.is_empty() { "hob.toml`, line 2;" } else { "the variable `HOB__LIMITS__JOSB`;" };
             assert!(error.starts_with("unknown setting `limits.josb`, did you mean `limits.jobs`? It is "), "{error}");
-            assert!(error.contains(place) && error.ends_with("`hob settings` prints all settings"), "{error}");
+            assert!(error.contains(place) && error.ends_with("`hob config show` prints all settings"), "{error}");
         }
     }
 

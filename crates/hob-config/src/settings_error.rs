@@ -26,7 +26,7 @@ pub enum SettingsError {
         reason: String,
     },
     /// A key that Hob does not know.
-    #[error("unknown setting `{key}`{} `hob settings` prints all settings", hint(nearest, origin))]
+    #[error("unknown setting `{key}`{} `hob config show` prints all settings", hint(nearest, origin))]
     UnknownKey {
         /// The key.
         key: String,
