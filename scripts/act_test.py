@@ -3,7 +3,7 @@
 
     python3 scripts/act_test.py target/debug/hob --act target/tools/bin/act
 
-The workflow runs twice at once on 50 issues, eight jobs of each at a time. One `hob work` is killed (SIGKILL) in the middle
+The workflow runs twice at once on 50 issues, eight jobs of each at a time. One `hob run ISSUE` is killed (SIGKILL) in the middle
 of its agent's work, and one agent asks a question. In the end, after one more run where the killed one left something, each
 issue has one pull request but the one that asked, the other jobs did not fail, and the summaries say so. Besides: archives
 that must be refused, versions that must not be taken, machines on which a box is made possible or cannot be had, titles that
@@ -103,7 +103,7 @@ jobs:
       - id: hob
         uses: hob-worker/hob/.github/actions/hob@v{version}
         with:
-          args: --max-runtime 5m
+          args: --time 5m
           limit: 1
           base-url: {base}
           settings: |
