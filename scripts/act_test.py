@@ -624,7 +624,7 @@ def check_box(test):
 
 FAKE = """#!/bin/sh
 case " $* " in
-  *" sessions "*) echo '{"event":"result","result":[]}'; exit ;;
+  *" session list "*) echo '{"event":"result","result":[]}'; exit ;;
   *" settings "*) cat "$HOB_FOLDER/known"; exit ;;
 esac
 { echo "pid $$"; for word in "$@"; do echo "word $word"; done; env; } > "$HOB_FOLDER/../seen"
@@ -808,7 +808,7 @@ def check_settings(test):
 def check_inputs(test):
     """Inputs are options and nothing else, and what cannot be right is refused before Hob starts."""
     step = Step(test, "ready", limit="3", shard="1/2", args="--set a.b=1 * $(touch pwned)")
-    want = ["ready", "--limit", "3", "--shard", "1/2", "--set", "a.b=1", "*", "$(touch", "pwned)"]
+    want = ["status", "--ready", "--limit", "3", "--shard", "1/2", "--set", "a.b=1", "*", "$(touch", "pwned)"]
     test.expect(step.words[-len(want) :] == want and not step.pwned, f"Hob was called with {step.words}")
     for limit in ["", "300"]:
         words = Step(test, "ready", limit=limit).words
@@ -958,7 +958,7 @@ def kill_victim(test, killed):
                     words = (process / "cmdline").read_bytes().split(b"\0")
                     children = (process / f"task/{process.name}/children").read_text().split()
                     threads = [(task / "children").read_text().split() for task in (process / "task").iterdir()]
-                    works = [b"work", str(test.victim).encode()] == words[-3:-1] and folder in b" ".join(words)
+                    works = [b"run", str(test.victim).encode()] == words[-3:-1] and folder in b" ".join(words)
                     if works and (children or any(threads)):
                         os.kill(int(process.name), signal.SIGKILL)
                         killed.append(int(process.name))
