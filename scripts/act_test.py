@@ -3,7 +3,7 @@
 
     python3 scripts/act_test.py target/debug/hob --act target/tools/bin/act
 
-The workflow runs twice at once on 50 issues, eight jobs of each at a time. One `hob work` is killed (SIGKILL) in the middle
+The workflow runs twice at once on 50 issues, eight jobs of each at a time. One `hob run ISSUE` is killed (SIGKILL) in the middle
 of its agent's work, and one agent asks a question. In the end, after one more run where the killed one left something, each
 issue has one pull request but the one that asked, the other jobs did not fail, and the summaries say so. Besides: archives
 that must be refused, versions that must not be taken, machines on which a box is made possible or cannot be had, titles that
@@ -104,7 +104,7 @@ jobs:
       - id: hob
         uses: hob-worker/hob/.github/actions/hob@v{version}
         with:
-          args: --max-runtime 5m
+          args: --time 5m
           limit: 1
           base-url: {base}
           settings: |
@@ -625,8 +625,8 @@ def check_box(test):
 
 FAKE = """#!/bin/sh
 case " $* " in
-  *" sessions "*) echo '{"event":"result","result":[]}'; exit ;;
-  *" settings "*) cat "$HOB_FOLDER/known"; exit ;;
+  *" session list "*) echo '{"event":"result","result":[]}'; exit ;;
+  *" config show --all "*) cat "$HOB_FOLDER/known"; exit ;;
 esac
 { echo "pid $$"; for word in "$@"; do echo "word $word"; done; env; } > "$HOB_FOLDER/../seen"
 cat "$HOB_FOLDER/lines"
@@ -807,7 +807,7 @@ def check_settings(test):
 def check_inputs(test):
     """Inputs are options and nothing else, and what cannot be right is refused before Hob starts."""
     step = Step(test, "ready", limit="3", shard="1/2", args="--set a.b=1 * $(touch pwned)")
-    want = ["ready", "--limit", "3", "--shard", "1/2", "--set", "a.b=1", "*", "$(touch", "pwned)"]
+    want = ["status", "--ready", "--limit", "3", "--shard", "1/2", "--set", "a.b=1", "*", "$(touch", "pwned)"]
     test.expect(step.words[-len(want) :] == want and not step.pwned, f"Hob was called with {step.words}")
     for limit in ["", "300"]:
         words = Step(test, "ready", limit=limit).words
@@ -957,7 +957,7 @@ def kill_victim(test, killed):
                     words = (process / "cmdline").read_bytes().split(b"\0")
                     children = (process / f"task/{process.name}/children").read_text().split()
                     threads = [(task / "children").read_text().split() for task in (process / "task").iterdir()]
-                    works = [b"work", str(test.victim).encode()] == words[-3:-1] and folder in b" ".join(words)
+                    works = [b"run", str(test.victim).encode()] == words[-3:-1] and folder in b" ".join(words)
                     if works and (children or any(threads)):
                         os.kill(int(process.name), signal.SIGKILL)
                         killed.append(int(process.name))

@@ -3,7 +3,7 @@
 
     python3 scripts/eval_recordings.py            writes lab/tasks/*/recording.json
     python3 scripts/eval_recordings.py --check    fails where one is not what it would write
-    hob eval lab/tasks --recorded               plays them: the native agent solves each task with its own tools
+    hob eval run lab/tasks --recorded           plays them: the native agent solves each task with its own tools
 
 The replies look at the files that the solution changes, edit them part by part, and say that the work is done; the second `done` answers the
 last look that the agent asks for. A recording is a solution by hand in the agent's words, not what a model once said.

@@ -21,6 +21,8 @@ where a figure is past its ceiling, and names the files:
 - nested-results: `Result<Result<…>>`, in which the reader has to know which failure is which.
 - own-wildcards: `_` arms of matches on enums of this workspace: a new variant would be no compile error there. In hob-domain
   clippy holds this; elsewhere its lint would also mean other crates' enums, such as `io::ErrorKind`.
+- commands: what `hob --help` shows, which is the variants of `Command` in `src/cli/args.rs`. What could be a flag or a subcommand
+  of one of them should be that.
 - dialect: words and turns in comments, messages and pages that a native reader has to decode: a subject without a name, "stands" for "is",
   "X is no Y", another word for hand-off or reviewer. The ceiling only goes down.
 
@@ -42,11 +44,13 @@ import tempfile
 import tomllib
 
 CEILINGS = {
-    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2,
+    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 17,
     "tuple-parameters": 0, "text-errors": 0, "nested-results": 0, "own-wildcards": 0,
 }
 # Where the crates are, beside `src`.
 CRATES = ("crates/*/src", "lab/*/src")
+# The file and the enum of the commands. Another enum has the names that are hidden.
+COMMANDS = ("src/cli/args.rs", "Command")
 # The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
 IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
 # Files that may use `std::fs` all the same, each with the reason why that is safe.
@@ -495,6 +499,12 @@ def signatures(crates):
     return found
 
 
+def commands(crates):
+    """The names of the commands that the command line shows."""
+    files = [file for crate in crates for file in crate.files if file.path == COMMANDS[0]]
+    return sorted(name for file in files for enum, names in enums(file.code) if enum == COMMANDS[1] for name in names)
+
+
 def dialect(root):
     """How often each file uses the words that are being replaced, the most first."""
     sources = [path for folder in ("src", *CRATES) for top in root.glob(folder) for path in top.rglob("*.rs")]
@@ -528,6 +538,7 @@ def measure(root):
         "by-path": by_path(crates),
         "manifests": manifests(root),
         **found,
+        "commands": commands(crates),
         "dialect": dialect(root),
         "figures": {
             "files": len(files),
@@ -556,6 +567,9 @@ def past(found, ceilings):
         reached[name] = len(found[name])
         if reached[name] > ceilings[name]:
             told[name] = found[name]
+    reached["commands"] = len(found["commands"])
+    if reached["commands"] > ceilings["commands"]:
+        told["commands"] = [f"these are too many: {', '.join(found['commands'])}"]
     reached["dialect"] = sum(found["dialect"].values())
     if reached["dialect"] > ceilings["dialect"]:
         most = [f"{path} {count}" for path, count in itertools.islice(found["dialect"].items(), 10)]
@@ -633,6 +647,7 @@ PLANTED = {
         "crates/hob-worker/Cargo.toml": '[package]\nname = "hob-worker"\nrust-version.workspace = true\n[lints]\nworkspace = true\n',
         "crates/hob-worker/src/lib.rs": "//! W.\nuse std::fs;\nfn x() { rustix::fs::open(); fs::read_dir(x); }\n",
     },
+    "commands": {"src/cli/args.rs": "//! A.\n#[derive(Debug)]\nenum Command { /** Runs. */ #[command(alias = \"x\")] Run(RunArgs), Stop }\n"},
     "dialect": {"docs/a.md": "The record stands for whoever is no person.\n"},
     "tuple-parameters": {
         "crates/x/src/lib.rs": "//! X.\nfn f<F: Fn() -> (u8, u8)>(\n    f: F,\n    &(a, b): &'static (u8, &(dyn Fn(u8) + Send)),\n) {}\n"

@@ -106,7 +106,7 @@ if ! run --version; then
   printf 'skipped: running the image; containers do not start on this machine\n'
   exit
 fi
-printf 'hob settings, in the image: %d lines\n' "$(run settings | wc -l)"
+printf 'hob config show, in the image: %d lines\n' "$(run config show --all | wc -l)"
 # shellcheck disable=SC2016 # the shell of the container reads it
 run sh -c '
   [ "$(id -u)" = 10001 ] || exit 1

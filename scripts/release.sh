@@ -87,7 +87,7 @@ build() {
     c_flags+=" -ffile-prefix-map=$map"
   done
   [ -z "$static" ] || flags+=("-Ctarget-feature=+crt-static")
-  # `hob version` says it.
+  # `hob --version` says it.
   HOB_COMMIT="$(git rev-parse HEAD 2>/dev/null)" && export HOB_COMMIT
   # libgit2, ring and jemalloc are written in C, and have the paths of their files in what they say.
   export CFLAGS="${CFLAGS:-}$c_flags"
@@ -127,7 +127,7 @@ extras() {
 schemas() {
   local file
   for file in process:settings repository:repository; do
-    "$binary" settings --schema "${file%:*}" >"$out/hob-${file#*:}.schema.json"
+    "$binary" config schema "${file%:*}" >"$out/hob-${file#*:}.schema.json"
   done
 }
 

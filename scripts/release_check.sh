@@ -120,8 +120,8 @@ for path in "${CARGO_HOME:-$HOME/.cargo}" "$(rustc --print sysroot)" "$PWD" "$wo
 done
 empty_root=(bwrap --die-with-parent --unshare-all --ro-bind "$hob" /hob --proc /proc --dev /dev --tmpfs /tmp --clearenv)
 "${empty_root[@]}" /hob --version
-settings="$("${empty_root[@]}" --setenv HOME /tmp /hob settings | wc -l)"
-printf 'hob settings, in an empty root: %d lines\n' "$settings"
+settings="$("${empty_root[@]}" --setenv HOME /tmp /hob config show --all | wc -l)"
+printf 'hob config show, in an empty root: %d lines\n' "$settings"
 
 step "the bill of materials"
 python3 - "$work"/out/*.cdx.json <<'END'

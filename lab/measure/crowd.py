@@ -110,10 +110,10 @@ class Crowd:
         self.started += 1
         home = self.folder / f"worker-{self.started}"
         home.mkdir()
-        environment = self.forge.environment(home) | {"GITHUB_REPOSITORY": "ann/site"}
+        environment = self.forge.environment(home) | {"GITHUB_REPOSITORY": "ann/site", "HOB_LOG": "json"}
         if self.options.kinds:
             environment["RUST_LOG"] = "hob=warn,hob_forge=debug"
-        command = [self.options.hob, "--log-json", "--config", str(self.folder / "hob.toml")]
+        command = [self.options.hob, "--config", str(self.folder / "hob.toml")]
         command += ["--state-dir", str(home / "state")]
         with open(home / "out.jsonl", "w") as out, open(home / "err.txt", "w") as err:
             child = subprocess.Popen([*command, "--json", "run"], env=environment, stdout=out, stderr=err)

@@ -91,7 +91,7 @@ def calls():
         forge.label(forge.issue())
         done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         issue = json.loads(done.stdout.splitlines()[-1])["summary"]["calls"]
-        idle_command, _ = hob(forge, folder, "run", "--max-runtime", "4s")
+        idle_command, _ = hob(forge, folder, "run", "--time", "4s")
         done = subprocess.run(idle_command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         polls = sum(line["event"] == "polled" for line in lines)
@@ -150,7 +150,7 @@ def takeover():
         read_until(worker, lambda event: event["event"] == "published")
         worker.send_signal(signal.SIGTERM)
         worker.wait(30)
-        history, _ = hob(forge, folder, "history", str(number))
+        history, _ = hob(forge, folder, "explain", str(number), "--history")
         (folder / "hob.toml").write_text("")
         told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         forge.close()
@@ -173,7 +173,7 @@ def long_past(finished):
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         forge.call("PATCH", f"/repos/ann/site/issues/{number}", {"state": "closed"})
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        history, _ = hob(forge, folder, "history", str(number))
+        history, _ = hob(forge, folder, "explain", str(number), "--history")
         told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         record = json.loads(told.stdout)["result"][-1]["record"]
         assert record["state"] == "done" and not record["holder"], record

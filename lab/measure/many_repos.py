@@ -120,7 +120,7 @@ def main():
             fill(forge, each, options.issues, record, comment)
         line, environment = command(options.hob, forge, folder, names)
         worker = subprocess.Popen(
-            [*line, "--max-runtime", f"{options.minutes}m"],
+            [*line, "--time", f"{options.minutes}m"],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

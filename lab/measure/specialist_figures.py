@@ -304,7 +304,7 @@ def load_once(hob, chance):
                 # Its content is gone from git's objects. Two files with one content share it.
                 sha = git(clone, "rev-parse", f"HEAD:{(places[place] / file).relative_to(clone)}")
                 (clone / f".git/objects/{sha[:2]}/{sha[2:]}").unlink(missing_ok=True)
-        command = [hob, "--state-dir", folder / "state", "--set", f"profiles.folder={own}", "--json", "agents"]
+        command = [hob, "--state-dir", folder / "state", "--set", f"profiles.folder={own}", "--json", "agent", "list"]
         environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
         done = subprocess.run(command, cwd=clone, env=environment, check=True, stdout=subprocess.PIPE, timeout=60)
     listed = json.loads(done.stdout)["result"]["profiles"]
@@ -374,7 +374,7 @@ def fault_of(made, pull, number, expected):
     names = sorted(file["filename"] for file in files)
     if names != [f"{name}.txt" for name in who]:
         return f"a pull request of {names}, not by {who}"
-    shown = [pull, made.call("GET", f"{made.path}/issues/{number}/comments"), made.run("history", str(number))]
+    shown = [pull, made.call("GET", f"{made.path}/issues/{number}/comments"), made.run("explain", str(number), "--history")]
     shown += [(made.folder / name).read_text() for name in ("out.jsonl", "err.txt")]
     return "the secret is shown" if token in json.dumps(shown) else None
 
@@ -402,7 +402,7 @@ def chains(options):
         kills, answered = drive(made, numbers, chance)
         pulls, completed, failures = made.pulls(), 0, []
         for number in numbers:
-            entries = made.run("history", str(number)).get("result") or []
+            entries = made.run("explain", str(number), "--history").get("result") or []
             links = entries[-1]["record"].get("chain", {}).get("links", []) if entries else []
             passed = [(link["from"], link["to"]) for link in links]
             is_complete = number in pulls and passed == CHAIN
@@ -527,13 +527,13 @@ def latency(options):
             p95_ms = result(command(options.hob, issues, profiles))["p95_ms"]
             rows.append((f"the router, 50 profiles, 1,000 issues {what}", "p95 < 10 ms", f"p95 {p95_ms:.2f} ms", p95_ms < 10))
         environment = {"PATH": os.environ["PATH"], "HOME": name}
-        line = [options.hob, "agents", "--json", "--set", f"profiles.folder={profiles}"]
+        line = [options.hob, "agent", "list", "--json", "--set", f"profiles.folder={profiles}"]
         took = []
         for _ in range(100):
             begun = time.perf_counter()
             subprocess.run(line, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
             took.append(1000 * (time.perf_counter() - begun))
-        figure = "`hob agents` with 50 profiles beside its own, from its start to its end; 100 runs"
+        figure = "`hob agent list` with 50 profiles beside its own, from its start to its end; 100 runs"
         rows.append((figure, "p95 < 1 s", f"p95 {p95(took):.0f} ms", p95(took) < 1000))
     return rows
 
@@ -551,8 +551,8 @@ def state(options):
         (folder / "replies.json").write_text(json.dumps({"cassette": 1, "replies": replies}))
         (folder / "case.md").write_text("It fails\n\n### When?\n\nToday\n")
         (folder / "form.yml").write_text("body:\n  - type: input\n    attributes: { label: When? }\n")
-        line = [options.hob, "--state-dir", "state", "--set", "model.default=cassette/replies.json", "investigate", "-q"]
-        line += ["--text", "case.md", "--form", "form.yml", "--agent", "native", "--auto-approve"]
+        line = [options.hob, "--state-dir", "state", "--set", "model.default=cassette/replies.json", "agent", "investigate", "-q"]
+        line += ["--task", "case.md", "--form", "form.yml", "--agent", "native", "--auto-approve"]
         environment = {"PATH": os.environ["PATH"], "HOME": name}
         # The replies end before there is a conclusion: that is an error, and no matter here.
         subprocess.run(line, cwd=folder, env=environment, capture_output=True)

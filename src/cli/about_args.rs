@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// `hob completions`.
@@ -21,27 +21,29 @@ pub(super) struct ManArgs {
     pub(super) folder: PathBuf,
 }
 
-/// `hob settings`.
-#[derive(Debug, Args)]
-pub(super) struct SettingsArgs {
-    /// Print the JSON schema of a settings file instead, for editors: of the process's own, or of a repository's `.github/hob.toml`.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "process")]
-    pub(super) schema: Option<SettingsFile>,
+/// The subcommands of `hob config`.
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Print what differs from the defaults, and where each value comes from.
+    Show {
+        /// Print every setting with its effective value instead.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print the JSON schema of a settings file, for editors.
+    Schema {
+        /// Whose file: the operator's, or a repository's `.github/hob.toml`.
+        #[arg(value_name = "FILE", default_value = "operator")]
+        file: SettingsFile,
+    },
 }
 
 /// A file of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum SettingsFile {
-    /// The file of `--config`.
-    Process,
+    /// The operator's, with Hob's settings.
+    #[value(alias = "process")]
+    Operator,
     /// `.github/hob.toml`.
     Repository,
-}
-
-/// `hob agents`.
-#[derive(Debug, Args)]
-pub(super) struct AgentsArgs {
-    /// Read the operator's profiles from this folder [default: the setting `profiles.folder`].
-    #[arg(long, value_name = "DIR")]
-    pub(super) profiles: Option<PathBuf>,
 }

@@ -11,8 +11,9 @@ use hob_text::{clip, terminal};
 use serde::Serialize;
 
 use crate::cli::{
+    agent_args::AgentRunArgs,
     alone::{self, NamedAgent, Task},
-    args::{AgentRunArgs, Shared},
+    args::Shared,
     exit::{Exit, fatal},
     json,
     local::{TASKS, fresh, may_go_on},

@@ -1,4 +1,4 @@
-//! `hob agents`: the configured agents, and the profiles with the origin of each and why one does not count.
+//! `hob agent list`: the configured agents, and the profiles with the origin of each and why one does not count.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    about_args::AgentsArgs,
+    agent_args::AgentListArgs,
     args::Shared,
     json,
     layout::{self, Table, shortened},
@@ -45,7 +45,7 @@ pub(super) struct Clone {
     reference: String,
 }
 
-pub(super) async fn agents(setup: &Setup, shared: &Shared, args: &AgentsArgs) -> anyhow::Result<()> {
+pub(super) async fn agents(setup: &Setup, shared: &Shared, args: &AgentListArgs) -> anyhow::Result<()> {
     let settings = &setup.settings;
     let agents = agents_of(setup)?;
     let (catalog, clone) = catalog_here(setup, shared, args.profiles.as_deref()).await?;

@@ -1,4 +1,4 @@
-//! One run of an agent without a forge: for `hob agent run`, `hob eval` and `hob investigate`.
+//! One run of an agent without a forge: for `hob agent run`, `hob eval` and `hob agent investigate`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -21,10 +21,10 @@ use crate::cli::{
     local::TASKS,
     output::{self, styled},
     progress::Verbosity,
-    run::on_signal,
     screen::Screen,
     sessions,
     setup::{Setup, sandbox_of},
+    signals::on_signal,
     stream::TaskStream,
     words::plain,
 };
@@ -166,7 +166,7 @@ pub(super) async fn run(
     report.map_err(|error| fatal(Exit::Unhealthy, error.to_string()))
 }
 
-/// Stops the run once `hob pause` or `hob terminate` asks for it.
+/// Stops the run once `hob pause` or `hob cancel` asks for it.
 async fn stop_when_asked(sessions: Sessions, session: RunId, cancel: CancellationToken) {
     loop {
         tokio::time::sleep(LOOKS).await;

@@ -6,7 +6,8 @@ use hob_text::terminal;
 use hob_worker::Approved;
 
 use crate::cli::{
-    args::{ApproveArgs, Shared},
+    args::Shared,
+    issue_args::ApproveArgs,
     json, output,
     setup::{Listen, Setup},
 };

@@ -1,4 +1,4 @@
-//! `hob pause`, `hob resume` and `hob terminate`.
+//! `hob pause`, `hob resume` and `hob cancel`.
 
 use std::sync::Arc;
 
@@ -59,9 +59,9 @@ pub(super) async fn resume(setup: Setup, shared: Shared, args: ResumeArgs) -> an
     }
 }
 
-pub(super) async fn terminate(setup: Setup, shared: Shared, target: Target) -> anyhow::Result<()> {
+pub(super) async fn cancel(setup: Setup, shared: Shared, target: Target) -> anyhow::Result<()> {
     let issue = match target {
-        Target::Session(text) => return told(&shared, stopped::terminate(&setup, &text).await?),
+        Target::Session(text) => return told(&shared, stopped::cancel(&setup, &text).await?),
         Target::Issue(issue) => issue,
     };
     let asked = hob_worker::terminate(&*connect(setup, &shared).await?, issue).await?;

@@ -1,4 +1,4 @@
-//! The arguments of `hob pause`, `hob resume` and `hob terminate`.
+//! The arguments of `hob pause`, `hob resume` and `hob cancel`.
 
 use clap::Args;
 use hob_domain::IssueNumber;
@@ -17,7 +17,7 @@ pub(super) struct PauseArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Paused {
-    /// The number of the issue, or a session on this machine of `hob investigate` or `hob agent run`.
+    /// The number of the issue, or a session on this machine of `hob agent investigate` or `hob agent run`.
     #[arg(value_name = "ISSUE|SESSION")]
     pub(super) target: Option<Target>,
     /// Pause the repository: no worker claims an issue until it is resumed.
@@ -25,10 +25,10 @@ pub(super) struct Paused {
     pub(super) all: bool,
 }
 
-/// `hob terminate`.
+/// `hob cancel`.
 #[derive(Debug, Args)]
-pub(super) struct TerminateArgs {
-    /// The number of the issue, or a session on this machine of `hob investigate` or `hob agent run`.
+pub(super) struct CancelArgs {
+    /// The number of the issue, or a session on this machine of `hob agent investigate` or `hob agent run`.
     #[arg(value_name = "ISSUE|SESSION")]
     pub(super) target: Target,
 }
@@ -54,7 +54,7 @@ impl std::str::FromStr for Target {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct ResumeArgs {
-    /// The number of the issue, or a session on this machine of `hob investigate` or `hob agent run`.
+    /// The number of the issue, or a session on this machine of `hob agent investigate` or `hob agent run`.
     #[arg(value_name = "ISSUE|SESSION")]
     pub(super) target: Option<Target>,
     /// Resume the repository: workers claim issues again. Issues that were paused by their number stay paused.

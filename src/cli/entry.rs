@@ -2,27 +2,31 @@
 
 use std::{ffi::OsString, process::ExitCode, time::Duration};
 
-use clap::FromArgMatches;
+use clap::{FromArgMatches, error::ErrorKind};
 use hob_config::{SecretFiles, Standard};
 
 use crate::{
     cli::{
         actions::{self, Annotation, Level},
-        agent_run, agents, approve,
-        args::{AgentCommand, Cli, Command, ForgeCommand, Shared, command},
-        control, doctor, eval,
+        agent_args::AgentCommand,
+        agent_run, agents, answer, approve,
+        args::{Cli, Command, ForgeCommand, Shared},
+        command_line::{command, shown},
+        config, control, doctor, eval,
         eval_args::EvalCommand,
         eval_review, eval_tasks,
         exit::{Exit, code_of, fatal},
         explain, forge_serve,
         global_flags::global_flags_first,
-        history, init, investigate, json, list, log,
+        init, investigate, json, log,
+        old_names::Invoked,
         output::{self, BAD, Unwritable, styled},
-        ready, rehearse, release, replay, routing, run,
+        rehearse, release, replay, routing, run,
         screen::Screen,
-        sessions, settings,
+        session_args::SessionCommand,
+        sessions,
         setup::Setup,
-        status, summary, unblock, work,
+        status, summary,
     },
     telemetry::{LogFormat, start_logs},
 };
@@ -38,7 +42,12 @@ const THREAD_STACK: usize = 2 << 20;
 /// Runs the command of this process.
 pub fn main() -> ExitCode {
     let args = global_flags_first(std::env::args_os());
-    let cli = match command().try_get_matches_from(&args).and_then(|found| Cli::from_arg_matches(&found)) {
+    let found = command().try_get_matches_from(&args).or_else(|error| match error.kind() {
+        // The nearest name that is suggested is one of today's.
+        ErrorKind::InvalidSubcommand => shown().try_get_matches_from(&args),
+        _another => Err(error),
+    });
+    let cli = match found.and_then(|found| Cli::<Invoked>::from_arg_matches(&found)) {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(not_a_command(&error, &args)),
     };
@@ -67,10 +76,14 @@ fn colour(choice: clap::ColorChoice) {
 
 /// Reports clap's error; it reports help and version as errors, too.
 fn not_a_command(error: &clap::Error, args: &[OsString]) -> u8 {
+    let as_json = args.iter().any(|arg| arg == "--json");
+    if error.kind() == ErrorKind::DisplayVersion {
+        return release::version(as_json).map_or_else(|error| failed(&error, as_json), |()| 0);
+    }
     let printed = error.print().map_err(Unwritable::from);
     match (error.use_stderr(), printed) {
         (true, _) => {
-            if args.iter().any(|arg| arg == "--json") {
+            if as_json {
                 json::error(Exit::Usage, error.to_string().trim_end()).ok();
             }
             Exit::Usage as u8
@@ -104,23 +117,21 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
     exit as u8
 }
 
-async fn dispatch(cli: Cli) -> anyhow::Result<()> {
+async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
     let shared = cli.shared;
     // Commands about the program alone work with any settings.
-    if let Command::Version = &cli.command {
-        return release::version(&shared);
-    }
-    if let Command::Completions(args) = &cli.command {
-        return release::completions(args);
-    }
-    if let Command::Man(args) = &cli.command {
-        return release::man(args);
-    }
+    let command = match cli.command {
+        Invoked::Version => return release::version(shared.json),
+        Invoked::Man(args) => return release::man(&args),
+        Invoked::Today(Command::Completions(args)) => return release::completions(&args),
+        Invoked::Today(command) => command,
+        Invoked::Before(old) => old.today(),
+    };
     let setup = Setup::read(&shared)?;
     output::withhold(&setup.secrets);
     let screen = Screen::default();
-    start(&setup, &shared, &screen);
-    if runs_agents(&cli.command)
+    start(&setup, &shared, &screen)?;
+    if runs_agents(&command)
         && let Err(error) = hob_process::start_watchdog()
     {
         tracing::warn!(
@@ -128,84 +139,76 @@ async fn dispatch(cli: Cli) -> anyhow::Result<()> {
             "the watchdog did not start: agents and checks would outlive a Hob that is killed"
         );
     }
-    match cli.command {
+    match command {
         Command::Rehearse(args) => Box::pin(rehearse::rehearse(setup, shared, args, screen)).await,
         Command::Init(args) => init::init(setup, shared, args).await,
+        Command::Doctor(args) => doctor::doctor(setup, shared, args, screen).await,
         Command::Run(args) => run::run(setup, shared, args, screen).await,
-        Command::Ready(args) => Box::pin(ready::run(setup, shared, args, screen)).await,
-        Command::Work(args) => Box::pin(work::work(setup, shared, args, screen)).await,
-        Command::Investigate(args) => investigate::investigate(setup, shared, *args, screen).await,
-        Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, args, screen).await,
-        Command::List => list::list(setup, shared).await,
-        Command::Explain(args) => explain::explain(setup, shared, args.issue).await,
-        Command::Status(args) => status::status(setup, shared, &args).await,
-        Command::History(args) => history::history(setup, shared, args.issue).await,
-        Command::Unblock(args) => Box::pin(unblock::unblock(setup, shared, args)).await,
+        Command::Status(args) => status::status(setup, shared, args, screen).await,
+        Command::Explain(args) => explain::explain(setup, shared, args).await,
+        Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
         Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
         Command::Resume(args) => control::resume(setup, shared, args).await,
-        Command::Terminate(args) => Box::pin(control::terminate(setup, shared, args.target)).await,
-        Command::Sessions => sessions::sessions(&setup, &shared),
-        Command::Show(args) => sessions::show(&setup, &shared, &args),
-        Command::Log(args) => log::log(setup, shared, args).await,
-        Command::Replay(args) => replay::replay(setup, shared, args).await,
-        Command::Doctor(args) => doctor::doctor(setup, shared, args, screen).await,
-        Command::Agents(args) => agents::agents(&setup, &shared, &args).await,
-        Command::Routing => routing::routing(setup, shared).await,
-        Command::Settings(args) => settings::settings(&setup, &shared, &args),
+        Command::Cancel(args) => Box::pin(control::cancel(setup, shared, args.target)).await,
+        Command::Session(SessionCommand::List) => sessions::sessions(&setup, &shared),
+        Command::Session(SessionCommand::Show(args)) => sessions::show(&setup, &shared, &args),
+        Command::Session(SessionCommand::Log(args)) => log::log(setup, shared, args).await,
+        Command::Session(SessionCommand::Replay(args)) => replay::replay(setup, shared, args).await,
+        Command::Agent(AgentCommand::List(args)) => agents::agents(&setup, &shared, &args).await,
+        Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, *args, screen).await,
+        Command::Agent(AgentCommand::Investigate(args)) => investigate::investigate(setup, shared, *args, screen).await,
+        Command::Agent(AgentCommand::Routing) => routing::routing(setup, shared).await,
         Command::Eval(args) => match args.command {
             None => eval_tasks::run(setup, shared, args.tasks, screen).await,
+            Some(EvalCommand::Run(args)) => eval_tasks::run(setup, shared, *args, screen).await,
             Some(EvalCommand::Compare(args)) => eval_tasks::compare(&shared, &args),
             Some(EvalCommand::Routing(args)) => eval::routing(&shared, &args).await,
             Some(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         },
         Command::Forge(ForgeCommand::Serve(args)) => forge_serve::serve(*args).await,
         Command::Forge(ForgeCommand::Routes) => forge_serve::routes(),
-        Command::Version | Command::Completions(_) | Command::Man(_) => Ok(()),
+        Command::Config(command) => config::config(&setup, &shared, &command),
+        Command::Completions(_) => Ok(()),
     }
 }
 
 /// Whether the command starts processes that may run for long.
 fn runs_agents(command: &Command) -> bool {
     match command {
-        Command::Rehearse(_)
-        | Command::Run(_)
-        | Command::Work(_)
-        | Command::Investigate(_)
-        | Command::Agent(_)
-        | Command::Replay(_) => true,
-        Command::Eval(args) => matches!(args.command, None | Some(EvalCommand::Review(_))),
+        Command::Rehearse(_) | Command::Run(_) => true,
+        Command::Agent(command) => matches!(command, AgentCommand::Run(_) | AgentCommand::Investigate(_)),
+        Command::Session(command) => matches!(command, SessionCommand::Replay(_)),
+        Command::Eval(args) => matches!(args.command, None | Some(EvalCommand::Run(_) | EvalCommand::Review(_))),
         Command::Init(_)
-        | Command::List
-        | Command::Explain(_)
+        | Command::Doctor(_)
         | Command::Status(_)
-        | Command::History(_)
-        | Command::Unblock(_)
+        | Command::Explain(_)
+        | Command::Answer(_)
         | Command::Approve(_)
         | Command::Pause(_)
         | Command::Resume(_)
-        | Command::Terminate(_)
-        | Command::Sessions
-        | Command::Show(_)
-        | Command::Log(_)
-        | Command::Doctor(_)
-        | Command::Agents(_)
-        | Command::Routing
-        | Command::Settings(_)
-        | Command::Ready(_)
-        | Command::Version
-        | Command::Completions(_)
-        | Command::Man(_)
-        | Command::Forge(_) => false,
+        | Command::Cancel(_)
+        | Command::Forge(_)
+        | Command::Config(_)
+        | Command::Completions(_) => false,
     }
 }
 
 /// Starts the logs, and warns of settings by their old name.
-fn start(setup: &Setup, shared: &Shared, screen: &Screen) {
-    let format = if shared.log_json { LogFormat::Json } else { LogFormat::Text };
+fn start(setup: &Setup, shared: &Shared, screen: &Screen) -> anyhow::Result<()> {
+    let format = match setup.standard.log_format.as_deref() {
+        _ if shared.log_json => LogFormat::Json,
+        None | Some("text") => LogFormat::Text,
+        Some("json") => LogFormat::Json,
+        Some(other) => {
+            return Err(fatal(Exit::Usage, format!("HOB_LOG must be `json` or `text`, not `{other}`")));
+        }
+    };
     let screen = screen.clone();
     start_logs(format, setup.standard.log_filter.as_deref(), move || screen.clone());
     for old_name in &setup.settings.old_names {
         tracing::warn!(setting = old_name.key(), "{old_name}");
     }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The command line of `hob eval`.
+//! The arguments of `hob eval`.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,9 @@ use clap::{Args, Subcommand};
 
 use crate::cli::record_args::RecordArgs;
 
-/// `hob eval`: tasks, where no subcommand is named.
+/// `hob eval`: `hob eval run`, if no subcommand is named.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, arg_required_else_help = true)]
 pub(super) struct EvalArgs {
     #[command(subcommand)]
     pub(super) command: Option<EvalCommand>,
@@ -16,7 +16,7 @@ pub(super) struct EvalArgs {
     pub(super) tasks: TasksArgs,
 }
 
-/// `hob eval PATH`.
+/// `hob eval run`.
 #[derive(Debug, Args)]
 pub(super) struct TasksArgs {
     /// A task's folder, a folder of tasks, or a file of SWE-bench's instances (JSON lines).
@@ -32,11 +32,11 @@ pub(super) struct TasksArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) jobs: Option<u16>,
     /// Take only tasks whose names hold this text. May be repeated.
-    #[arg(long = "task", value_name = "TEXT")]
+    #[arg(long, alias = "task", value_name = "TEXT")]
     pub(super) only: Vec<String>,
     /// Take only this many tasks, the first by name.
-    #[arg(long, value_name = "N")]
-    pub(super) first: Option<usize>,
+    #[arg(long, alias = "first", value_name = "N")]
+    pub(super) limit: Option<usize>,
     /// End an agent after this time, unless its task sets a shorter one [default: the setting `limits.attempt_time`].
     #[arg(long, value_name = "DURATION", value_parser = hob_config::parse_duration)]
     pub(super) time: Option<std::time::Duration>,
@@ -62,6 +62,12 @@ pub(super) struct TasksArgs {
 /// The subcommands of `hob eval`.
 #[derive(Debug, Subcommand)]
 pub(super) enum EvalCommand {
+    /// Have an agent work on tasks with hidden tests, several at once, and report how many it solves and what that costs.
+    ///
+    /// PATH is a task's folder in Harbor's format (task.toml, instruction.md, environment/, tests/), a folder of tasks, or a file of SWE-bench's
+    /// instances, whose repositories are on this machine. Any agent can be evaluated. The tests run in a box that the agent cannot see. An
+    /// interrupted run continues where it stopped.
+    Run(Box<TasksArgs>),
     /// Compare evaluations: a line for each, and for two of them the tasks that only one solved, by pairs.
     Compare(CompareArgs),
     /// Route labelled issues, and report how often the right profile was chosen, how sure the router was, and how long it

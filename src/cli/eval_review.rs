@@ -119,7 +119,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     let name: ProfileName = name.parse()?;
     let catalog = catalog(Ok(ProfileFiles::default()), &settings.profiles).await;
     let Some((profile, origin)) = catalog.get(&name) else {
-        let missing = || format!("there is no profile `{name}`\nhint: `hob agents` lists the profiles");
+        let missing = || format!("there is no profile `{name}`\nhint: `hob agent list` lists the profiles");
         return Err(fatal(Exit::Usage, catalog.damaged(&name).and_then(CatalogEntry::fault).unwrap_or_else(missing)));
     };
     let mut profile = profile.clone();

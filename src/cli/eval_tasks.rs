@@ -1,4 +1,4 @@
-//! `hob eval PATH`: an agent on many tasks with hidden tests. `hob eval compare`: the difference between two such runs.
+//! `hob eval run PATH`: an agent on many tasks with hidden tests. `hob eval compare`: the difference between two such runs.
 
 use std::{
     path::{Path, PathBuf},
@@ -32,10 +32,10 @@ use crate::cli::{
     layout::Table,
     output,
     progress::Verbosity,
-    run::stop_on_signal,
     screen::Screen,
     sessions,
     setup::{Setup, launcher, sandbox_of},
+    signals::stop_on_signal,
 };
 
 /// Bytes of a sentence in the results.
@@ -142,7 +142,7 @@ fn found(path: &Path, args: &TasksArgs) -> anyhow::Result<Found> {
     let is_wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|part| name.contains(part.as_str()));
     found.tasks.retain(|task| is_wanted(&task.name));
     found.unusable.retain(|task| is_wanted(&task.task));
-    found.tasks.truncate(args.first.unwrap_or(usize::MAX));
+    found.tasks.truncate(args.limit.unwrap_or(usize::MAX));
     if args.recorded {
         let bare = found.tasks.iter().filter(|task| task.recording.is_none());
         let why = "it has no `recording.json`".to_owned();

@@ -1,24 +1,32 @@
-//! `hob explain ISSUE`.
+//! `hob explain ISSUE`, and with `--history` its ledger.
 
 use hob_domain::IssueNumber;
 use hob_forge::Access;
 use hob_text::terminal;
-use hob_worker::{Explained, explain};
+use hob_worker::{Explained, Worker, explain};
 
 use crate::cli::{
     args::Shared,
     exit::{Exit, fatal},
+    issue_args::ExplainArgs,
     json,
     layout::{width_of, wrapped},
-    output::{self, BOLD, WARN, styled},
+    output::{self, BOLD, DIM, WARN, styled},
+    progress,
     setup::{Listen, Setup},
+    words::because,
 };
 
 /// The width of the column before a text.
 const BEFORE_TEXT: usize = 10;
+/// The width of the columns before a sentence of the ledger: time, commit and state.
+const BEFORE_SENTENCE: usize = 47;
 
-pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -> anyhow::Result<()> {
-    let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
+pub(super) async fn explain(setup: Setup, shared: Shared, args: ExplainArgs) -> anyhow::Result<()> {
+    let (number, worker) = (args.issue, setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?);
+    if args.history {
+        return history(&worker, &shared, number).await;
+    }
     let Some(issue) = Box::pin(explain::one(&worker, number)).await? else {
         return Err(fatal(Exit::NotFound, format!("issue {number} does not exist or is a pull request")));
     };
@@ -26,6 +34,29 @@ pub(super) async fn explain(setup: Setup, shared: Shared, number: IssueNumber) -
         return json::result(&issue);
     }
     Ok(print(&issue)?)
+}
+
+/// Prints the ledger.
+async fn history(worker: &Worker, shared: &Shared, number: IssueNumber) -> anyhow::Result<()> {
+    let entries = worker.forge().ledger().history(number).await?;
+    if entries.is_empty() {
+        return Err(fatal(Exit::NotFound, format!("issue {number} has no ledger: Hob never claimed it")));
+    }
+    if shared.json {
+        let records: Vec<_> = entries
+            .iter()
+            .map(|entry| serde_json::json!({ "commit": entry.commit, "sentence": entry.sentence, "record": entry.record }))
+            .collect();
+        return json::result(&records);
+    }
+    for entry in entries {
+        let at = entry.record.renewed_at.format("%Y-%m-%d %H:%M:%S");
+        let (at, commit) = (styled(DIM, &format!("{at} UTC")), styled(DIM, entry.commit.short()));
+        let why = because(entry.record.state, &entry.sentence);
+        let text = format!("{at} {commit} {} {}", progress::state(entry.record.state), terminal(&why));
+        output::line(wrapped(&text, width_of(std::io::stdout()), BEFORE_SENTENCE))?;
+    }
+    Ok(())
 }
 
 fn print(issue: &Explained) -> Result<(), output::Unwritable> {
@@ -51,7 +82,7 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     parts.extend(issue.profile.as_ref().map(|why| ("profile", styled(WARN, &terminal(why)))));
     parts.extend(issue.place.map(|place| ("place", format!("{place} in the queue"))));
     if issue.blocked.is_some() && issue.place.is_none() {
-        let how = format!("`/hob unblock TEXT` in a comment on the issue, or `hob unblock {number} -m TEXT`");
+        let how = format!("in plain words in a comment on the issue, or by `hob answer {number} -m TEXT`");
         parts.push(("answer", how));
     }
     for (name, text) in parts {

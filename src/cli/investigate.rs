@@ -1,4 +1,4 @@
-//! `hob investigate`: an investigation of files, without a forge.
+//! `hob agent investigate`: an investigation of files, without a forge.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,9 @@ use hob_domain::{
 use hob_text::clip;
 
 use crate::cli::{
+    agent_args::InvestigateArgs,
     alone::{self, NamedAgent},
-    args::{InvestigateArgs, Shared},
+    args::Shared,
     exit::{Exit, fatal},
     investigated::{self, Ended},
     investigator::{Investigator, OfCase, investigator},
@@ -85,21 +86,21 @@ fn tell(shared: &Shared, args: &InvestigateArgs, record: &Investigation, report:
     match &report.outcome {
         Outcome::Done { .. } | Outcome::NothingToDo { .. } if record.conclusion.is_some() => Ok(()),
         Outcome::Question { question } => {
-            let how = format!("answer with `hob investigate --resume {id} -m TEXT` or `--evidence FILE`");
+            let how = format!("answer with `hob agent investigate --resume {id} -m TEXT` or `--evidence FILE`");
             Err(fatal(Exit::Unfinished, format!("it asks for evidence: {}\nhint: {how}", one_line(question))))
         }
         Outcome::ApprovalNeeded { proposed } => {
             let how = format!(
-                "`hob investigate --resume {id}` on a terminal asks for it, and with `--auto-approve` it is given"
+                "`hob agent investigate --resume {id}` on a terminal asks for it, and with `--auto-approve` it is given"
             );
             Err(fatal(Exit::Unfinished, format!("`{}` needs approval\nhint: {how}", one_line(&proposed.line))))
         }
         Outcome::Failed { failure: FailureClass::Cancelled, .. } => {
-            let how = format!("`hob investigate --resume {id}` continues it");
+            let how = format!("`hob agent investigate --resume {id}` continues it");
             Err(fatal(Exit::Unfinished, format!("stopped before it reached a conclusion\nhint: {how}")))
         }
         Outcome::Failed { reason, .. } => {
-            let how = format!("`hob investigate --resume {id}` continues it");
+            let how = format!("`hob agent investigate --resume {id}` continues it");
             Err(fatal(Exit::Unfinished, format!("there is no conclusion: {reason}\nhint: {how}")))
         }
         Outcome::Done { .. } | Outcome::NothingToDo { .. } | Outcome::HandOff(_) => {
@@ -176,12 +177,12 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
 }
 
 fn case(args: &InvestigateArgs) -> anyhow::Result<Case> {
-    let text = args.text.as_deref().map(read).transpose()?.unwrap_or_default();
-    let Some(text) = text else { return Err(fatal(Exit::Usage, "the file of `--text` is not text".to_owned())) };
+    let text = args.task.as_deref().map(read).transpose()?.unwrap_or_default();
+    let Some(text) = text else { return Err(fatal(Exit::Usage, "the file of `--task` is not text".to_owned())) };
     let (title, body) = text.trim_start().split_once('\n').unwrap_or((text.trim(), ""));
     let title = title.trim_start_matches('#').trim();
     if title.is_empty() {
-        return Err(fatal(Exit::Usage, "the file of `--text` is empty".to_owned()));
+        return Err(fatal(Exit::Usage, "the file of `--task` is empty".to_owned()));
     }
     let form = args.form.as_deref().and_then(form);
     let mut case = Case::of_issue(title, body, &[], form.as_ref(), CaseTemplate::default());

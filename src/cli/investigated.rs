@@ -1,4 +1,4 @@
-//! The output of `hob investigate`: each iteration, and the result, within the width of the terminal.
+//! The output of `hob agent investigate`: each iteration, and the result, within the width of the terminal.
 
 use hob_domain::{
     RunReport, Spend,

@@ -12,8 +12,9 @@ use hob_forge::fresh_nonce;
 use hob_words::profile_brief;
 
 use crate::cli::{
+    agent_args::InvestigateArgs,
     agents::catalog_here,
-    args::{InvestigateArgs, Shared},
+    args::Shared,
     exit::{Exit, fatal},
     output,
     setup::Setup,
@@ -106,10 +107,10 @@ async fn find(setup: &Setup, shared: &Shared, folder: Option<&Path>, name: &str)
         Some(folder) => {
             let folder = folder.display();
             format!(
-                "there is no profile `{name}` in `{folder}` or here\nhint: `hob agents --profiles {folder}` lists the profiles"
+                "there is no profile `{name}` in `{folder}` or here\nhint: `hob agent list --profiles {folder}` lists the profiles"
             )
         }
-        None => format!("there is no profile `{name}` here\nhint: `hob agents` lists the profiles"),
+        None => format!("there is no profile `{name}` here\nhint: `hob agent list` lists the profiles"),
     };
     let Ok(name) = name.parse::<ProfileName>() else { return Ok(ProfileSearch::Missing(missing)) };
     let (catalog, _) = catalog_here(setup, shared, folder).await?;

@@ -10,9 +10,9 @@ use crate::cli::{
     exit::{Exit, fatal},
     json,
     output::{self, BAD, GOOD, WARN, styled},
-    run::on_signal,
     screen::Screen,
     setup::Setup,
+    signals::on_signal,
 };
 
 /// Hob's version.

@@ -1,4 +1,4 @@
-//! Sessions without an issue: those of `hob investigate` and `hob agent run`.
+//! Sessions without an issue: those of `hob agent investigate` and `hob agent run`.
 
 use hob_agent::session::{SessionRecord, SessionState};
 use hob_domain::RunId;
@@ -22,7 +22,7 @@ pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
         return Err(fatal(Exit::Failure, format!("another process is working on session `{id}`")));
     }
     if record.is_ended_for_good() {
-        return Err(fatal(Exit::Failure, format!("session `{id}` was terminated: start a new one")));
+        return Err(fatal(Exit::Failure, format!("session `{id}` was cancelled: start a new one")));
     }
     Ok(())
 }
@@ -31,7 +31,7 @@ pub(super) fn may_go_on(record: &SessionRecord) -> anyhow::Result<()> {
 pub(super) fn command(record: &SessionRecord) -> String {
     let id = &record.id;
     match record.repo.to_string() == INVESTIGATIONS {
-        true => format!("hob investigate --resume {id}"),
+        true => format!("hob agent investigate --resume {id}"),
         false => format!("hob agent run --resume {id}"),
     }
 }

@@ -1,4 +1,4 @@
-//! `hob log SESSION [-f]`: a session's transcript, line by line.
+//! `hob session log SESSION [-f]`: a session's transcript, line by line.
 
 use std::{
     fs::File,
@@ -13,10 +13,11 @@ use hob_domain::Outcome;
 use hob_text::terminal;
 
 use crate::cli::{
-    args::{LogArgs, Shared},
+    args::Shared,
     json,
     layout::shortened,
     output::{self, BAD, BOLD, DIM, GOOD, styled},
+    session_args::LogArgs,
     sessions::{find, open, outcome, when},
     setup::Setup,
 };

@@ -1,4 +1,4 @@
-//! `hob ready`: the issues that may be claimed now, for an engine that starts a `hob work` for each.
+//! `hob status --ready`: the issues that may be claimed now, for an engine that starts a `hob run ISSUE` for each.
 
 use hob_forge::Access;
 use hob_text::{count, terminal};
@@ -7,14 +7,15 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    args::{ReadyArgs, Shared},
+    args::Shared,
+    issue_args::PartArgs,
     json,
     layout::Table,
     output::{self, WARN, styled},
     progress::{self, Addresses, Show, View},
-    run::stop_on_signal,
     screen::Screen,
     setup::{Listen, Setup},
+    signals::stop_on_signal,
     summary::Report,
 };
 
@@ -33,7 +34,7 @@ struct Listed<'a> {
     schedule: Option<String>,
 }
 
-pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: Screen) -> anyhow::Result<()> {
+pub(super) async fn run(setup: Setup, shared: Shared, args: PartArgs, screen: Screen) -> anyhow::Result<()> {
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
     let report = Report::new(&setup);
@@ -76,7 +77,7 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: ReadyArgs, screen: S
 }
 
 /// The issues of one repository, and the minutes of its longest attempt, if there are any.
-async fn found(worker: &Worker, args: &ReadyArgs) -> Result<(Vec<ReadyIssue>, Option<u64>), WorkError> {
+async fn found(worker: &Worker, args: &PartArgs) -> Result<(Vec<ReadyIssue>, Option<u64>), WorkError> {
     let mut issues = ready(worker).await?;
     issues.retain(|one| args.shard.is_none_or(|shard| shard.has(one.issue)));
     if issues.is_empty() {
@@ -94,7 +95,7 @@ fn print(shared: &Shared, listed: &Listed<'_>) -> anyhow::Result<()> {
         output::note(styled(WARN, &terminal(trouble)));
     }
     if listed.issues.is_empty() {
-        return Ok(output::line("No issue can be claimed now; `hob list` says why.")?);
+        return Ok(output::line("No issue can be claimed now; `hob status` says why.")?);
     }
     let mut table = Table::new(&["repository", "issue"], &["title"]);
     for ReadyIssue { repo, issue, title } in listed.issues {

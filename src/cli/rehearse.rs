@@ -24,11 +24,13 @@ pub(super) async fn rehearse(
     setup.record = args.record.folder()?;
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
     let desk = Desk { show, addresses, screen, approval };
-    let stage = match (shared.repo.as_slice(), &args.issue) {
+    // The folder had the name of the global option, which still names it.
+    let folders: Vec<&Path> = args.folder.as_deref().into_iter().chain(shared.repo.iter().map(Path::new)).collect();
+    let stage = match (folders.as_slice(), &args.task) {
         ([], None) if args.agent.is_none() => rehearsal::bundled(setup, &desk).await?,
-        ([repo], Some(issue)) => rehearsal::own(setup, Path::new(repo), issue, args.agent, &desk).await?,
+        ([folder], Some(task)) => rehearsal::own(setup, folder, task, args.agent, &desk).await?,
         ([], _) | ([_], None) | ([_, _, ..], _) => {
-            let help = "to rehearse with your own repository, give both `--repo PATH` and `--issue FILE`";
+            let help = "to rehearse with your own repository, give both `--folder PATH` and `--task FILE`";
             return Err(fatal(Exit::Usage, help));
         }
     };
@@ -39,5 +41,5 @@ pub(super) async fn rehearse(
         output::note(format!("\n{} {address} (Ctrl-C stops it)", styled(BOLD, "The forge keeps running at")));
         tokio::signal::ctrl_c().await?;
     }
-    if args.issue.is_some() { rehearsal::expect_an_end(&stage).await } else { Ok(()) }
+    if args.task.is_some() { rehearsal::expect_an_end(&stage).await } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! The parts of a release beside the program: `hob version`, `hob completions`, `hob man`.
+//! The parts of a release beside the program: `hob --version`, `hob completions`, `hob man`.
 
 use std::{fs, io::Write};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::{
     about_args::{CompletionsArgs, ManArgs},
-    args::{Shared, command},
+    command_line::shown,
     exit::{Exit, fatal},
     json, output,
 };
@@ -14,9 +14,9 @@ use crate::cli::{
 /// The commit that a release was built from, which its script sets; `None` in other builds.
 const COMMIT: Option<&str> = option_env!("HOB_COMMIT");
 
-pub(super) fn version(shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn version(as_json: bool) -> anyhow::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    if !shared.json {
+    if !as_json {
         let commit = COMMIT.map(|commit| format!(" ({commit})")).unwrap_or_default();
         return Ok(output::line(format!("hob {version}{commit}"))?);
     }
@@ -32,7 +32,7 @@ pub(super) fn version(shared: &Shared) -> anyhow::Result<()> {
 
 pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut command(), "hob", &mut text);
+    clap_complete::generate(args.shell, &mut shown(), "hob", &mut text);
     std::io::stdout().write_all(&text).map_err(|error| output::Unwritable::from(error).into())
 }
 
@@ -41,5 +41,5 @@ pub(super) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let unwritable =
         |error: std::io::Error| fatal(Exit::Usage, format!("cannot write to `{}`: {error}", args.folder.display()));
     fs::create_dir_all(&args.folder).map_err(unwritable)?;
-    clap_mangen::generate_to(command(), &args.folder).map_err(unwritable)
+    clap_mangen::generate_to(shown(), &args.folder).map_err(unwritable)
 }

@@ -1,4 +1,4 @@
-//! `hob replay SESSION --folder DIR`: runs the recorded tool calls again, without a model and without MCP servers.
+//! `hob session replay SESSION --folder DIR`: runs the recorded tool calls again, without a model and without MCP servers.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -13,9 +13,10 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
-    args::{ReplayArgs, Shared},
+    args::Shared,
     exit::{Exit, fatal},
     json, output,
+    session_args::ReplayArgs,
     sessions::{find, open},
     setup::{Setup, sandbox_of},
 };

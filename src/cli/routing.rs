@@ -1,4 +1,4 @@
-//! `hob routing`: the choice for each issue, the choices that people changed, and how often the router was right.
+//! `hob agent routing`: the choice for each issue, the choices that people changed, and how often the router was right.
 
 use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, routing_overview};
 use hob_forge::Access;

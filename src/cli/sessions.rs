@@ -1,4 +1,4 @@
-//! `hob sessions` and `hob show SESSION`: the agent sessions on this machine.
+//! `hob session list` and `hob session show SESSION`: the agent sessions on this machine.
 
 use hob_agent::session::{SessionError, SessionRecord, SessionState, Sessions};
 use hob_domain::{
@@ -9,12 +9,13 @@ use hob_text::{count, terminal};
 use serde::Serialize;
 
 use crate::cli::{
-    args::{SessionArgs, Shared},
+    args::Shared,
     exit::{Exit, fatal},
     investigated, json,
     layout::{self, Table, width_of, wrapped},
     local::{command, is_local},
     output,
+    session_args::SessionArgs,
     setup::Setup,
     totals::{self, totals},
 };
@@ -195,7 +196,9 @@ pub(super) fn show(setup: &Setup, shared: &Shared, args: &SessionArgs) -> anyhow
             output::line("")?;
             layout::paragraph(&format!("{how} {next}"))?;
         }
-        SessionState::Running | SessionState::Pending => output::line(format!("\n`hob log -f {id}` follows it."))?,
+        SessionState::Running | SessionState::Pending => {
+            output::line(format!("\n`hob session log -f {id}` follows it."))?
+        }
         SessionState::Completed | SessionState::Blocked | SessionState::Failed => {}
     }
     Ok(())

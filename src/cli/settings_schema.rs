@@ -26,7 +26,7 @@ pub(super) fn schema(file: SettingsFile) -> anyhow::Result<Value> {
     let defaults = defaults()?;
     let process = object(rows(process), &defaults);
     let (title, mut properties) = match file {
-        SettingsFile::Process => ("Hob's settings", process),
+        SettingsFile::Operator => ("Hob's settings", process),
         SettingsFile::Repository => {
             let mut own = object(rows(repository), &serde_json::to_value(RepositorySettings::default())?);
             for shared in ["agents", "recipes"] {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_defaults_and_the_examples_fit_the_schema_and_mistakes_do_not() {
-        let process = schema(SettingsFile::Process).unwrap();
+        let process = schema(SettingsFile::Operator).unwrap();
         let read = |text: &str| toml::from_str::<Value>(text).unwrap();
         assert_eq!(wrong(&read(DEFAULTS), &process, ""), [""; 0]);
         let own = "plan = 'large'\npublish.draft = true\nagents.mine = { backend = 'codex', max_time = '5m' }\n\
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn each_setting_says_what_it_means() {
-        let process = schema(SettingsFile::Process).unwrap();
+        let process = schema(SettingsFile::Operator).unwrap();
         let jobs = &process["properties"]["jobs"];
         assert_eq!((&jobs["type"], &jobs["default"]), (&json!("integer"), &json!(1)));
         assert!(jobs["description"].as_str().unwrap().starts_with("Issues that this process works on"));

@@ -1,165 +1,213 @@
-//! `hob status`.
+//! `hob status` and `hob run --dry-run`: the issues in the order of the queue, what runs, what waits and for whom, what was spent.
 
-use hob_domain::{
-    Corrections, Durations, Full, LineProposal, Memory, Record, RepositoryRecord, remaining, routing_is_off,
-};
+use std::collections::BTreeMap;
+
+use hob_domain::{IssueNumber, Record, RepoName, RepositoryRecord, Spend, dollars};
 use hob_forge::Access;
 use hob_text::{count, terminal};
-use hob_worker::{Worker, explain, repository_record};
+use hob_worker::{
+    Explained, WorkError, Worker,
+    explain::{self, Overview},
+    repository_record,
+};
 use serde_json::{Value, json};
 
 use crate::cli::{
     args::Shared,
+    explain::next_step,
+    issue_args::{Shows, StatusArgs},
     json,
-    layout::{self, Table},
-    output::{self, BOLD, DIM, Unwritable, styled},
+    layout::{self, Table, width_of, wrapped},
+    output::{self, DIM, styled},
+    ready, repository_day,
+    screen::Screen,
     setup::{Listen, Setup},
-    status_args::StatusArgs,
 };
 
-pub(super) async fn status(setup: Setup, shared: Shared, args: &StatusArgs) -> anyhow::Result<()> {
+/// The length from which a sentence that several issues share is printed once, below the table.
+const SHARED_MIN: usize = 40;
+/// A cell without a value.
+const NOTHING: &str = "-";
+
+pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, screen: Screen) -> anyhow::Result<()> {
+    if args.ready {
+        return Box::pin(ready::run(setup, shared, args.part, screen)).await;
+    }
     let access = if args.forget_memory { Access::ReadWrite } else { Access::ReadOnly };
+    let trigger = setup.settings.labels.trigger.clone();
     let pool = setup.pool(&shared, access, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = output::Naming::new(workers.len());
-    let (mut issues, mut repositories, mut failed) = (Vec::new(), Vec::new(), None);
+    let (mut told, mut failed) = (Told::default(), None);
     for worker in &workers {
         let repo = worker.forge().repo();
-        match look(worker, args).await {
-            Ok((found, record)) if shared.json => {
-                for (title, record) in &found {
-                    let mut issue = json::with_repo(repo, record)?;
-                    issue["title"] = title.as_str().into();
-                    issues.push(issue);
-                }
-                repositories.push(json::with_repo(repo, &day(worker, record.as_ref()))?);
-            }
-            Ok((found, record)) => {
+        match look(worker, &args).await {
+            Ok(seen) if shared.json => told.add(worker, &seen)?,
+            Ok(seen) => {
                 output::heading(repo, naming)?;
-                print(worker, found)?;
-                print_day(worker, record.as_ref())?;
+                print(repo, &seen, &args, &trigger)?;
+                repository_day::print(worker, seen.repository.as_ref())?;
             }
             // The failure of one repository does not hide the others.
             Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
         }
     }
-    if shared.json && (failed.is_none() || !repositories.is_empty()) {
-        json::result(&json!({ "issues": issues, "repositories": repositories, "rates": pool.rates() }))?;
-    }
+    let rates = match args.shows {
+        Shows::Everything => pool.rates(),
+        Shows::Queue => Vec::new(),
+    };
     if !shared.json {
         // On standard error, because it is not part of the result.
-        pool.rates().iter().for_each(|rate| output::note(styled(DIM, &output::rate(rate))));
+        rates.iter().for_each(|rate| output::note(styled(DIM, &output::rate(rate))));
+    } else if failed.is_none() || told.repositories > 0 {
+        match args.shows {
+            Shows::Everything => json::result(&json!({
+                "issues": told.issues, "queue": told.queue, "repositories": told.days, "rates": rates,
+            }))?,
+            Shows::Queue => json::result(&told.queue)?,
+        }
     }
     failed.map_or(Ok(()), Err)
 }
 
-/// The issues in progress with their titles, and the repository's own record.
-type Found = (Vec<(String, Record)>, Option<RepositoryRecord>);
+/// A repository, as far as it is shown.
+struct Seen {
+    queue: Vec<Explained>,
+    /// The issues in progress, with their titles.
+    unfinished: Vec<(String, Record)>,
+    /// The repository's own record; `None` if it has none, or if it is not shown.
+    repository: Option<RepositoryRecord>,
+}
 
-async fn look(worker: &Worker, args: &StatusArgs) -> Result<Found, hob_worker::WorkError> {
+/// Everything that programs are told.
+#[derive(Default)]
+struct Told {
+    repositories: usize,
+    issues: Vec<Value>,
+    queue: Vec<Value>,
+    days: Vec<Value>,
+}
+
+impl Told {
+    fn add(&mut self, worker: &Worker, seen: &Seen) -> anyhow::Result<()> {
+        let repo = worker.forge().repo();
+        self.repositories += 1;
+        for (title, record) in &seen.unfinished {
+            let mut issue = json::with_repo(repo, record)?;
+            issue["title"] = title.as_str().into();
+            self.issues.push(issue);
+        }
+        for issue in &seen.queue {
+            self.queue.push(json::with_repo(repo, issue)?);
+        }
+        self.days.push(json::with_repo(repo, &repository_day::as_json(worker, seen.repository.as_ref()))?);
+        Ok(())
+    }
+}
+
+async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
     if args.forget_memory {
         hob_worker::forget(worker).await?;
     }
-    Ok((explain::unfinished(worker).await?, repository_record(worker).await?))
+    let Overview { mut queue, mut unfinished } = explain::overview(worker).await?;
+    let is_asked_for = |state: &str| args.state.is_empty() || args.state.iter().any(|asked| asked == state);
+    queue.retain(|issue| is_asked_for(&state(issue)));
+    unfinished.retain(|(_, record)| is_asked_for(&record.state.to_string()));
+    let repository = match args.shows {
+        Shows::Everything => repository_record(worker).await?,
+        Shows::Queue => None,
+    };
+    Ok(Seen { queue, unfinished, repository })
 }
 
-fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable> {
-    if found.is_empty() {
-        return layout::paragraph(&format!("No issue is in progress in {}.", worker.forge().repo()));
-    }
-    let now = worker.forge().now();
-    let mut table = Table::new(&["issue", "state", "attempt", "pull"], &["spent", "lease", "title"]);
-    for (title, record) in found {
-        let lease = record.holder.as_ref().map_or_else(
-            || "-".to_owned(),
-            |holder| format!("{} ({} s left)", holder.worker, remaining(&record, now).as_secs()),
-        );
-        let pull = record.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
-        table.row(vec![
-            format!("#{}", record.issue),
-            record.state.to_string(),
-            record.attempt.to_string(),
-            pull,
-            record.spend.to_string(),
-            lease,
-            title,
-        ]);
-    }
-    table.print()
+fn state(issue: &Explained) -> String {
+    issue.state.map_or_else(|| "new".to_owned(), |state| state.to_string())
 }
 
-/// The kill switch, the day's spend, the circuit breakers, how long things took, the memory and the corrections, for programs.
-fn day(worker: &Worker, record: Option<&RepositoryRecord>) -> Value {
-    let bill = record.map(|record| record.day_bill(worker.forge().now()).total()).unwrap_or_default();
-    json!({
-        "paused": record.and_then(|record| record.paused.as_ref()),
-        "today": bill,
-        "down": record.map(|record| record.outages.open().collect::<Vec<_>>()).unwrap_or_default(),
-        "times": times(&record.map(|record| record.durations.clone()).unwrap_or_default()),
-        "routing_off_until": record.and_then(|record| record.failed_loads.off_until(worker.forge().now())),
-        "memory": record.map(|record| facts(&record.memory)).unwrap_or_default(),
-        "corrections": record.map(|record| corrections(&record.corrections)).unwrap_or_default(),
-    })
-}
-
-fn times(durations: &Durations) -> Value {
-    let Durations { loads, hand_offs, pull_requests } = durations;
-    json!({
-        "loads": loads.percentiles(), "hand_offs": hand_offs.percentiles(), "pull_requests": pull_requests.percentiles(),
-    })
-}
-
-fn corrections(corrections: &Corrections) -> Vec<Value> {
-    let correction = |one: &hob_domain::Correction| {
-        let said: Vec<Value> = [Some(&one.first), one.again.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(|remark| json!({ "by": remark.by, "pull_request": remark.pull }))
-            .collect();
-        let opened = match one.proposal {
-            Some(LineProposal::Opened(pull)) => Some(pull),
-            Some(LineProposal::Begun(_) | LineProposal::Dropped) | None => None,
+fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs, trigger: &str) -> anyhow::Result<()> {
+    if seen.queue.is_empty() {
+        let what = match args.state.as_slice() {
+            [] => format!("No open issue of {repo} has the label `{trigger}`."),
+            states => format!("No issue of {repo} is {}.", states.join(" or ")),
         };
-        let is_dropped = one.proposal == Some(LineProposal::Dropped);
-        json!({ "text": one.first.text, "said": said, "proposed": opened, "dropped": is_dropped, "at": one.at })
-    };
-    corrections.iter().map(correction).collect()
+        return Ok(layout::paragraph(&what)?);
+    }
+    let records: BTreeMap<IssueNumber, &Record> =
+        seen.unfinished.iter().map(|(_, record)| (record.issue, record)).collect();
+    let steps: Vec<String> = seen.queue.iter().map(next_step).collect();
+    let notes = repeated(&steps);
+    let rows = seen.queue.iter().zip(&steps).map(|(issue, step)| {
+        let record = records.get(&issue.issue);
+        let or_nothing = |text: Option<String>| text.unwrap_or_else(|| NOTHING.to_owned());
+        let note = notes.iter().position(|note| note == step);
+        [
+            or_nothing(issue.place.map(|place| place.to_string())),
+            format!("#{}", issue.issue),
+            state(issue),
+            or_nothing(record.and_then(|record| record.pull_request).map(|pull| format!("#{pull}"))),
+            or_nothing(record.and_then(|record| cost(record.spend))),
+            issue.title.clone(),
+            note.map_or_else(|| step.clone(), |at| format!("({})", at + 1)),
+        ]
+    });
+    table(rows.collect()).print()?;
+    for (at, note) in notes.iter().enumerate() {
+        if at == 0 {
+            output::line("")?;
+        }
+        let text = format!("({}) {}", at + 1, terminal(note).replace('\n', " "));
+        output::line(wrapped(&text, width_of(std::io::stdout()), 4))?;
+    }
+    if seen.repository.is_some() {
+        output::line("")?;
+    }
+    Ok(())
 }
 
-fn facts(memory: &Memory) -> Vec<Value> {
-    let fact = |fact: &hob_domain::Fact| {
-        json!({
-            "kind": fact.kind, "command": fact.command, "seconds": fact.seconds(), "days": fact.days, "issue": fact.issue,
-            "at": fact.at,
-        })
-    };
-    memory.facts().map(fact).collect()
+/// The table of these rows. Pull requests and spend are columns only where there are any.
+fn table(rows: Vec<[String; 7]>) -> Table {
+    const FIXED: [&str; 5] = ["order", "issue", "state", "pull", "spent"];
+    const OPTIONAL: std::ops::Range<usize> = 3..5;
+    let is_shown = |at: &usize| !OPTIONAL.contains(at) || rows.iter().any(|row| row[*at] != NOTHING);
+    let shown: Vec<usize> = (0..7).filter(is_shown).collect();
+    let fixed: Vec<&str> = shown.iter().filter_map(|at| FIXED.get(*at).copied()).collect();
+    let mut table = Table::new(&fixed, &["title", "next step"]);
+    for row in rows {
+        table.row(shown.iter().map(|at| row[*at].clone()).collect());
+    }
+    table
 }
 
-/// The kill switch, the circuit breakers, the day's spend, and the number of remembered facts.
-fn print_day(worker: &Worker, record: Option<&RepositoryRecord>) -> Result<(), Unwritable> {
-    let Some(record) = record else { return Ok(()) };
-    if let Some(pause) = &record.paused {
-        layout::paragraph(&styled(BOLD, &terminal(&Full::Paused(pause.clone()).to_string())))?;
+/// What was spent: money, else tokens. `None` if that is unknown or nothing.
+fn cost(spend: Spend) -> Option<String> {
+    match (spend.usd_micros, spend.tokens()) {
+        (0, 0) => None,
+        (0, tokens) => Some(count(tokens, "token")),
+        (usd, _) => Some(dollars(usd)),
     }
-    let now = worker.forge().now();
-    if let Some(until) = record.failed_loads.off_until(now) {
-        layout::paragraph(&styled(BOLD, &routing_is_off(until)))?;
-    }
-    for down in record.outages.open() {
-        layout::paragraph(&styled(BOLD, &terminal(&down.to_string())))?;
-    }
-    let bill = record.day_bill(now);
-    layout::paragraph(&format!("Today: {bill}."))?;
-    let lists = "`hob status --json` lists them, `hob status --forget-memory` forgets them.";
-    match record.memory.facts().count() {
-        0 => {}
-        facts => {
-            layout::paragraph(&format!("Agents are told {} from merged work: {lists}", count(facts, "fact")))?;
+}
+
+/// The long sentences that several issues have, in the order of the queue.
+fn repeated(steps: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for step in steps {
+        let several = steps.iter().filter(|other| *other == step).count() > 1;
+        if several && step.chars().count() >= SHARED_MIN && !notes.contains(step) {
+            notes.push(step.clone());
         }
     }
-    match record.corrections.iter().count() {
-        0 => Ok(()),
-        all => layout::paragraph(&format!("Reviews of merged work had {}: {lists}", count(all, "correction"))),
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_sentence_that_several_issues_share_is_a_note() {
+        let paused = "ann paused the repository (too dear); `hob resume --all` resumes it";
+        let steps = [paused, "it would be claimed", "it would be claimed", paused].map(str::to_owned);
+        assert_eq!(repeated(&steps), [paused]);
+        assert!(repeated(&steps[..2]).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! `hob pause`, `hob resume` and `hob terminate` of a session without a forge: those of `hob investigate` and `hob agent run`.
+//! `hob pause`, `hob resume` and `hob cancel` of a session without a forge: those of `hob agent investigate` and `hob agent run`.
 
 use std::time::Duration;
 
@@ -46,8 +46,8 @@ pub(super) fn resume(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
 }
 
 /// Ends it for good.
-pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
-    let (store, record) = find(setup, text, "terminate")?;
+pub(super) async fn cancel(setup: &Setup, text: &str) -> anyhow::Result<Answer> {
+    let (store, record) = find(setup, text, "cancel")?;
     let id = &record.id;
     if !stop(&store, &record).await? {
         let why = format!("session `{id}` has not stopped yet\nhint: try again in a minute");
@@ -65,7 +65,7 @@ pub(super) async fn terminate(setup: &Setup, text: &str) -> anyhow::Result<Answe
         session.add(SessionEvent::Ended { outcome: SessionRecord::end_for_good(), spend: Spend::default() });
         session.flush().await;
     }
-    Ok(Answer { json: answer(&record, "terminated", true), text: format!("The session {id} is terminated.") })
+    Ok(Answer { json: answer(&record, "terminated", true), text: format!("The session {id} is cancelled.") })
 }
 
 fn find(setup: &Setup, text: &str, verb: &str) -> anyhow::Result<(Sessions, SessionRecord)> {

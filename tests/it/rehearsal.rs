@@ -86,7 +86,7 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
     It worked: 4 pull requests, 1 merged, 1 after an answer, 1 handed off; 1 issue refused.
 
     Next:
-      hob rehearse --repo PATH --issue FILE --agent NAME
+      hob rehearse --folder PATH --task FILE --agent NAME
           the same with a copy of your repository and your agent
       hob --repo OWNER/NAME doctor
           what is missing for a real run, and how to fix it; needs GITHUB_TOKEN
@@ -108,7 +108,7 @@ async fn a_rehearsal_with_a_repository_of_ones_own_only_reads_it() {
     let settings = "[agents.maker]\nbackend = 'command'\ncommand = ['sh', '-c', 'cat > /dev/null; echo x > new.txt']";
     std::fs::write(home.path().join("hob.toml"), settings).unwrap();
     let args =
-        ["rehearse", "--json", "--config", "hob.toml", "--repo", "mine", "--issue", "issue.md", "--agent", "maker"];
+        ["rehearse", "--json", "--config", "hob.toml", "--folder", "mine", "--task", "issue.md", "--agent", "maker"];
     let finished = hob(home.path(), &args).await;
     assert!(finished.exit.is_success(), "{}", finished.stderr.text());
     let accounts = account(&finished);
@@ -120,7 +120,7 @@ async fn a_rehearsal_with_a_repository_of_ones_own_only_reads_it() {
 
 /// Runs a rehearsal with the agent `native`, and `more` arguments.
 async fn native(home: &Path, more: &[&str]) -> Finished {
-    let args = ["rehearse", "--json", "--repo", "mine", "--issue", "issue.md", "--agent", "native"];
+    let args = ["rehearse", "--json", "--folder", "mine", "--task", "issue.md", "--agent", "native"];
     hob(home, &args.into_iter().chain(more.iter().copied()).collect::<Vec<_>>()).await
 }
 
@@ -176,7 +176,7 @@ async fn a_rehearsal_that_leads_to_no_pull_request_is_a_failure() {
     own_repository(home.path()).await;
     let idle = "[agents.idle]\nbackend = 'command'\ncommand = ['true']";
     std::fs::write(home.path().join("hob.toml"), idle).unwrap();
-    let args = ["rehearse", "--config", "hob.toml", "--repo", "mine", "--issue", "issue.md", "--agent"];
+    let args = ["rehearse", "--config", "hob.toml", "--folder", "mine", "--task", "issue.md", "--agent"];
     for (agent, code, says) in [
         ("nope", 6, "`nope`"),
         ("idle", 7, "hob: the rehearsal ended without a pull request: blocked: The agent changed no file."),
@@ -193,10 +193,10 @@ async fn a_rehearsal_that_lacks_a_part_says_which() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("issue.md"), "# Title").unwrap();
     for (args, says) in [
-        (vec!["rehearse", "--repo", "."], "give both"),
+        (vec!["rehearse", "--folder", "."], "give both"),
         (vec!["rehearse", "--agent", "native"], "give both"),
-        (vec!["rehearse", "--repo", ".", "--issue", "none.md"], "`none.md` cannot be read"),
-        (vec!["rehearse", "--repo", ".", "--issue", "issue.md"], "is not a git repository: fatal: "),
+        (vec!["rehearse", "--folder", ".", "--task", "none.md"], "`none.md` cannot be read"),
+        (vec!["rehearse", "--folder", ".", "--task", "issue.md"], "is not a git repository: fatal: "),
     ] {
         let finished = hob(home.path(), &args).await;
         let said = finished.stderr.text();
@@ -242,14 +242,14 @@ async fn a_rehearsal_takes_every_kind_of_repository_that_git_reads() {
     }
     for kind in kinds {
         let args =
-            ["rehearse", "--json", "--config", "hob.toml", "--repo", kind, "--issue", "issue.md", "--agent", "maker"];
+            ["rehearse", "--json", "--config", "hob.toml", "--folder", kind, "--task", "issue.md", "--agent", "maker"];
         let finished = hob(home.path(), &args).await;
         assert!(finished.exit.is_success(), "{kind}: {}", finished.stderr.text());
         assert_eq!(states(&account(&finished)[0]), ["assigned", "in-progress", "in-review"], "{kind}");
     }
     std::fs::create_dir(home.path().join("empty")).unwrap();
     git(&home.path().join("empty"), &["init", "-q"]).await;
-    let none = hob(home.path(), &["rehearse", "--repo", "empty", "--issue", "issue.md"]).await;
+    let none = hob(home.path(), &["rehearse", "--folder", "empty", "--task", "issue.md"]).await;
     assert_eq!(
         none.stderr.text(),
         "hob: `empty` is a git repository with no commit yet: commit what Hob is to work on\n"

@@ -10,7 +10,7 @@ trap 'rm -rf "$HOB_FOLDER"' EXIT
 # The agents' sessions in this folder say what this very step cost. They need no token.
 sessions='[]'
 if [ "$HOB_COMMAND" = work ] || [ "$HOB_COMMAND" = run ]; then
-  sessions="$(env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY "$HOB_FOLDER/hob" --json --state-dir "$HOB_FOLDER/state" sessions |
+  sessions="$(env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY "$HOB_FOLDER/hob" --json --state-dir "$HOB_FOLDER/state" session list |
     jq -c 'select(.event == "result") | .result')" || true
 fi
 touch "$HOB_FOLDER/results.jsonl"

@@ -107,7 +107,7 @@ if [ -n "$pace" ]; then
 fi
 case "$HOB_COMMAND" in
   ready)
-    options+=(ready)
+    options+=(status --ready)
     limit="${HOB_LIMIT:-256}"
     number limit "$limit"
     # A matrix has no more jobs: GitHub fails a run that asks for more.
@@ -119,13 +119,13 @@ case "$HOB_COMMAND" in
     ;;
   work)
     number issue "$HOB_ISSUE"
-    options+=(work "$HOB_ISSUE")
+    options+=(run "$HOB_ISSUE")
     ;;
   run)
     options+=(run --once)
     if [ -n "$HOB_LIMIT" ]; then
       number limit "$HOB_LIMIT"
-      options+=(--max-issues "$HOB_LIMIT")
+      options+=(--limit "$HOB_LIMIT")
     fi
     ;;
   status)

@@ -15,7 +15,7 @@ if [ -n "$HOB_SETTINGS" ]; then
   printf '%s\n' "$HOB_SETTINGS" >"$HOB_FOLDER/hob.toml"
   options=(--config "$HOB_FOLDER/hob.toml")
 fi
-env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY "$HOB_FOLDER/hob" --json ${options[@]+"${options[@]}"} settings 2>/dev/null |
+env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY "$HOB_FOLDER/hob" --json ${options[@]+"${options[@]}"} config show --all 2>/dev/null |
   jq -r --argjson parallel "$HOB_PARALLEL" '
     # Jobs at the same time have one identity.
     def shared: if . == "unlimited" then . else "github/\((split("/")[1] // "1" | tonumber) * $parallel)" end;

@@ -31,6 +31,8 @@ pub struct Standard {
     pub state_dir: PathBuf,
     /// `RUST_LOG`: which events are logged.
     pub log_filter: Option<String>,
+    /// `HOB_LOG`: the format of log lines.
+    pub log_format: Option<String>,
     /// The machine's name, for the worker's id.
     pub host: String,
 }
@@ -54,6 +56,7 @@ impl Standard {
             event: variable("GITHUB_EVENT_NAME"),
             state_dir: state_home.unwrap_or_else(home).join("hob"),
             log_filter: variable("RUST_LOG"),
+            log_format: variable("HOB_LOG"),
             host: host.map_or_else(|| "host".to_owned(), |host| host.trim().to_owned()),
         }
     }

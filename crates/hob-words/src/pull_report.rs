@@ -87,7 +87,7 @@ fn changed(report: &PullReport<'_>) -> String {
     if let Some(bytes) = shortened {
         line(
             &mut text,
-            &format!("*Shortened: `hob show {}` has {bytes}, on the worker's machine.*\n", report.record.issue),
+            &format!("*Shortened: `hob session show {}` has {bytes}, on the worker's machine.*\n", report.record.issue),
         );
     }
     text.push_str(&files(report.diff));
@@ -199,7 +199,7 @@ fn background(report: &PullReport<'_>) -> String {
         let links: Vec<String> = record.chain.links().iter().map(|link| format!("- {}", link.line())).collect();
         line(&mut text, &format!("\nThe work went from one profile to another:\n\n{}", links.join("\n")));
     }
-    line(&mut text, &format!("\n`hob history {}` prints each step.", record.issue));
+    line(&mut text, &format!("\n`hob explain {} --history` prints each step.", record.issue));
     text
 }
 
@@ -391,7 +391,7 @@ mod tests {
 
         Cost: $0.12, 1000 tokens, 1 min 1 s over 1 attempt, by the agent `native`. An attempt may take 30m.
 
-        `hob history 1` prints each step.
+        `hob explain 1 --history` prints each step.
 
         </details>
         ");
@@ -404,7 +404,7 @@ mod tests {
         let what = body.split("## Evidence").next().unwrap();
         assert!(what.lines().filter(|line| line.starts_with("step")).count() == 30, "{what}");
         insta::assert_snapshot!(what.split("step 30\n").last().unwrap(), @r"
-        *Shortened: `hob show 1` has 170 more lines, on the worker's machine.*
+        *Shortened: `hob session show 1` has 170 more lines, on the worker's machine.*
 
         <details><summary>25 files changed, 25 lines added, 50 removed</summary>
 

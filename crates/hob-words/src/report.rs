@@ -211,7 +211,7 @@ fn cost(record: &Record) -> String {
     if record.spend != Spend::default() {
         facts.push(format!("spent {}", record.spend));
     }
-    facts.push(format!("`hob history {}` prints each step", record.issue));
+    facts.push(format!("`hob explain {} --history` prints each step", record.issue));
     facts.join(" · ")
 }
 
@@ -372,7 +372,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, leaves the decision to the agent.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · spent 1 min 1 s · `hob history 7` prints each step
+        attempt 1 · spent 1 min 1 s · `hob explain 7 --history` prints each step
 
         </details>
         ");
@@ -419,7 +419,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, lets the agent continue without it.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         </details>
         ");
@@ -539,7 +539,7 @@ mod tests {
 
         <details><summary>Cost and history</summary>
 
-        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob explain 7 --history` prints each step
 
         </details>
 
@@ -555,7 +555,7 @@ mod tests {
 
         <details><summary>Cost and history</summary>
 
-        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob history 7` prints each step
+        attempt 1 · spent $0.12, 1000 tokens, 1 min 1 s · `hob explain 7 --history` prints each step
 
         </details>
 
@@ -603,7 +603,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, leaves the decision to the agent.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == ApprovalNeeded
         The agent wants to run an action of high impact, which needs approval here.
@@ -625,7 +625,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, lets the agent continue without it.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == PlanProposed
         The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `budget.issue`.
@@ -655,7 +655,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, asks for a new plan.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == ChecksFailed
         The checks still fail after 2 rounds of work.
@@ -683,7 +683,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, lets the agent try again unchanged.
         - `/hob cancel` ends the work on this issue. The work so far stays on `hob/7-x`.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == RedBase
         The base branch fails its own checks, so no agent was started.
@@ -709,7 +709,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == MergeConflict
         The branch conflicts with `main` in these files, and the agent did not resolve that:
@@ -727,7 +727,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == NoChanges
         The agent changed no file. It said: It is fine.
@@ -742,7 +742,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == NoProgress
         The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
@@ -757,7 +757,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == AgentFailed
         The agent failed: no route to host.
@@ -773,7 +773,7 @@ mod tests {
         - `/hob retry`, or removing the label `blocked`, lets the agent try again unchanged.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == LimitReached
         3 attempts are used up, the most that `limits.attempts` allows.
@@ -789,7 +789,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == LimitReached
         3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host.
@@ -805,7 +805,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == LimitReached
         The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far.
@@ -821,7 +821,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == BudgetSpent
         The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far.
@@ -837,7 +837,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == PolicyViolated
         The change breaks rules and was not pushed:
@@ -873,7 +873,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == PushRefused
         No route to host.
@@ -889,7 +889,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == SetUpNeeded
         No route to host.
@@ -905,7 +905,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == SetUpNeeded
         The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
@@ -921,7 +921,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == EditedMeanwhile
         The issue's title or body was edited after the work on it was authorized.
@@ -937,7 +937,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == Rejected
         The pull request of this issue, number 9, was closed without a merge.
@@ -952,7 +952,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == NoProgress
         Two attempts in a row failed in the same way on the same work: no route to host.
@@ -967,7 +967,7 @@ mod tests {
 
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == LimitReached
         `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host.
@@ -983,7 +983,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == PersonPushed
         Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped.
@@ -999,7 +999,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
 
         == WorkerDied
         The worker that held this issue died.
@@ -1015,7 +1015,7 @@ mod tests {
         - Removing the label `blocked` does the same as `/hob retry`.
         - `/hob cancel` ends the work on this issue.
 
-        attempt 1 · `hob history 7` prints each step
+        attempt 1 · `hob explain 7 --history` prints each step
         ");
     }
 

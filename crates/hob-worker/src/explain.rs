@@ -53,13 +53,32 @@ impl Explained {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
+    Ok(overview(worker).await?.queue)
+}
+
+/// The issues of a repository.
+#[derive(Debug)]
+pub struct Overview {
+    /// As [`all`] has them.
+    pub queue: Vec<Explained>,
+    /// Those whose ledger is not finished: title and record.
+    pub unfinished: Vec<(String, Record)>,
+}
+
+/// The issues, and the records of those that are not finished.
+///
+/// # Errors
+/// [`WorkError`] of a read; nothing is written.
+pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     let found = look(worker).await?;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
-    let mut all = explained(worker, &found, planned).await?;
-    all.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
+    let mut queue = explained(worker, &found, planned).await?;
+    queue.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
         Explained::without_ledger(issue, unreadable.title, format!("it is left alone: {}", unreadable.why))
     }));
-    Ok(all)
+    let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
+    let records = found.snapshot.issues.into_iter().filter_map(of);
+    Ok(Overview { queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
 }
 
 /// What there is, in a repository that can be worked on.
@@ -218,16 +237,6 @@ async fn label_by_hand(worker: &Worker, issue: &Issue) -> Result<Option<WaitReas
     let on = labels.states_on(&issue.labels).into_iter().find_map(|state| labels.of(state)).unwrap_or_default();
     let by_hand = if on == labels.blocked { WaitReason::BlockedByHand } else { WaitReason::LabelByHand };
     Ok(Some(by_hand(on.to_owned())))
-}
-
-/// Every issue whose ledger is not finished, with its record.
-///
-/// # Errors
-/// [`WorkError`] of a read; nothing is written.
-pub async fn unfinished(worker: &Worker) -> Result<Vec<(String, Record)>, WorkError> {
-    let found = discover(worker).await?;
-    let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
-    Ok(found.snapshot.issues.into_iter().filter_map(of).filter(|(_, record)| record.state != State::Done).collect())
 }
 
 /// What a decision means for an issue, and whether it would be worked on.

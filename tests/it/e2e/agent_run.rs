@@ -104,7 +104,7 @@ async fn a_task_is_paused_and_its_session_goes_on() {
     let args = ["agent", "run", "--folder", "work", "--task", "task.md"];
     let hob = world.starts_hob(&args).await;
     gate.reached().await;
-    let session = world.hob(&["sessions", "--json"]).await.objects().remove(0)["result"][0].take();
+    let session = world.hob(&["session", "list", "--json"]).await.objects().remove(0)["result"][0].take();
     let id = session["id"].as_str().unwrap();
     let paused = world.hob(&["pause", id]).await;
     assert!(paused.stdout.contains(&format!("`hob agent run --resume {id}` resumes it")), "{paused:?}");
@@ -117,7 +117,7 @@ async fn a_task_is_paused_and_its_session_goes_on() {
     gate.open().await;
     let ended = hob.ends_by(Signal::CONT).await;
     assert!(ended.code == 0 && ended.stdout.contains(&format!("session {id}")), "{ended:?}");
-    let shown = world.hob(&["show", id, "--json"]).await.objects().remove(0)["result"].take();
+    let shown = world.hob(&["session", "show", id, "--json"]).await.objects().remove(0)["result"].take();
     assert_eq!((shown["state"].as_str(), shown["runs"].as_array().unwrap().len()), (Some("completed"), 2));
     assert_eq!(shown["case"], Value::Null);
     assert_eq!(std::fs::read_to_string(world.dir().join("work/a.txt")).unwrap(), "two\n");

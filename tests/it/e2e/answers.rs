@@ -45,7 +45,7 @@ async fn one_issue_that_cannot_be_read_hides_no_other() {
     }
     listed.as_array_mut().unwrap().push(json!("nothing that has a number"));
     inject(&world, LIST, raw(200, listed.to_string()));
-    let ended = world.hob(&["list"]).await;
+    let ended = world.hob(&["status"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     for part in ["it would be claimed", "#70", "#71", "missing field `title`", "missing field `created_at`"] {
         assert!(ended.stdout.contains(part), "{part}: {ended:?}");
@@ -64,7 +64,7 @@ async fn one_issues_events_that_are_not_there_end_no_list() {
     let world = World::fixing().start().await;
     let (odd, issue) = (world.asks("Odd", "").await, world.asks("Make done.txt", "").await);
     inject(&world, &format!("{LIST}/{odd}/events"), says(404, ("x", "y"), "Not Found"));
-    let ended = world.hob(&["list"]).await;
+    let ended = world.hob(&["status"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("it would be claimed") && ended.stdout.contains("it is left alone"), "{ended:?}");
     let ended = world.hob(&["explain", &issue.to_string()]).await;
@@ -80,7 +80,7 @@ async fn an_issue_whose_ledger_cannot_be_read_is_listed_with_the_reason() {
     let main = world.call("ann", Method::GET, "/git/ref/heads/main", json!(null)).await;
     let spoiled = json!({"ref": format!("refs/hob/issues/{bad}"), "sha": main["object"]["sha"]});
     world.call("ann", Method::POST, "/git/refs", spoiled).await;
-    let ended = world.hob(&["list"]).await;
+    let ended = world.hob(&["status"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("Spoiled") && ended.stdout.contains("no readable record"), "{ended:?}");
     world.call("ann", Method::DELETE, &format!("/git/refs/hob/issues/{bad}"), json!(null)).await;
@@ -95,7 +95,7 @@ async fn an_archived_repository_is_said_to_be_and_nothing_is_written_to_it() {
     repository["archived"] = json!(true);
     inject(&world, "/repos/acme/site", raw(200, repository.to_string()));
     let before = world.writes().len();
-    for command in [&["list"][..], &["explain", "1"], &["run", "--once"], &["work", "1"]] {
+    for command in [&["status"][..], &["explain", "1"], &["run", "--once"], &["run", "1"]] {
         let ended = world.hob(command).await;
         assert!(ended.code != 0 && ended.stderr.contains("acme/site is archived"), "{command:?}: {ended:?}");
     }
@@ -128,7 +128,7 @@ async fn a_repository_that_cannot_be_worked_on_says_why() {
         for (path, what) in faults {
             inject(&world, path, what);
         }
-        let ended = world.hob(&["list"]).await;
+        let ended = world.hob(&["status"]).await;
         world.forge.heal();
         assert!(ended.code == code && ended.stderr.contains(part), "{part}: {ended:?}");
     }
@@ -144,7 +144,8 @@ async fn an_address_that_leads_elsewhere_is_told_in_plain_words() {
         ("https://hob:secret@localhost/api/v3", 2, "GITHUB_API_URL is `…@localhost/api/v3`"),
         (secure.as_str(), 5, "there is no TLS on that port: write `http://` for `https://`"),
     ] {
-        let ended = world.hob_with(&["--set", "testing.forge.retries=0", "list"], &[("GITHUB_API_URL", address)]).await;
+        let ended =
+            world.hob_with(&["--set", "testing.forge.retries=0", "status"], &[("GITHUB_API_URL", address)]).await;
         assert!(ended.code == code && ended.stderr.contains(part), "{address}: {ended:?}");
         assert!(!ended.stderr.contains("secret") && !ended.stderr.contains("panicked"), "{ended:?}");
     }
@@ -217,7 +218,7 @@ async fn a_folder_that_is_no_repository_is_told_without_the_librarys_numbers() {
     let folder = world.dir().display().to_string();
     let environment = [("GITHUB_REPOSITORY", "")];
     let ended =
-        world.hob_with(&["rehearse", "--repo", &folder, "--issue", issue.to_str().unwrap()], &environment).await;
+        world.hob_with(&["rehearse", "--folder", &folder, "--task", issue.to_str().unwrap()], &environment).await;
     assert!(ended.code != 0 && ended.stderr.contains("is not a git repository"), "{ended:?}");
     assert!(!ended.stderr.contains("class="), "{ended:?}");
     world.finish().await;

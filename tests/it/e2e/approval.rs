@@ -70,7 +70,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     - `/hob retry`, or removing the label `blocked`, lets the agent continue without it.
     - `/hob cancel` ends the work on this issue.
 
-    attempt 1 · `hob history 1` prints each step
+    attempt 1 · `hob explain 1 --history` prints each step
 
     </details>
     ");
@@ -197,7 +197,7 @@ async fn an_operator_approves_from_the_command_line() {
         { "expect": ["This once."], "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },
     ]));
-    let ended = world.hob(&["work", &number]).await;
+    let ended = world.hob(&["run", &number]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     world.finish().await;
 }
@@ -212,7 +212,7 @@ async fn with_auto_approve_all_but_what_is_denied_runs() {
         { "expect": ["denied here by the rule `shell(git push)`"], "calls": shell("rm x") },
         { "expect": ["[exit code 0]"], "calls": done() },
     ]));
-    let ended = world.hob(&["work", &issue, "--auto-approve"]).await;
+    let ended = world.hob(&["run", &issue, "--auto-approve"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     world.finish().await;
 }

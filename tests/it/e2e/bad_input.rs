@@ -16,9 +16,9 @@ fn says(ended: &Ended, code: i32, words: &[&str]) {
 #[tokio::test]
 async fn an_unknown_setting_names_the_nearest() {
     let world = World::fixing().start().await;
-    let ended = world.hob(&["list", "--set", "limits.josb=2"]).await;
+    let ended = world.hob(&["status", "--set", "limits.josb=2"]).await;
     says(&ended, 2, &["unknown setting `limits.josb`, did you mean `jobs`?"]);
-    let ended = world.hob_with(&["list"], &[("HOB__POLL__INTERVALL", "3s")]).await;
+    let ended = world.hob_with(&["status"], &[("HOB__POLL__INTERVALL", "3s")]).await;
     says(&ended, 2, &["did you mean `poll.interval`?"]);
     world.finish().await;
 }
@@ -31,7 +31,7 @@ async fn an_old_name_of_a_setting_works_with_one_warning_and_not_beside_the_new_
     says(&ended, 0, &["the setting `limits.issue_time` is now `limits.attempt_time`"]);
     assert!(ended.stdout.contains("attempt_time = \"40m\"") && !ended.stdout.contains("issue_time"), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    let ended = world.hob_with(&["settings"], &[("HOB__CHECKS__TIME", "9m")]).await;
+    let ended = world.hob_with(&["config", "show"], &[("HOB__CHECKS__TIME", "9m")]).await;
     says(&ended, 0, &["`checks.time` is now `check_time`"]);
     let ended = world.hob_with(&old, &[("HOB__LIMITS__ATTEMPT_TIME", "50m")]).await;
     says(&ended, 2, &["both are set: remove `limits.issue_time`"]);
@@ -43,10 +43,10 @@ async fn a_malformed_settings_file_is_named() {
     let world = World::fixing().start().await;
     let path = world.dir().join("broken.toml");
     std::fs::write(&path, "[limits\njobs = 2\n").unwrap();
-    let ended = world.hob(&["list", "--config", path.to_str().unwrap()]).await;
+    let ended = world.hob(&["status", "--config", path.to_str().unwrap()]).await;
     says(&ended, 2, &["broken.toml", "cannot be used: line 1: "]);
     let absent = world.dir().join("absent.toml");
-    says(&world.hob(&["list", "--config", absent.to_str().unwrap()]).await, 2, &["absent.toml", "cannot be read"]);
+    says(&world.hob(&["status", "--config", absent.to_str().unwrap()]).await, 2, &["absent.toml", "cannot be read"]);
     world.finish().await;
 }
 
@@ -54,14 +54,14 @@ async fn a_malformed_settings_file_is_named() {
 async fn a_token_that_is_missing_wrong_or_too_weak_is_told() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
-    says(&world.hob_with(&["list"], &[("GITHUB_TOKEN", "")]).await, 3, &["no token\nhint: set GITHUB_TOKEN"]);
-    says(&world.hob_with(&["list"], &[("GITHUB_TOKEN", "wrong")]).await, 3, &["token"]);
+    says(&world.hob_with(&["status"], &[("GITHUB_TOKEN", "")]).await, 3, &["no token\nhint: set GITHUB_TOKEN"]);
+    says(&world.hob_with(&["status"], &[("GITHUB_TOKEN", "wrong")]).await, 3, &["token"]);
     let weak = world.hob_with(&["run", "--once"], &[("GITHUB_TOKEN", "token-of-rob")]).await;
     assert_eq!(weak.code, 3, "{weak:?}");
     let absent = world.dir().join("absent").display().to_string();
-    let ended = world.hob_with(&["list"], &[("GITHUB_TOKEN", ""), ("GITHUB_TOKEN_FILE", &absent)]).await;
+    let ended = world.hob_with(&["status"], &[("GITHUB_TOKEN", ""), ("GITHUB_TOKEN_FILE", &absent)]).await;
     says(&ended, 2, &["GITHUB_TOKEN_FILE", &absent, "No such file"]);
-    let both = world.hob_with(&["list"], &[("GITHUB_TOKEN_FILE", &absent)]).await;
+    let both = world.hob_with(&["status"], &[("GITHUB_TOKEN_FILE", &absent)]).await;
     says(&both, 2, &["the variables `GITHUB_TOKEN` and `GITHUB_TOKEN_FILE` are both set: remove one of them"]);
     assert!(weak.stderr.contains("write"), "{weak:?}");
     assert_eq!(world.labels(issue).await, ["code"]);
@@ -78,7 +78,7 @@ async fn a_forge_that_cannot_be_reached_is_told() {
     let world = World::fixing().start().await;
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("http://127.0.0.1:{port}/api/v3");
-    let ended = world.hob_with(&["list"], &[("GITHUB_API_URL", &address)]).await;
+    let ended = world.hob_with(&["status"], &[("GITHUB_API_URL", &address)]).await;
     says(&ended, 5, &["reach"]);
     world.finish().await;
 }
@@ -86,12 +86,12 @@ async fn a_forge_that_cannot_be_reached_is_told() {
 #[tokio::test]
 async fn a_repository_that_is_absent_empty_or_not_named_is_told() {
     let world = World::fixing().start().await;
-    for command in [vec!["list"], vec!["run", "--once"]] {
+    for command in [vec!["status"], vec!["run", "--once"]] {
         let ended = world.hob(&[&command[..], &["--repo", "acme/nothing"]].concat()).await;
         says(&ended, 4, &["acme/nothing"]);
     }
-    says(&world.hob_with(&["list"], &[("GITHUB_REPOSITORY", "")]).await, 2, &["--repo OWNER/NAME"]);
-    says(&world.hob(&["list", "--repo", "no-slash"]).await, 2, &["no-slash"]);
+    says(&world.hob_with(&["status"], &[("GITHUB_REPOSITORY", "")]).await, 2, &["--repo OWNER/NAME"]);
+    says(&world.hob(&["status", "--repo", "no-slash"]).await, 2, &["no-slash"]);
     world.makes_empty_repository("void").await;
     says(&world.hob(&["run", "--once", "--repo", "ann/void"]).await, 4, &["ann/void", "empty"]);
     let doctor = world.hob(&["doctor", "--repo", "ann/void"]).await;

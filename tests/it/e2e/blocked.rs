@@ -46,7 +46,7 @@ async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
     - `/hob retry`, or removing the label `blocked`, leaves the decision to the agent.
     - `/hob cancel` ends the work on this issue. The work so far stays on `hob/1-paint-it`.
 
-    attempt 1 · `hob history 1` prints each step
+    attempt 1 · `hob explain 1 --history` prints each step
 
     </details>
     ");

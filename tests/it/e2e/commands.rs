@@ -69,21 +69,52 @@ async fn an_operator_answers_from_the_command_line() {
     blocked   The agent needs an answer before it can continue.
     question  Which colour?
     now       it waits for a person's answer
-    answer    `/hob unblock TEXT` in a comment on the issue, or `hob unblock 1 -m TEXT`
+    answer    in plain words in a comment on the issue, or by `hob answer 1 -m TEXT`
     ");
-    let listed = world.hob(&["list"]).await;
-    insta::assert_snapshot!(listed.stdout, @r"
+    let listed = world.hob(&["status"]).await;
+    // The last paragraph is about the day.
+    let (table, _) = listed.stdout.rsplit_once("\n\nToday: ").unwrap();
+    insta::assert_snapshot!(table, @r"
     order  issue  state    title     next step
     -      #1     blocked  Paint it  it waits for a person's answer: Which colour?
     ");
-    let ended = world.hob(&["unblock", &number, "-m", "Green."]).await;
+    let ended = world.hob(&["answer", &number, "-m", "Green."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("with your answer"), "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code"]);
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     assert!(world.briefs(issue)[1].contains("Green."));
-    let again = world.hob(&["unblock", &number]).await;
+    let again = world.hob(&["answer", &number]).await;
     assert!(again.code == 4 && again.stderr.contains("is not blocked"), "{again:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn one_list_has_what_waits_what_is_in_review_and_what_was_spent() {
+    let script = r#"echo done > done.txt; echo '{"outcome":"done","summary":"Did it.","usd":0.25}'"#;
+    let world = World::with_agent(script).start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.asks("Make it again", "").await;
+    let all = world.hob(&["status"]).await.stdout;
+    let (table, day) = all.rsplit_once("\n\n").unwrap();
+    insta::assert_snapshot!(table, @r"
+    order  issue  state      pull  spent  title          next step
+    -      #1     in-review  #2    $0.25  Make done.txt  its pull request #2 waits for a review
+    1      #3     new        -     -      Make it again  it would be claimed
+    ");
+    assert!(day.starts_with("Today: $0.25"), "{day}");
+    let new = world.hob(&["status", "--state", "new"]).await.stdout;
+    assert!(
+        new.starts_with("order  issue  state  title          next step\n1      #3     new    Make it again"),
+        "{new}"
+    );
+    let some = world.hob(&["status", "--state", "new", "--state", "in-review", "--json"]).await.result();
+    assert_eq!((some["queue"].as_array().unwrap().len(), some["issues"].as_array().unwrap().len()), (2, 1));
+    let none = world.hob(&["status", "--state", "blocked", "--state", "ready"]).await.stdout;
+    assert!(none.starts_with("No issue of acme/site is blocked or ready."), "{none}");
+    assert_eq!(world.hob(&["status", "--state", "strange"]).await.code, 2);
+    assert_eq!(world.hob(&["status", "--limit", "1"]).await.code, 2);
     world.finish().await;
 }
 
@@ -93,8 +124,8 @@ async fn an_issue_is_requeued_without_words_and_told_so() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    let ended = world.hob(&["unblock", &issue.to_string()]).await;
-    let says = "is requeued without an answer: the next free worker tries it again as it is.";
+    let ended = world.hob(&["answer", &issue.to_string()]).await;
+    let says = "is requeued without an answer, as by `/hob retry`: the next free worker tries it again as it is.";
     assert!(ended.code == 0 && ended.stdout.replace('\n', " ").contains(says), "{ended:?}");
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
@@ -108,7 +139,7 @@ async fn a_clone_of_another_forges_repository_is_not_looked_for_here() {
         let origin = "git init -q . && git remote remove origin 2>/dev/null; git remote add origin";
         format!("{origin} {remote} && exec \"$@\"")
     };
-    let list = ["--set", "testing.forge.retries=0", "list"];
+    let list = ["--set", "testing.forge.retries=0", "status"];
     let foreign = here("https://git.example.com/acme/site.git");
     let ended = world.hob_in_shell(&format!("unset GITHUB_REPOSITORY; {foreign}"), &list).await;
     let says = "the git remote `origin` is on git.example.com, and GITHUB_API_URL is `http://127.0.0.1:";
@@ -235,7 +266,7 @@ async fn an_answer_that_was_given_is_what_list_and_explain_tell() {
     assert!(strange.stdout.contains("now       it waits for a person's answer"), "{strange:?}");
     world.comments("wil", issue, "Green.").await;
     for command in
-        [["explain", "1"].as_slice(), &["list"], &["run", "--once", "--dry-run"], &["work", "1", "--dry-run"]]
+        [["explain", "1"].as_slice(), &["status"], &["run", "--once", "--dry-run"], &["run", "1", "--dry-run"]]
     {
         let told = world.hob(command).await;
         assert!(told.stdout.contains("wil answered: it would be worked on"), "{told:?}");
@@ -267,12 +298,12 @@ async fn an_issue_that_nobody_asked_hob_for_is_explained_by_what_it_lacks() {
 #[tokio::test]
 async fn an_issue_that_is_not_there_is_told() {
     let world = World::fixing().start().await;
-    for command in ["explain", "unblock", "approve", "pause", "resume", "terminate"] {
+    for command in ["explain", "answer", "approve", "pause", "resume", "cancel"] {
         let ended = world.hob(&[command, "99"]).await;
         assert_eq!(ended.code, 4, "{command}: {ended:?}");
         assert_eq!(ended.stderr, "hob: issue 99 does not exist or is a pull request\n", "{command}");
     }
-    let history = world.hob(&["history", "99"]).await;
+    let history = world.hob(&["explain", "99", "--history"]).await;
     assert!(history.code == 4 && history.stderr.contains("99"), "{history:?}");
     assert_eq!(world.writes(), []);
     world.finish().await;
@@ -294,9 +325,9 @@ async fn a_run_with_a_limit_of_issues_or_time_begins_no_more() {
     for n in 0..3 {
         world.asks(&format!("Chore {n}"), "").await;
     }
-    assert_eq!(world.hob(&["run", "--max-runtime", "0s"]).await.code, 0);
+    assert_eq!(world.hob(&["run", "--time", "0s"]).await.code, 0);
     assert!(world.pulls().await.is_empty());
-    assert_eq!(world.hob(&["run", "--max-issues", "2"]).await.code, 0);
+    assert_eq!(world.hob(&["run", "--limit", "2"]).await.code, 0);
     assert_eq!(world.pulls().await.len(), 2);
     world.finish().await;
 }

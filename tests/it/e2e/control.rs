@@ -180,7 +180,7 @@ async fn the_commands_say_what_they_did() {
     let all = world.hob(&["pause", "--all", "--json"]).await;
     assert_eq!((all.code, &all.objects()[0]["result"]["asked"]), (0, &"paused".into()), "{all:?}");
     assert_eq!(world.hob(&["resume", "--all"]).await.code, 0);
-    let ended = world.hob(&["terminate", &number]).await;
+    let ended = world.hob(&["cancel", &number]).await;
     assert!(ended.stdout.contains("has ended"), "{ended:?}");
     assert!(world.labels(issue).await.is_empty());
     world.finish().await;

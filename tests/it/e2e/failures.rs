@@ -194,7 +194,7 @@ async fn a_write_that_failed_for_good_leaves_no_reservation_behind() {
     let what = What::Answer { status: 502, headers: Default::default(), message: String::new() };
     world.forge.inject(Fault { method, path, login: None, when: When::Always, what });
     run_once(&world.worker("w").await, RunLimits::default()).await.unwrap();
-    let listed = world.hob(&["list"]).await;
+    let listed = world.hob(&["status"]).await;
     assert!(listed.code == 0 && !listed.stdout.contains("midnight"), "{listed:?}");
     world.forge.heal();
     world.run().await;
@@ -255,7 +255,7 @@ async fn a_refusal_that_is_about_no_permission_says_what_it_is_about() {
         let what = What::Answer { status: 403, headers, message: message.to_owned() };
         let (method, path) = (None, "/repos/acme/site/issues".to_owned());
         world.forge.inject(Fault { method, path, login: None, when: When::Always, what });
-        let ended = world.hob(&["list"]).await;
+        let ended = world.hob(&["status"]).await;
         world.forge.heal();
         assert_eq!(ended.code, 3, "{ended:?}");
         assert!(ended.stderr.contains(says), "{ended:?}");

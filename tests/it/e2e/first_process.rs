@@ -41,7 +41,7 @@ async fn what_loses_its_parent_is_reaped_and_the_work_is_done() {
 #[tokio::test]
 async fn hobs_exit_code_is_that_of_the_first_process() {
     let world = World::fixing().start().await;
-    let ended = world.hob_in_shell(AS_FIRST, &["list", "--repo", "acme/nowhere"]).await;
+    let ended = world.hob_in_shell(AS_FIRST, &["status", "--repo", "acme/nowhere"]).await;
     assert_eq!(ended.code, 4, "{ended:?}");
     let ended = world.hob_in_shell(AS_FIRST, &["no-such-command"]).await;
     assert_eq!(ended.code, 2, "{ended:?}");

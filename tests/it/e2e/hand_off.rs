@@ -122,7 +122,7 @@ async fn three_profiles_work_in_one_chain() {
     - `dns` handed off to `cloud`, 91% likely, after $0.25, [duration]: the load balancer belongs to cloud
     - `cloud` handed off to `security`, 84% likely, after $0.25, [duration]: the rules belongs to security
 
-    `hob history 1` prints each step.
+    `hob explain 1 --history` prints each step.
 
     </details>
     ");
@@ -167,8 +167,8 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     let cloud = format!("echo lb > lb.txt; {}", to("gone", "the rules"));
     let world = world(&[("dns", &["cloud"], &dns), ("cloud", &["gone"], &cloud)]).start().await;
     let issue = world.asks("Set up the zone", "").await;
-    let args = ["run", "--once", "--metrics", "hob.prom", "--log-json"];
-    let ended = world.hob_with(&args, &[("RUST_LOG", "hob=info")]).await;
+    let args = ["run", "--once", "--metrics", "hob.prom"];
+    let ended = world.hob_with(&args, &[("RUST_LOG", "hob=info"), ("HOB_LOG", "json")]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let counters = std::fs::read_to_string(world.dir().join("hob.prom")).unwrap();
     for line in [
@@ -211,7 +211,7 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
         "{loads:?}"
     );
     assert_eq!(world.handed_over(issue).await, pairs(&[("dns", "cloud"), ("cloud", "gone")]));
-    let shown = world.hob(&["show", &issue.to_string()]).await.stdout;
+    let shown = world.hob(&["session", "show", &issue.to_string()]).await.stdout;
     for link in ["chain    dns → cloud, after $0.25", "|        cloud → gone, after $0.25"] {
         assert!(shown.contains(link), "{link}\n{shown}");
     }

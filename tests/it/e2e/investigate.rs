@@ -1,4 +1,4 @@
-//! `hob investigate`: the real program, files as evidence, recorded replies.
+//! `hob agent investigate`: the real program, files as evidence, recorded replies.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ async fn files_are_investigated_over_a_question_to_a_report() {
          `normalize` comes before `conclude`\n",
         "2 of 50 transition_state normalize (impact high, approved)",
         "→ the case moved from `intake` to `normalize`\n",
-        "it asks for evidence: Who renews the key?\nhint: answer with `hob investigate --resume case-",
+        "it asks for evidence: Who renews the key?\nhint: answer with `hob agent investigate --resume case-",
     ] {
         assert!(asks.stderr.contains(part), "{part}\n{asks:#?}");
     }
@@ -88,7 +88,7 @@ async fn files_are_investigated_over_a_question_to_a_report() {
     E2 file deploy.log, 26 bytes
     E3 comment the terminal, 18 bytes
     ");
-    let shown = world.hob(&["show", session.trim_end_matches('.')]).await.stdout;
+    let shown = world.hob(&["session", "show", session.trim_end_matches('.')]).await.stdout;
     for part in [
         "2 of 2 questions answered, 1 of 1 hypotheses tested",
         "outcome  done: the investigation is concluded",
@@ -107,17 +107,17 @@ async fn bad_input_is_named_and_nothing_is_lost() {
     let model = files(&world, &json!([{ "calls": [{ "name": "list", "arguments": {} }] }]));
     let rest = ["--set", &model, "--agent", "native", "--auto-approve"];
     for (args, code, why) in [
-        (&["investigate", "--text", "gone.md"][..], 4, "cannot read `gone.md`"),
-        (&["investigate", "--text", "core.bin"][..], 2, "the file of `--text` is not text"),
-        (&["investigate", "--text", "case.md", "--evidence", "gone.log"][..], 4, "cannot read `gone.log`"),
-        (&["investigate", "--text", "case.md", "--folder", "case.md"][..], 2, "`case.md` is not a folder"),
-        (&["investigate", "--resume", "nothing"][..], 4, "no session `nothing`"),
+        (&["agent", "investigate", "--task", "gone.md"][..], 4, "cannot read `gone.md`"),
+        (&["agent", "investigate", "--task", "core.bin"][..], 2, "the file of `--task` is not text"),
+        (&["agent", "investigate", "--task", "case.md", "--evidence", "gone.log"][..], 4, "cannot read `gone.log`"),
+        (&["agent", "investigate", "--task", "case.md", "--folder", "case.md"][..], 2, "`case.md` is not a folder"),
+        (&["agent", "investigate", "--resume", "nothing"][..], 4, "no session `nothing`"),
         (
-            &["investigate", "--text", "case.md", "--form", "bad.yml"][..],
+            &["agent", "investigate", "--task", "case.md", "--form", "bad.yml"][..],
             8,
             "`bad.yml` is not used: the issue form cannot be read",
         ),
-        (&["investigate", "--text", "case.md", "--iterations", "1"][..], 8, "not done after 1 turn"),
+        (&["agent", "investigate", "--task", "case.md", "--iterations", "1"][..], 8, "not done after 1 turn"),
     ] {
         let ended = world.hob(&[args, &rest[..]].concat()).await;
         assert_eq!(ended.code, code, "{ended:#?}");
@@ -148,11 +148,12 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let begin = ["investigate", "--text", "case.md", "--profile", "oncall"];
     let unknown = world.hob(&[&begin[..], &rest[..]].concat()).await;
     assert_eq!(unknown.code, 4, "{unknown:#?}");
-    assert!(unknown.stderr.contains("there is no profile `oncall` here\nhint: `hob agents` lists"), "{unknown:#?}");
+    assert!(unknown.stderr.contains("there is no profile `oncall` here\nhint: `hob agent list` lists"), "{unknown:#?}");
     let other = ["investigate", "--text", "case.md", "--profile", "azure", "--profiles", "profiles"];
     let unknown = world.hob(&[&other[..], &rest[..]].concat()).await.stderr;
     let folder = world.dir().join("profiles").canonicalize().unwrap();
-    let names = format!("there is no profile `azure` in `{}` or here\nhint: `hob agents --profiles", folder.display());
+    let names =
+        format!("there is no profile `azure` in `{}` or here\nhint: `hob agent list --profiles", folder.display());
     assert!(unknown.contains(&names), "{unknown}");
     std::fs::write(
         world.dir().join("profiles/azure.md"),
@@ -161,7 +162,7 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     .unwrap();
     let damaged = world.hob(&[&other[..], &rest[..]].concat()).await.stderr;
     assert!(damaged.contains("azure.md cannot be used: line 5: `approve` is `all`"), "{damaged}");
-    let listed = world.hob(&["agents", "--profiles", "profiles"]).await.stdout;
+    let listed = world.hob(&["agent", "list", "--profiles", "profiles"]).await.stdout;
     assert!(listed.contains("oncall") && listed.contains("Knows the alarms") && listed.contains("line 5"), "{listed}");
     let asks = world.hob(&[&begin[..], &rest[..], &["--profiles", "profiles"]].concat()).await;
     assert_eq!(asks.code, 8, "{asks:#?}");
@@ -172,7 +173,7 @@ async fn a_case_is_investigated_by_a_profile_and_goes_on_with_it() {
     let concludes = world.hob(&[&resume[..], &rest[..]].concat()).await;
     assert_eq!(concludes.code, 0, "{concludes:#?}");
     assert!(!concludes.stderr.contains(gone) && concludes.stdout.contains("It is web1."), "{concludes:#?}");
-    let listed = world.hob(&["sessions"]).await.stdout;
+    let listed = world.hob(&["session", "list"]).await.stdout;
     assert!(listed.contains("3 of 51  Told") && listed.contains("1 of 1") && listed.contains("oncall"), "{listed}");
     std::fs::remove_dir_all(world.dir().join("profiles")).unwrap();
     let again = world.hob(&[&resume[..], &rest[..]].concat()).await;
@@ -189,9 +190,9 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
     let world = World::with_agent(&script).start().await;
     files(&world, &json!([]));
     let mut gate = Gate::of(&world);
-    let hob = world.starts_hob(&["investigate", "--text", "case.md"]).await;
+    let hob = world.starts_hob(&["agent", "investigate", "--task", "case.md"]).await;
     gate.reached().await;
-    let session = world.hob(&["sessions", "--json"]).await.objects().remove(0)["result"][0].take();
+    let session = world.hob(&["session", "list", "--json"]).await.objects().remove(0)["result"][0].take();
     let id = session["id"].as_str().unwrap();
     assert_eq!((session["state"].as_str(), session["case"]["answered"].as_u64()), (Some("running"), Some(1)));
     assert_eq!((&session["case"]["iterations"], &session["case"]["max_iterations"]), (&json!(1), &json!(50)));
@@ -199,10 +200,10 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
     assert!(early.code == 1 && early.stderr.contains("another process is working on"), "{early:?}");
 
     let paused = world.hob(&["pause", &id[..id.len() - 2]]).await;
-    let how = format!("`hob investigate --resume {id}` continues it");
+    let how = format!("`hob agent investigate --resume {id}` continues it");
     assert_eq!(
         paused.stdout,
-        format!("The session {id} is paused. `hob investigate --resume {id}` resumes it.\n"),
+        format!("The session {id} is paused. `hob agent investigate --resume {id}` resumes it.\n"),
         "{paused:?}"
     );
     // It has ended already: this signal does nothing.
@@ -211,25 +212,25 @@ async fn a_session_of_an_investigation_is_paused_and_goes_on_and_is_ended() {
         ended.code == 8 && ended.stderr.contains(&format!("stopped before it reached a conclusion\nhint: {how}")),
         "{ended:?}"
     );
-    let shown = world.hob(&["show", id]).await.stdout;
+    let shown = world.hob(&["session", "show", id]).await.stdout;
     for part in ["state    interrupted", "0 errors", "It was stopped.", "resumes it."] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     let resumed = world.hob(&["resume", id, "--json"]).await.objects().remove(0)["result"].take();
-    assert_eq!(resumed["command"], format!("hob investigate --resume {id}"));
+    assert_eq!(resumed["command"], format!("hob agent investigate --resume {id}"));
 
-    let hob = world.starts_hob(&["investigate", "--resume", id]).await;
+    let hob = world.starts_hob(&["agent", "investigate", "--resume", id]).await;
     gate.reached().await;
     let ended = hob.ends_by(Signal::INT).await;
     assert!(ended.code == 8 && ended.stderr.contains("stopped before it reached a conclusion"), "{ended:?}");
-    let hob = world.starts_hob(&["investigate", "--resume", id]).await;
+    let hob = world.starts_hob(&["agent", "investigate", "--resume", id]).await;
     gate.reached().await;
-    let terminated = world.hob(&["terminate", id]).await;
-    assert_eq!(terminated.stdout, format!("The session {id} is terminated.\n"), "{terminated:?}");
+    let cancelled = world.hob(&["cancel", id]).await;
+    assert_eq!(cancelled.stdout, format!("The session {id} is cancelled.\n"), "{cancelled:?}");
     assert_eq!(hob.ends_by(Signal::CONT).await.code, 8);
-    for args in [&["investigate", "--resume", id][..], &["resume", id]] {
+    for args in [&["agent", "investigate", "--resume", id][..], &["resume", id]] {
         let over = world.hob(args).await;
-        assert!(over.code == 1 && over.stderr.contains("was terminated: start a new one"), "{over:?}");
+        assert!(over.code == 1 && over.stderr.contains("was cancelled: start a new one"), "{over:?}");
     }
     assert_eq!(world.hob(&["pause", "case-none"]).await.code, 4);
     world.finish().await;
@@ -241,7 +242,7 @@ async fn a_session_of_an_issue_is_paused_by_the_issue() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
-    let sessions = world.hob(&["sessions", "--json"]).await.objects();
+    let sessions = world.hob(&["session", "list", "--json"]).await.objects();
     let paused = world.hob(&["pause", sessions[0]["result"][0]["id"].as_str().unwrap()]).await;
     let how = format!("belongs to issue {issue}\nhint: use `hob --repo acme/site pause {issue}`");
     assert!(paused.code == 2 && paused.stderr.contains(&how), "{paused:?}");

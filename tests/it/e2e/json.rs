@@ -150,7 +150,8 @@ async fn investigates(world: &World) -> Ended {
     file("form.yml", form);
     file("looks.json", &json!({ "cassette": 1, "replies": replies }).to_string());
     let model = format!("model.default=cassette/{}", world.dir().join("looks.json").display());
-    let args = ["investigate", "--text", "case.md", "--form", "form.yml", "--agent", "native", "--auto-approve"];
+    let args =
+        ["agent", "investigate", "--task", "case.md", "--form", "form.yml", "--agent", "native", "--auto-approve"];
     world.hob(&[&args[..], &["--set", &model, "--json"]].concat()).await
 }
 
@@ -192,41 +193,42 @@ async fn every_command_writes_what_the_document_describes() {
     world.opens("ann", "Remove x", "", &["code", "agent:careful"]).await;
     world.opens("ann", "Plan it", "", &["code", "plan"]).await;
     world.opens("ann", "Split it", "", &["code", "agent:planner"]).await;
+    // Each command with the heading of its result.
     let commands = [
-        "list",
-        "ready",
-        "version",
-        "run --dry-run",
-        "run --once",
-        "explain 1",
-        "work 1 99 --dry-run",
-        "pause --all -m later",
-        "status",
-        "resume --all",
-        "unblock 1 -m Green.",
-        "approve 3",
-        "approve 4",
-        "approve 5",
-        "run --once --max-issues 1",
-        "history 1",
-        "sessions",
-        "show 1",
-        "log 1",
-        "replay 3 --folder .",
-        "doctor",
-        "routing",
-        "settings",
-        "pause 1",
-        "resume 1",
-        "terminate 1",
-        "unblock 1",
-        "work 3",
-        "explain 99",
-        "init --dry-run",
-        "init",
+        ("run --dry-run", "run --dry-run"),
+        ("status --ready", "status --ready"),
+        ("--version", "--version"),
+        ("run --once", "run"),
+        ("explain 1", "explain"),
+        ("run 1 99 --dry-run", "run ISSUE --dry-run"),
+        ("pause --all -m later", "pause"),
+        ("status", "status"),
+        ("resume --all", "resume"),
+        ("answer 1 -m Green.", "answer"),
+        ("approve 3", "approve"),
+        ("approve 4", "approve"),
+        ("approve 5", "approve"),
+        ("run --once --limit 1", "run"),
+        ("explain 1 --history", "explain --history"),
+        ("session list", "session list"),
+        ("session show 1", "session show"),
+        ("session log 1", "session log"),
+        ("session replay 3 --folder .", "session replay"),
+        ("doctor", "doctor"),
+        ("agent routing", "agent routing"),
+        ("config show", "config show"),
+        ("config show --all", "config show --all"),
+        ("pause 1", "pause"),
+        ("resume 1", "resume"),
+        ("cancel 1", "cancel"),
+        ("answer 1", "answer"),
+        ("run 3", "run ISSUE"),
+        ("explain 99", "explain"),
+        ("init --dry-run", "init --dry-run"),
+        ("init", "init"),
     ];
     let mut events = BTreeSet::new();
-    for command in commands {
+    for (command, heading) in commands {
         let args: Vec<&str> = command.split(' ').chain(["--json"]).collect();
         if command == "status" {
             let at = "2026-01-01T00:00:00Z";
@@ -237,11 +239,7 @@ async fn every_command_writes_what_the_document_describes() {
             world.writes_record("ann", "corrections", &json!([{ "first": first, "at": at }])).await;
         }
         let ended = world.hob(&args).await;
-        let name = match command.split_once(" --dry-run") {
-            Some(_) => format!("{} --dry-run", args[0]),
-            None => args[0].to_owned(),
-        };
-        let wrote = held.takes(&name, &ended);
+        let wrote = held.takes(heading, &ended);
         let last = wrote.last().unwrap_or_else(|| panic!("{command}: {ended:?}"));
         assert_eq!(ended.code != 0, last == "error", "{command}: {ended:?}");
         events.extend(wrote);
@@ -254,18 +252,18 @@ async fn every_command_writes_what_the_document_describes() {
     events.extend(held.takes("doctor --live", &world.hob(&live).await));
     std::fs::write(folder.path().join("bad.md"), "---\nname: bad\n---\n").unwrap();
     let profiles = format!("profiles.folder={}", folder.path().display());
-    events.extend(held.takes("agents", &world.hob(&["agents", "--json", "--set", &profiles]).await));
+    events.extend(held.takes("agent list", &world.hob(&["agent", "list", "--json", "--set", &profiles]).await));
     world.asks("Fails", "").await;
     let what = What::Answer { status: 422, headers: Default::default(), message: "not today".to_owned() };
     let path = "/repos/*/*/issues/*/events".to_owned();
     world.forge.inject(Fault { method: Some("GET".to_owned()), path, login: None, when: When::Always, what });
     events.extend(held.takes("run", &world.hob(&["run", "--once", "--json"]).await));
     world.forge.heal();
-    events.extend(held.takes("investigate", &investigates(&world).await));
-    let sessions = world.hob(&["sessions", "--json"]).await;
+    events.extend(held.takes("agent investigate", &investigates(&world).await));
+    let sessions = world.hob(&["session", "list", "--json"]).await;
     let case = sessions.objects()[0]["result"][0]["id"].as_str().unwrap().to_owned();
-    events.extend(held.takes("sessions", &sessions));
-    for command in ["pause", "resume", "terminate"] {
+    events.extend(held.takes("session list", &sessions));
+    for command in ["pause", "resume", "cancel"] {
         events.extend(held.takes(command, &world.hob(&[command, &case, "--json"]).await));
     }
     events.extend(held.takes("rehearse", &world.hob(&["rehearse", "--json"]).await));
@@ -299,8 +297,8 @@ async fn every_command_writes_what_the_document_describes() {
     let tasks = world.dir().join("tasks");
     super::evaluation::task(&tasks, "good", "1");
     super::evaluation::put(&tasks.join("bad/task.toml"), "");
-    let evaluated = ["eval", "tasks", "--recorded", "--results", "of-eval", "--json"];
-    events.extend(held.takes("eval", &world.hob(&evaluated).await));
+    let evaluated = ["eval", "run", "tasks", "--recorded", "--results", "of-eval", "--json"];
+    events.extend(held.takes("eval run", &world.hob(&evaluated).await));
     events.extend(held.takes("eval compare", &world.hob(&["eval", "compare", "of-eval", "of-eval", "--json"]).await));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;

@@ -63,7 +63,7 @@ async fn what_tools_make_is_left_out_and_named() {
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
-    `hob history 1` prints each step.
+    `hob explain 1 --history` prints each step.
 
     </details>
     "#);

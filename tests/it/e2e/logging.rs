@@ -10,7 +10,7 @@ const DEBUG: (&str, &str) = ("RUST_LOG", "hob=debug");
 async fn an_event_within_an_attempt_names_the_attempt_and_the_forge_call() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
-    let ended = world.hob_with(&["--log-json", "run", "--once", "--json"], &[DEBUG]).await;
+    let ended = world.hob_with(&["run", "--once", "--json"], &[DEBUG, ("HOB_LOG", "json")]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let events: Vec<Value> = ended.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let answers: Vec<&Value> = events.iter().filter(|event| event["fields"]["message"] == "answered").collect();
@@ -24,6 +24,9 @@ async fn an_event_within_an_attempt_names_the_attempt_and_the_forge_call() {
         let path = answer["span"]["path"].as_str().unwrap_or_else(|| panic!("{answer}"));
         assert!(!path.contains('?'), "{path}");
     }
+
+    let wrong = world.hob_with(&["run", "--once"], &[("HOB_LOG", "debug")]).await;
+    assert!(wrong.code == 2 && wrong.stderr.contains("HOB_LOG must be `json` or `text`, not `debug`"), "{wrong:?}");
 
     let issue = world.asks("Make it again", "").await;
     let ended = world.hob_with(&["run", "--once", "--json"], &[DEBUG]).await;

@@ -48,6 +48,7 @@ mod meanwhile;
 mod memory;
 mod misconfigured;
 mod notify;
+mod old_names;
 mod order;
 mod outages;
 mod output;

@@ -40,12 +40,12 @@ async fn an_urgent_issue_goes_before_an_older_one() {
     let older = world.asks("Later", "").await;
     let urgent = world.asks("At once", "").await;
     world.labels_on("ann", urgent, "urgent").await;
-    let listed = world.hob(&["list", "--json"]).await.stdout;
+    let listed = world.hob(&["run", "--dry-run", "--json"]).await.stdout;
     let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
     let order: Vec<u64> =
         listed["result"].as_array().unwrap().iter().map(|issue| issue["issue"].as_u64().unwrap()).collect();
     assert_eq!(order, [urgent, older]);
-    world.hob(&["run", "--once", "--max-issues", "1"]).await;
+    world.hob(&["run", "--once", "--limit", "1"]).await;
     assert_eq!(world.labels(older).await, ["code"]);
     assert!(world.labels(urgent).await.contains(&"in-review".to_owned()));
     world.finish().await;
@@ -137,11 +137,11 @@ async fn each_list_says_why_an_issue_of_somebody_else_waits() {
     let says = "it is not assigned to `wil`, as `assignee` requires; assign it to let Hob claim it";
     let number = issue.to_string();
     for (args, code) in [
-        (vec!["list"], 0),
+        (vec!["status"], 0),
         (vec!["explain", &number], 0),
         (vec!["run", "--once", "--dry-run"], 0),
-        (vec!["work", &number, "--dry-run"], 0),
-        (vec!["work", &number], 8),
+        (vec!["run", &number, "--dry-run"], 0),
+        (vec!["run", &number], 8),
     ] {
         let ended = world.hob(&[&args[..], &["--json"]].concat()).await;
         assert!(ended.code == code && ended.stdout.contains(says), "{args:?}: {ended:?}");

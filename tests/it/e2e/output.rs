@@ -6,14 +6,16 @@ use crate::harness::World;
 async fn a_full_disk_is_an_error_and_a_reader_that_has_gone_is_none() {
     let world = World::fixing().start().await;
     world.asks("Make done.txt", "").await;
-    for command in [&["list"][..], &["explain", "1"], &["status", "--json"], &["doctor"], &["settings"], &["--help"]] {
+    for command in
+        [&["status"][..], &["explain", "1"], &["status", "--json"], &["doctor"], &["config", "show"], &["--help"]]
+    {
         let full = world.hob_in_shell(r#"exec "$@" > /dev/full"#, command).await;
         let said = "hob: standard output cannot be written: No space left on device (os error 28)\n";
         assert_eq!((full.code, full.stderr.as_str()), (1, said), "{command:?}");
         let gone = world.hob_in_shell(r#"{ "$@"; echo "exit $?" >&2; } | true"#, command).await;
         assert_eq!((gone.code, gone.stderr.as_str()), (0, "exit 0\n"), "{command:?}");
     }
-    let silent = world.hob_in_shell(r#"exec "$@" 2> /dev/full"#, &["list"]).await;
+    let silent = world.hob_in_shell(r#"exec "$@" 2> /dev/full"#, &["status"]).await;
     assert!(silent.code == 0 && silent.stdout.contains("it would be claimed"), "{silent:?}");
     world.finish().await;
 }
@@ -36,41 +38,30 @@ async fn a_run_whose_events_nobody_takes_stops_and_leaves_the_issue_to_the_next(
 #[tokio::test]
 async fn the_help_of_a_command_is_its_own() {
     let world = World::fixing().start().await;
-    let help = |command: &'static str| async { world.hob(&[command, "--help"]).await.stdout };
+    let help = |command: &'static str| async { world.hob(&[command, "-h"]).await.stdout };
     insta::assert_snapshot!(help("resume").await, @r"
-    Resume a paused issue, print how to resume a session, or with `--all` resume the repository
+    Resume an issue, a session, or with `--all` the repository
 
     Usage: hob resume <ISSUE|SESSION|--all>
 
     Arguments:
-      [ISSUE|SESSION]  The number of the issue, or a session on this machine of `hob investigate` or
-                       `hob agent run`
+      [ISSUE|SESSION]  The number of the issue, or a session on this machine of `hob agent investigate`
+                       or `hob agent run`
 
     Options:
           --all   Resume the repository: workers claim issues again. Issues that were paused by their
                   number stay paused
-      -h, --help  Print help
+      -h, --help  Print help (see more with '--help')
 
     Global options, such as --repo, --config, --json, -q and -v: see `hob --help`
     ");
-    insta::assert_snapshot!(help("approve").await, @r"
-    Approve the action or the plan that a blocked issue asks for, as the comment `/hob approve` does
+    insta::assert_snapshot!(help("history").await, @r"
+    The old name of `hob explain ISSUE --history`
 
-    Usage: hob approve [OPTIONS] <ISSUE>
+    Usage: hob history <ISSUE>
 
     Arguments:
       <ISSUE>  The number of the issue
-
-    Options:
-      -m, --message <TEXT>  Tell the agent this along with the approval
-      -h, --help            Print help
-
-    Global options, such as --repo, --config, --json, -q and -v: see `hob --help`
-    ");
-    insta::assert_snapshot!(help("list").await, @r"
-    List the issues that have the trigger label, in queue order
-
-    Usage: hob list
 
     Options:
       -h, --help  Print help
@@ -78,12 +69,16 @@ async fn the_help_of_a_command_is_its_own() {
     Global options, such as --repo, --config, --json, -q and -v: see `hob --help`
     ");
     let all = world.hob(&["--help"]).await.stdout;
-    for option in
-        ["--config", "--repo", "--json", "--quiet", "--verbose", "--color", "--state-dir", "--set", "--log-json"]
-    {
+    assert!(!all.contains("--log-json"), "{all}");
+    let issues = "\nIssues:\n  status       List the issues: what runs, what waits for whom, what was spent\n";
+    assert!(all.contains(issues) && all.contains("\nAdvanced:\n  session      "), "{all}");
+    assert_eq!(world.hob(&["help"]).await.stdout, all);
+    let unknown = world.hob(&["lst"]).await;
+    assert!(unknown.code == 2 && !unknown.stderr.contains("'list'"), "an old name is not suggested: {unknown:?}");
+    for option in ["--config", "--repo", "--json", "--quiet", "--verbose", "--color", "--state-dir", "--set"] {
         assert!(all.contains(option), "{option}: {all}");
     }
-    let after = world.hob(&["list", "--color", "always"]).await;
+    let after = world.hob(&["status", "--color", "always"]).await;
     assert!(after.code == 0, "global options are taken after the command: {after:?}");
     world.finish().await;
 }
@@ -92,7 +87,7 @@ async fn the_help_of_a_command_is_its_own() {
 async fn colour_is_a_choice() {
     let world = World::fixing().start().await;
     world.asks("Make done.txt", "").await;
-    let of = |when: &'static str| async { world.hob(&["list", "--color", when]).await.stdout };
+    let of = |when: &'static str| async { world.hob(&["status", "--color", when]).await.stdout };
     assert!(of("always").await.contains("\u{1b}[1m"));
     assert!(!of("never").await.contains('\u{1b}') && !of("auto").await.contains('\u{1b}'));
     world.finish().await;

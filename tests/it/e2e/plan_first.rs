@@ -89,7 +89,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
     - `/hob retry`, or removing the label `blocked`, asks for a new plan.
     - `/hob cancel` ends the work on this issue.
 
-    attempt 1 · `hob history 1` prints each step
+    attempt 1 · `hob explain 1 --history` prints each step
 
     </details>
     ");

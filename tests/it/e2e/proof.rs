@@ -102,13 +102,13 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
     - `/hob retry`, or removing the label `blocked`, lets the agent try again unchanged.
     - `/hob cancel` ends the work on this issue. The work so far stays on `hob/1-mend-the-roof`.
 
-    attempt 1 · `hob history 1` prints each step
+    attempt 1 · `hob explain 1 --history` prints each step
 
     </details>
     "#);
     let told = world.hob(&["explain", &issue.to_string()]).await.stdout;
     assert!(told.contains("\n|         30\n|         ~/roof leaks\nquestion"), "{told}");
-    let shown = world.hob(&["show", &issue.to_string()]).await.stdout;
+    let shown = world.hob(&["session", "show", &issue.to_string()]).await.stdout;
     assert!(
         shown.contains("checks   failed: test ! -f done.txt") && shown.ends_with("30\n|        ~/roof leaks\n"),
         "{shown}"
@@ -171,7 +171,7 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
-    `hob history 1` prints each step.
+    `hob explain 1 --history` prints each step.
 
     </details>
     ");

@@ -19,11 +19,12 @@ async fn explaining_and_listing_write_nothing() {
     let evil = world.opens("out", "Evil", "", &[]).await;
     world.labels_on("tess", evil, "code").await;
     let reader = world.worker_with("reader", world.settings.clone(), Access::ReadOnly).await;
-    let said = hob_worker::explain::all(&reader).await.unwrap();
+    let overview = hob_worker::explain::overview(&reader).await.unwrap();
+    let said = overview.queue;
     assert_eq!((said[0].issue.0, said[0].place, said[0].why.as_str()), (good, Some(1), "it would be claimed"));
     assert_eq!((said[1].issue.0, said[1].place), (evil, None));
     assert!(said[1].why.starts_with("it would be refused: `tess`"), "{said:?}");
-    assert!(hob_worker::explain::unfinished(&reader).await.unwrap().is_empty());
+    assert!(overview.unfinished.is_empty());
     let findings = hob_worker::preflight::examine(&reader).await.unwrap();
     assert!(findings.iter().all(|finding| finding.health != Health::Bad), "{findings:?}");
     assert_eq!(world.writes(), []);
@@ -51,12 +52,12 @@ async fn the_reading_commands_of_the_program_write_nothing() {
     let before = world.writes().len();
     let (number, next) = (issue.to_string(), waiting.to_string());
     for (args, said) in [
-        (vec!["list"], "Next"),
+        (vec!["status"], "Next"),
         (vec!["run", "--once", "--dry-run"], "Next"),
         (vec!["explain", &next], "it would be claimed"),
         (vec!["explain", &number], "waits for a review"),
-        (vec!["status"], "Make done.txt"),
-        (vec!["history", &number], "claimed by w1, generation 1"),
+        (vec!["status", "--state", "in-review"], "Make done.txt"),
+        (vec!["explain", &number, "--history"], "claimed by w1, generation 1"),
     ] {
         let ended = world.hob(&args).await;
         assert_eq!(ended.code, 0, "{args:?}: {ended:?}");

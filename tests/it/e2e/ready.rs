@@ -1,12 +1,12 @@
-//! `hob ready`: the contract with engines that start a `hob work` for each issue.
+//! `hob status --ready`: the contract with engines that start a `hob run ISSUE` for each issue.
 
 use serde_json::{Value, json};
 
 use crate::harness::{World, repo_on_forge};
 
-/// The output of `hob ready`: the numbers, and the whole result.
+/// The output of `hob status --ready`: the numbers, and the whole result.
 async fn ready(world: &World, args: &[&str]) -> (Vec<u64>, Value) {
-    let ended = world.hob(&[&["ready", "--json"], args].concat()).await;
+    let ended = world.hob(&[&["status", "--ready", "--json"], args].concat()).await;
     assert_eq!((ended.code, ended.stdout.lines().count()), (0, 1), "{ended:?}");
     let result = ended.objects()[0]["result"].clone();
     let numbers = result["issues"].as_array().unwrap().iter().map(|one| one["issue"].as_u64().unwrap());
@@ -41,9 +41,9 @@ async fn what_may_be_claimed_is_listed_and_nothing_is_claimed() {
     }
     shards.sort_unstable();
     assert_eq!(shards, issues);
-    let people = world.hob(&["ready"]).await;
+    let people = world.hob(&["status", "--ready"]).await;
     assert!(people.stdout.contains("acme/site") && people.stdout.contains("#1"), "{people:?}");
-    let bad = world.hob(&["ready", "--shard", "3/2"]).await;
+    let bad = world.hob(&["status", "--ready", "--shard", "3/2"]).await;
     assert!(bad.code == 2 && bad.stderr.contains("expected I/N with I from 1 to N"), "{bad:?}");
     world.finish().await;
 }
@@ -54,7 +54,7 @@ async fn each_issue_that_is_ready_gets_its_pull_request_from_a_process_of_its_ow
     world.asks("One", "").await;
     world.asks("Two", "").await;
     for issue in ready(&world, &[]).await.0 {
-        let worked = world.hob(&["work", &issue.to_string(), "--json"]).await;
+        let worked = world.hob(&["run", &issue.to_string(), "--json"]).await;
         assert_eq!((worked.code, &worked.result()[0]["state"]), (0, &json!("completed")), "{worked:?}");
     }
     assert_eq!(ready(&world, &[]).await.0, [0; 0]);
@@ -67,7 +67,7 @@ async fn a_question_is_ready_once_it_is_answered_and_a_merge_is_finished_on_the_
     let world = World::with_agent(script).start().await;
     let (asks, done) = (world.asks("Paint it", "").await, world.asks("Do it", "").await);
     for issue in [asks, done] {
-        world.hob(&["work", &issue.to_string()]).await;
+        world.hob(&["run", &issue.to_string()]).await;
     }
     assert_eq!(ready(&world, &[]).await.0, [0; 0]);
     world.comments("ann", asks, "/hob unblock Red.").await;
@@ -85,7 +85,7 @@ async fn a_day_that_is_used_up_lists_nothing() {
     let world = world.set("budget.issue", "1").set("budget.day", "1").start().await;
     let first = world.asks("One", "").await;
     world.asks("Two", "").await;
-    world.hob(&["work", &first.to_string()]).await;
+    world.hob(&["run", &first.to_string()]).await;
     assert_eq!(ready(&world, &[]).await.0, [0; 0]);
     world.finish().await;
 }
@@ -95,7 +95,7 @@ async fn a_day_that_is_used_up_lists_nothing() {
 async fn a_run_that_a_label_started_says_that_the_schedule_is_late_or_disabled() {
     let world = World::fixing().start().await;
     let told = async |event: &str| {
-        let ended = world.hob_with(&["ready", "--json"], &[("GITHUB_EVENT_NAME", event)]).await;
+        let ended = world.hob_with(&["status", "--ready", "--json"], &[("GITHUB_EVENT_NAME", event)]).await;
         assert_eq!(ended.code, 0, "{ended:?}");
         ended.objects()[0]["result"]["schedule"].as_str().unwrap_or_default().to_owned()
     };
@@ -110,7 +110,7 @@ async fn a_run_that_a_label_started_says_that_the_schedule_is_late_or_disabled()
     assert_eq!(told("schedule").await, "");
     world.forge.set_workflow_state(&repo_on_forge(), "hob-schedule.yml", "disabled_inactivity").unwrap();
     assert!(told("issues").await.contains("no activity for 60 days"));
-    let people = world.hob_with(&["ready"], &[("GITHUB_EVENT_NAME", "issues")]).await;
+    let people = world.hob_with(&["status", "--ready"], &[("GITHUB_EVENT_NAME", "issues")]).await;
     assert!(people.stderr.contains("gh workflow enable hob-schedule.yml"), "{people:?}");
     world.finish().await;
 }

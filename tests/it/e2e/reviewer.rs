@@ -92,7 +92,7 @@ async fn a_high_finding_goes_back_and_is_mended() {
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
-    `hob history 1` prints each step.
+    `hob explain 1 --history` prints each step.
 
     </details>
     ");
@@ -141,7 +141,7 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
 
     Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
 
-    `hob history 1` prints each step.
+    `hob explain 1 --history` prints each step.
 
     </details>
     ");

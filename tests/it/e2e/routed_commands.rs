@@ -1,4 +1,4 @@
-//! Profiles in commands, the circuit breaker of routing, and `hob routing`.
+//! Profiles in commands, the circuit breaker of routing, and `hob agent routing`.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ async fn replies(world: &World, issue: u64) -> Vec<String> {
 }
 
 async fn overview(world: &World) -> Value {
-    let ended = world.hob(&["routing", "--json"]).await;
+    let ended = world.hob(&["agent", "routing", "--json"]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     ended.objects().pop().unwrap()["result"].clone()
 }
@@ -227,7 +227,7 @@ async fn a_profile_that_is_gone_is_a_failed_load_and_the_base_agent_works() {
 #[tokio::test]
 async fn overrides_are_counted_from_the_ledgers_of_closed_issues_too() {
     let world = world().start().await;
-    let nothing = world.hob(&["routing"]).await;
+    let nothing = world.hob(&["agent", "routing"]).await;
     assert_eq!(
         (nothing.code, nothing.stdout.trim()),
         (0, "No issue was routed yet: the first attempt at an issue does that.")
@@ -259,7 +259,7 @@ async fn overrides_are_counted_from_the_ledgers_of_closed_issues_too() {
     let of = |issue: u64| choices.iter().find(|choice| choice["issue"] == issue).unwrap();
     assert_eq!((&of(kept)["state"], &of(kept)["by"]), (&Value::from("done"), &Value::from("router")));
     assert_eq!((&of(changed)["profile"], &of(changed)["overridden"]), (&Value::from("writer"), &Value::from("dns")));
-    let shown = world.hob(&["routing"]).await.stdout;
+    let shown = world.hob(&["agent", "routing"]).await.stdout;
     assert!(shown.contains("instead of dns: `/hob agent` says so"), "{shown}");
     assert!(shown.contains("chose a profile for 3 issues, 33.3% of them were kept"), "{shown}");
     world.finish().await;

@@ -115,7 +115,9 @@ async fn a_command_about_one_issue_wants_one_repository() {
     let issue = world.asks("Make done.txt", "").await.to_string();
     world.another("acme/docs", 1).await;
     let both = ["--repo", "acme/site", "--repo", "acme/docs"];
-    for command in [vec!["explain", &issue], vec!["history", &issue], vec!["unblock", &issue], vec!["doctor"]] {
+    for command in
+        [vec!["explain", &issue], vec!["explain", &issue, "--history"], vec!["answer", &issue], vec!["doctor"]]
+    {
         let ended = world.hob(&[&command[..], &both].concat()).await;
         assert_eq!(ended.code, 2, "{ended:?}");
         assert!(
@@ -123,9 +125,9 @@ async fn a_command_about_one_issue_wants_one_repository() {
             "{ended:?}"
         );
     }
-    let listed = world.hob(&[&["list"][..], &both].concat()).await;
+    let listed = world.hob(&[&["status"][..], &both].concat()).await;
     assert!(listed.stdout.contains("acme/site\n") && listed.stdout.contains("acme/docs\n"), "{listed:?}");
-    let json = world.hob(&[&["list", "--json"][..], &both, &["--repo", "ACME/site"]].concat()).await;
+    let json = world.hob(&[&["run", "--dry-run", "--json"][..], &both, &["--repo", "ACME/site"]].concat()).await;
     let json = &json.objects()[0]["result"];
     assert_eq!((json[0]["repo"].as_str(), json[1]["repo"].as_str()), (Some("acme/site"), Some("acme/docs")), "{json}");
     assert_eq!(json.as_array().unwrap().len(), 2);
@@ -156,20 +158,20 @@ async fn a_settings_file_names_the_repositories() {
     let file = |text: &str| std::fs::write(world.dir().join("mine.toml"), text).unwrap();
     let nobody = [("GITHUB_REPOSITORY", "")];
     file("repositories = ['acme/docs']\n");
-    let listed = world.hob_with(&["--config", "mine.toml", "list", "--json"], &nobody).await;
+    let listed = world.hob_with(&["--config", "mine.toml", "run", "--dry-run", "--json"], &nobody).await;
     assert_eq!(listed.objects()[0]["result"][0]["issue"], 1, "{listed:?}");
     let one = world.hob_with(&["--config", "mine.toml", "explain", "1"], &nobody).await;
     assert_eq!(one.code, 0, "{one:?}");
     file("repositories = ['acme/docs', 'acme/site']\n");
-    let both = world.hob_with(&["--config", "mine.toml", "list", "--json"], &nobody).await;
+    let both = world.hob_with(&["--config", "mine.toml", "run", "--dry-run", "--json"], &nobody).await;
     assert_eq!(both.objects()[0]["result"].as_array().unwrap().len(), 2, "{both:?}");
     let which = world.hob_with(&["--config", "mine.toml", "explain", "1"], &nobody).await;
     assert!(which.code == 2 && which.stderr.contains("use `--repo` with one of acme/docs, acme/site"), "{which:?}");
     file("repositories = ['docs']\nassignee = 'a b'\n");
-    let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
+    let bad = world.hob_with(&["--config", "mine.toml", "status"], &nobody).await;
     assert!(bad.code == 2 && bad.stderr.contains("`repositories`"), "{bad:?}");
     file("assignee = 'a b'\n");
-    let bad = world.hob_with(&["--config", "mine.toml", "list"], &nobody).await;
+    let bad = world.hob_with(&["--config", "mine.toml", "status"], &nobody).await;
     assert!(bad.code == 2 && bad.stderr.contains("`assignee`"), "{bad:?}");
     world.finish().await;
 }
@@ -205,7 +207,7 @@ async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_
     world.asks("Make done.txt", "").await;
     world.another("acme/docs", 1).await;
     let nobody = [("GITHUB_REPOSITORY", "")];
-    for args in [vec!["work", "1"], vec!["doctor"], vec!["init"]] {
+    for args in [vec!["run", "1"], vec!["doctor"], vec!["init"]] {
         let ended = world.hob_with(&args, &nobody).await;
         let says = "use `--repo` with one of acme/site, acme/docs";
         assert!(ended.code == 2 && ended.stderr.contains(says), "{args:?}: {ended:?}");
@@ -213,7 +215,7 @@ async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_
     assert_eq!(world.writes(), []);
     let ended = world.hob_with(&["run", "--once"], &nobody).await;
     assert_eq!((ended.code, opened(&world).len()), (0, 2), "{ended:?}");
-    let sessions = world.hob_with(&["sessions"], &nobody).await;
+    let sessions = world.hob_with(&["session", "list"], &nobody).await;
     assert!(sessions.stdout.contains("acme/site#1") && sessions.stdout.contains("acme/docs#1"), "{sessions:?}");
     world.finish().await;
 }

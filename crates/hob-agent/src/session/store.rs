@@ -148,7 +148,7 @@ impl Sessions {
         match records.len() {
             1 => Ok(records.swap_remove(0)),
             0 => Err(SessionError::NotFound(format!(
-                "no session `{text}` on this machine\nhint: `hob sessions` lists them"
+                "no session `{text}` on this machine\nhint: `hob session list` lists them"
             ))),
             many => {
                 Err(SessionError::NotFound(format!("{many} sessions begin with `{text}`\nhint: write more of the id")))

@@ -265,7 +265,7 @@ async fn missing(worker: &Worker, rules: &RepositorySettings, catalog: &Catalog,
     let agents = agents.unwrap_or_else(|| format!("no agent `{name}`"));
     let unreadable = catalog.entries.iter().filter(|entry| entry.is_unreadable()).filter_map(CatalogEntry::fault);
     let faults: String = unreadable.map(|fault| format!("; {fault}")).collect();
-    format!("{agents}; and there is no profile of that name: `hob agents` lists them{faults}")
+    format!("{agents}; and there is no profile of that name: `hob agent list` lists them{faults}")
 }
 
 /// The profiles that `profile` can currently hand off to.

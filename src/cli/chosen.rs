@@ -1,4 +1,4 @@
-//! `hob work ISSUE…`: one attempt at each of the given issues.
+//! `hob run ISSUE…`: one attempt at each of the given issues.
 
 use std::collections::BTreeMap;
 
@@ -8,61 +8,35 @@ use hob_forge::Access;
 use hob_text::count;
 use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
 use serde::Serialize;
-use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     alone,
-    args::{Shared, WorkArgs},
-    ask,
-    counters::CountersFile,
+    args::Shared,
+    around::{Around, tell_people},
     exit::{Exit, fatal},
     explain::next_step,
     json,
     layout::Table,
     output::{self, Unwritable},
-    progress::{self, Addresses, Show, Verbosity, View, Watch},
-    run::{stop_on_signal, tell_people},
+    progress::{Show, Verbosity, Watch},
+    run_args::RunArgs,
     screen::Screen,
     sessions,
     setup::{Listen, Setup},
-    summary::Report,
 };
 
-pub(super) async fn work(mut setup: Setup, shared: Shared, args: WorkArgs, screen: Screen) -> anyhow::Result<()> {
-    if let Some(jobs) = args.parallel {
-        setup.settings.jobs = jobs.into();
-    }
-    setup.record = args.record.folder()?;
+pub(super) async fn work(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
     let numbers = each_once(&args.issues);
-    if args.dry_run {
-        return look(setup, &shared, &numbers).await;
-    }
-    let counters = CountersFile::open(args.counters.metrics)?;
-    let report = Report::new(&setup);
-    let cancel = CancellationToken::new();
-    stop_on_signal(cancel.clone(), screen.clone());
+    let around = Around::begin(&setup, args.counters, args.auto_approve.into(), screen)?;
+    let show = if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) };
     let jobs = if args.sequential { 1 } else { setup.settings.jobs.min(numbers.len()) };
-    let view = View {
-        show: if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) },
-        naming: output::Naming::One,
-        addresses: Addresses::Last,
-        grouping: report.grouping(jobs),
-        keeps: report.keeps(),
-    };
-    let (events, watch) = progress::sink(view, &screen, &cancel);
-    let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    let listen = Listen { events, cancel, approval };
+    let (listen, watch) = around.listen(show, output::Naming::One, jobs);
     let sessions = sessions::open(&setup);
     let before = bills(&sessions);
     let worker = setup.worker(&shared, Access::ReadWrite, args.agent, listen).await?;
     let concurrency = if args.sequential { Concurrency::Sequential } else { Concurrency::Parallel };
     let done = work_on(&worker, &numbers, concurrency).await;
-    screen.close();
-    if let Some(counters) = counters {
-        counters.close().await;
-    }
-    report.write(&watch.log, done.as_ref().ok().map(|(_, summary)| summary))?;
-    watch.written()?;
+    around.end(&watch, done.as_ref().ok().map(|(_, summary)| summary)).await?;
     let (issues, summary) = done?;
     let repo = worker.forge().repo();
     let worked: Vec<Worked> = issues.iter().map(|one| worked(one, repo, &sessions, &before, &watch)).collect();
@@ -150,9 +124,10 @@ fn print(issues: &[Worked<'_>]) -> Result<(), Unwritable> {
 }
 
 /// Prints the next action on each issue.
-async fn look(setup: Setup, shared: &Shared, numbers: &[IssueNumber]) -> anyhow::Result<()> {
+pub(super) async fn look(setup: Setup, shared: &Shared, given: &[IssueNumber]) -> anyhow::Result<()> {
+    let numbers = each_once(given);
     let worker = setup.worker(shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let found = explain::selected(&worker, numbers).await?;
+    let found = explain::selected(&worker, &numbers).await?;
     if shared.json {
         let absent = |number| serde_json::json!({ "issue": number, "why": "it does not exist or is a pull request" });
         let values = numbers.iter().zip(&found).map(|(number, found)| match found {

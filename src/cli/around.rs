@@ -1,0 +1,87 @@
+//! What a run has beside its issues: counters, reports, the person at the terminal, and the signals that stop it.
+
+use hob_agent::Approval;
+use hob_text::count;
+use hob_worker::RunSummary;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{
+    ask::{self, AutoApprove},
+    counters::CountersFile,
+    layout::{width_of, wrapped},
+    output::{self, BOLD, DIM, styled},
+    progress::{self, Addresses, Show, View, Watch},
+    run_args::CountersArgs,
+    screen::Screen,
+    setup::{Listen, Setup},
+    signals::stop_on_signal,
+    summary::Report,
+};
+
+/// What a run has beside its issues.
+pub(super) struct Around {
+    counters: Option<CountersFile>,
+    report: Report,
+    cancel: CancellationToken,
+    approval: Approval,
+    screen: Screen,
+}
+
+impl Around {
+    /// From here on, a signal stops the run.
+    pub(super) fn begin(
+        setup: &Setup,
+        counters: CountersArgs,
+        approve: AutoApprove,
+        screen: Screen,
+    ) -> anyhow::Result<Self> {
+        let counters = CountersFile::open(counters.metrics)?;
+        let report = Report::new(setup);
+        let cancel = CancellationToken::new();
+        stop_on_signal(cancel.clone(), screen.clone());
+        let approval = ask::approval(approve, setup.settings.limits.approval_time, &screen);
+        Ok(Self { counters, report, cancel, approval, screen })
+    }
+
+    /// How the events of a run are shown, with this many issues at a time.
+    pub(super) fn listen(&self, show: Show, naming: output::Naming, jobs: usize) -> (Listen, Watch) {
+        let (grouping, keeps) = (self.report.grouping(jobs), self.report.keeps());
+        let view = View { show, naming, addresses: Addresses::Last, grouping, keeps };
+        let (events, watch) = progress::sink(view, &self.screen, &self.cancel);
+        (Listen { events, cancel: self.cancel.clone(), approval: self.approval.clone() }, watch)
+    }
+
+    /// Writes what is written at the end of a run; `done` is `None` if it failed.
+    pub(super) async fn end(self, watch: &Watch, done: Option<&RunSummary>) -> anyhow::Result<()> {
+        self.screen.close();
+        if let Some(counters) = self.counters {
+            counters.close().await;
+        }
+        self.report.write(&watch.log, done)?;
+        Ok(watch.written()?)
+    }
+}
+
+/// The counts of a run, in a line.
+pub(super) fn counts(done: &RunSummary) -> String {
+    let calls = done.calls;
+    format!(
+        "{} worked on, {} reconciled, {} failed; API calls: {}, {} not modified (free), {}",
+        count(done.worked, "issue"),
+        done.reconciled,
+        done.failed,
+        count(calls.reads, "read"),
+        calls.unchanged,
+        count(calls.writes, "write")
+    )
+}
+
+/// Prints the counts of a run and what is left of the rate limits on standard error.
+pub(super) fn tell_people(done: &RunSummary) {
+    let text = counts(done);
+    let width = width_of(std::io::stderr());
+    output::note(wrapped(&styled(BOLD, &text), width, 0));
+    for rate in &done.rates {
+        output::note(wrapped(&styled(DIM, &output::rate(rate)), width, 0));
+    }
+}
