@@ -1,7 +1,7 @@
 //! The JSON schemas of the settings files, for editors: made from `docs/settings.md`, whose rows tests hold to the code, and from the defaults.
 
 use hob_config::{
-    AgentSettings, DEFAULTS, McpSettings, ModelSettings, RecipeSettings, RepositorySettings, ToolSettings,
+    AgentSettings, DEFAULTS, McpSettings, ModelSettings, RecipeSettings, RepositorySettings, ToolSettings, least,
 };
 use serde_json::{Map, Value, json};
 
@@ -129,12 +129,30 @@ fn value(row: &Row<'_>, default: &Value) -> Value {
         Value::String(_) | Value::Null => json!("string"),
     };
     let of_objects = row.path.ends_with("recipes.NAME.steps");
+    let mut choices: Vec<Value> = Vec::new();
+    if words.iter().all(is_word) {
+        choices.extend(words.iter().map(|word| json!(word.trim_matches('`'))));
+    }
     if kind == "array" {
-        schema.insert("items".into(), json!({ "type": if of_objects { "object" } else { "string" } }));
+        let mut items = json!({ "type": if of_objects { "object" } else { "string" } });
+        if !choices.is_empty() {
+            items["enum"] = choices.into();
+        }
+        schema.insert("items".into(), items);
+    } else if !choices.is_empty() {
+        // The older spelling of `publish.draft`.
+        choices.extend([true, false].into_iter().filter(|_| kind.is_array()).map(Value::Bool));
+        schema.insert("enum".into(), choices.into());
     }
-    if kind == "string" && words.iter().all(is_word) {
-        schema.insert("enum".into(), words.iter().map(|word| word.trim_matches('`')).collect());
+    if kind == "integer" || kind == "number" {
+        schema.insert("minimum".into(), least(row.path).into());
     }
+    let pattern = match row.unit {
+        "size" => Some("^[0-9]+[KMGT]?$"),
+        "duration" => Some("^ *([0-9]+ *[a-zA-Z]+ *)+$"),
+        _other => None,
+    };
+    schema.extend(pattern.map(|pattern| ("pattern".to_owned(), pattern.into())));
     schema.insert("type".into(), kind);
     schema.insert("description".into(), row.meaning.into());
     let is_given = !default.is_null() && !row.path.contains(".MODEL.");
@@ -164,12 +182,25 @@ mod tests {
             Value::Object(_) => "object",
         };
         if !(kinds.contains(&kind) || kind == "integer" && kinds.contains(&"number")) {
-            return vec![format!("{at} is {kind}, not {kinds:?}")];
+            return vec![format!("{at} is a {kind}, not {kinds:?}")];
         }
         if let Some(words) = schema["enum"].as_array()
             && !words.contains(value)
         {
             return vec![format!("{at} is {value}, not one of {words:?}")];
+        }
+        if let (Some(number), Some(least)) = (value.as_f64(), schema["minimum"].as_f64())
+            && number < least
+        {
+            return vec![format!("{at} is {value}, less than {least}")];
+        }
+        if let Some(pattern) = schema["pattern"].as_str()
+            && !regex::Regex::new(pattern).unwrap().is_match(value.as_str().unwrap())
+        {
+            return vec![format!("{at} is {value}, not like {pattern}")];
+        }
+        if let Some(items) = schema.get("items").filter(|_| value.is_array()) {
+            return value.as_array().unwrap().iter().flat_map(|item| wrong(item, items, at)).collect();
         }
         let below = |(key, value): (&String, &Value)| {
             let path = format!("{at}.{key}");

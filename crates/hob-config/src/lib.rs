@@ -63,6 +63,7 @@ pub use sections::{
     Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, StateSettings,
     StatusSettings, TrustSettings, WebhookFormat,
 };
+pub use sensible::least;
 pub use settings::{DEFAULTS, Settings};
 pub use settings_error::SettingsError;
 pub use size::{InvalidSize, parse_size, show_size};

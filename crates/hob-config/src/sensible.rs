@@ -159,11 +159,19 @@ fn check_routing(settings: &Settings) -> Result<(), SettingsError> {
     )
 }
 
+/// The least value of a number.
+pub fn least(key: &str) -> u64 {
+    match key {
+        "jobs" | "limits.attempts" => 1,
+        _other => 0,
+    }
+}
+
 /// Refuses limits that are zero where they may not be, or not a number.
 fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
     let (limits, budget) = (&settings.limits, &settings.budget);
-    for (key, count) in [("jobs", settings.jobs), ("limits.attempts", limits.attempts as usize)] {
-        hold(count > 0, key, count, "write at least 1")?;
+    for (key, count) in [("jobs", settings.jobs as u64), ("limits.attempts", limits.attempts.into())] {
+        hold(count >= least(key), key, count, "write at least 1")?;
     }
     let max_file = settings.workspace.max_file;
     hold(max_file > 0, "workspace.max_file", max_file, "write a size above 0, such as `100M`")?;
