@@ -1,4 +1,4 @@
-//! `hob status` and `hob run --dry-run`: the issues in the order of the queue, what runs, what waits and for whom, what was spent.
+//! `hob status` and `hob run --dry-run`: the issues in the order of the queue, what runs, what waits for whom, what was spent.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
     if !shared.json {
         // On standard error, because it is not part of the result.
         rates.iter().for_each(|rate| output::note(styled(DIM, &output::rate(rate))));
-    } else if failed.is_none() || told.repositories > 0 {
+    } else if failed.is_none() || !told.days.is_empty() {
         match args.shows {
             Shows::Everything => json::result(&json!({
                 "issues": told.issues, "queue": told.queue, "repositories": told.days, "rates": rates,
@@ -82,7 +82,6 @@ struct Seen {
 /// Everything that programs are told.
 #[derive(Default)]
 struct Told {
-    repositories: usize,
     issues: Vec<Value>,
     queue: Vec<Value>,
     days: Vec<Value>,
@@ -91,7 +90,6 @@ struct Told {
 impl Told {
     fn add(&mut self, worker: &Worker, seen: &Seen) -> anyhow::Result<()> {
         let repo = worker.forge().repo();
-        self.repositories += 1;
         for (title, record) in &seen.unfinished {
             let mut issue = json::with_repo(repo, record)?;
             issue["title"] = title.as_str().into();
