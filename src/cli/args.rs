@@ -35,7 +35,8 @@ pub(super) struct Cli<C: Subcommand> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Shared {
-    /// Read settings from this file; variables HOB__SECTION__KEY and flags override it.
+    /// Read settings from this file [default: HOB_CONFIG, else ~/.config/hob/hob.toml, else /etc/hob/hob.toml]; variables
+    /// HOB__SECTION__KEY and flags override it.
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Work on this repository [default: GITHUB_REPOSITORY, else the setting `repositories`, else all repositories of the

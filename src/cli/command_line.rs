@@ -144,12 +144,12 @@ mod tests {
           completions  Print the completions of a shell
 
         Options:
-              --config <FILE>      Read settings from this file; variables HOB__SECTION__KEY and flags
-                                   override it
+              --config <FILE>      Read settings from this file [default: HOB_CONFIG, else
+                                   ~/.config/hob/hob.toml, else /etc/hob/hob.toml]; variables
+                                   HOB__SECTION__KEY and flags override it
               --repo <OWNER/NAME>  Work on this repository [default: GITHUB_REPOSITORY, else the setting
-                                   `repositories`, else all repositories of the GitHub App, else the
-                                   git remote `origin`]. May be repeated for `run`, `status` and `agent
-                                   routing`
+                                   `repositories`, else all repositories of the GitHub App, else the git
+                                   remote `origin`]. May be repeated for `run`, `status` and `agent routing`
               --json               Write results, events and errors to standard output as JSON, one object a
                                    line (docs/json.md)
           -q, --quiet              Show no progress, only results and failures

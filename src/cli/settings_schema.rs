@@ -1,7 +1,8 @@
 //! The JSON schemas of the settings files, for editors: made from `docs/settings.md`, whose rows tests hold to the code, and from the defaults.
 
 use hob_config::{
-    AgentSettings, DEFAULTS, McpSettings, ModelSettings, RecipeSettings, RepositorySettings, ToolSettings, least,
+    AgentSettings, DEFAULTS, McpSettings, ModelSettings, OPERATOR_ONLY, RecipeSettings, RepositorySettings,
+    ToolSettings, least,
 };
 use serde_json::{Map, Value, json};
 
@@ -32,6 +33,8 @@ pub(super) fn schema(file: SettingsFile) -> anyhow::Result<Value> {
             for shared in ["agents", "recipes"] {
                 own["properties"][shared] = process["properties"][shared].clone();
             }
+            let agent = own["properties"]["agents"]["additionalProperties"]["properties"].as_object_mut();
+            agent.into_iter().for_each(|keys| keys.retain(|key, _| !OPERATOR_ONLY.contains(&key.as_str())));
             ("Hob's settings of a repository, .github/hob.toml", own)
         }
     };
@@ -224,7 +227,17 @@ mod tests {
         assert_eq!(wrong(&read(own), &process, ""), [""; 0]);
         for (mistake, says) in [
             ("limits.round = 1", ".limits.round is not known"),
-            ("jobs = 'two'", ".limits.jobs is string"),
+            ("jobs = 'two'", ".jobs is a string"),
+            ("jobs = 0", ".jobs is 0, less than 1"),
+            ("budget.day = -1.5", ".budget.day is -1.5, less than 0"),
+            ("recovery = 'hope'", "not one of"),
+            ("trust.permission = 'read'", "not one of"),
+            ("publish.draft = 'yes'", "not one of"),
+            ("notify.events = ['blcoked']", "not one of"),
+            ("agents.mine.approve = 'some'", "not one of"),
+            ("sandbox.memory = '8GB'", "not like"),
+            ("limits.attempt_time = 'soon'", "not like"),
+            ("lease.duration = '1m'", ".lease is not known"),
             ("plan = 'often'", "not one of"),
             ("agents.mine.modle = 'x'", ".agents.mine.modle is not known"),
             ("model.prices.x.inpt = 1", "inpt is not known"),
@@ -235,7 +248,9 @@ mod tests {
         let repository = schema(SettingsFile::Repository).unwrap();
         let example = DOCUMENT.rsplit("```toml\n").next().unwrap().split("```").next().unwrap();
         assert_eq!(wrong(&read(example), &repository, ""), [""; 0]);
-        assert!(!wrong(&read("check = ['x']"), &repository, "").is_empty());
+        for mistake in ["check = ['x']", "agents.a.env = ['KEY']", "agents.a.hosts = ['h']", "agents.a.mcp = ['s']"] {
+            assert!(!wrong(&read(mistake), &repository, "").is_empty(), "{mistake}");
+        }
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub use profiles::{ProfileSettings, RoutingSettings};
 pub use publishing::{Author, InvalidAuthor, Signing};
 pub use ready::is_ready_agent;
 pub use renamed::OldName;
-pub use repository::{REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
+pub use repository::{OPERATOR_ONLY, REPOSITORY_SETTINGS_PATH, RepositorySettings, RepositorySettingsError};
 pub use sandbox::{NetworkSetting, SandboxSettings, TierSetting};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};

@@ -15,6 +15,9 @@ use crate::{AgentSettings, BackendKind, RecipeSettings, ready::agents_over_ready
 /// The path of the repository's settings.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
 
+/// Keys of an agent that only the operator may set: what its programs are handed, and where they reach.
+pub const OPERATOR_ONLY: [&str; 4] = ["env", "hosts", "fetch_hosts", "mcp"];
+
 /// `.github/hob.toml`.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -51,13 +54,8 @@ impl RepositorySettings {
         let settings: Self =
             toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
         let named = |agent: &AgentSettings| {
-            let lists = [
-                ("env", &agent.env),
-                ("hosts", &agent.hosts),
-                ("fetch_hosts", &agent.fetch_hosts),
-                ("mcp", &agent.mcp),
-            ];
-            lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
+            let lists = [&agent.env, &agent.hosts, &agent.fetch_hosts, &agent.mcp];
+            OPERATOR_ONLY.into_iter().zip(lists).find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
         };
         if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
             let reason = format!("`agents.{name}.{key}` is allowed only in the settings of Hob's operator");
