@@ -89,10 +89,8 @@ pub use issue::{
     notify_event::{Entered, NotifyEvent},
     notify_rules::{NotifyRules, to_notify},
     outage::{Outage, Outages, ServiceOutage},
-    record::{
-        Answer, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger, UnreadableRecord,
-        UnwritableRecord,
-    },
+    record::{Answer, Control, Holder, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger},
+    record_message::{UnreadableRecord, UnwritableRecord},
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,

@@ -168,6 +168,7 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         chain: HandOffLog::default(),
         learned: Lessons::default(),
         remarks: Remarks::default(),
+        extra: serde_json::Map::new(),
     }
 }
 

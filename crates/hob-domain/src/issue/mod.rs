@@ -14,6 +14,8 @@ pub(crate) mod notify_rules;
 pub(crate) mod outage;
 pub(crate) mod plan_approval;
 pub(crate) mod record;
+pub(crate) mod record_message;
+pub(crate) mod record_v1;
 pub(crate) mod status_rules;
 pub(crate) mod transition;
 pub(crate) mod unwritten;
