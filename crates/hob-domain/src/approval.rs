@@ -81,7 +81,7 @@ impl Proposed {
 mod tests {
     use super::*;
     use crate::{
-        BlockKind, Blocked, Claimant, IssueNumber, Nonce, Record, State, Timestamp, WorkerId, acquire,
+        BlockCode, Blocked, Claimant, IssueNumber, Nonce, Record, State, Timestamp, WorkerId, acquire,
         issue::record::APPROVED_MAX,
     };
 
@@ -120,9 +120,9 @@ mod tests {
     fn an_action_waits_only_on_an_issue_that_is_blocked_for_it() {
         let mut record = Record { proposed: Some(proposed("shell", "rm x")), state: State::Blocked, ..record() };
         assert_eq!(record.waiting_action(), None);
-        for (kind, waits) in [(BlockKind::Question, false), (BlockKind::ApprovalNeeded, true)] {
+        for (reason, waits) in [(BlockCode::Question, false), (BlockCode::ApprovalNeeded, true)] {
             let (text, question, since) = (String::new(), String::new(), Timestamp::UNIX_EPOCH);
-            let blocked = Blocked { kind, text, question, last: Vec::new(), since, told: false, after: None };
+            let blocked = Blocked { reason, text, question, last: Vec::new(), since, told: false, after: None };
             record.blocked = Some(blocked);
             assert_eq!(record.waiting_action().is_some(), waits);
         }

@@ -80,7 +80,8 @@ pub use ids::{
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use issue::{
     answer::{approval_text, plan_approval_text},
-    blocked::{BlockKind, BlockReason, Blocked},
+    block_code::{BlockCode, BlockKind},
+    blocked::{BlockReason, Blocked},
     ending::Ending,
     follow::{concerns, follow},
     following::{FollowRules, Following},

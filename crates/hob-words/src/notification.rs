@@ -69,7 +69,9 @@ impl Notification<'_> {
             body["pull_request"] = json!({ "number": pull, "url": format!("{}/pull/{pull}", self.repo_url) });
         }
         if let Some(blocked) = record.blocked.as_ref().filter(|_| self.event == NotifyEvent::Blocked) {
-            body["blocked"] = json!({ "kind": blocked.kind, "question": title(&blocked.question, QUESTION_MAX) });
+            let (kind, reason) = (blocked.reason.kind(), blocked.reason);
+            let question = title(&blocked.question, QUESTION_MAX);
+            body["blocked"] = json!({ "kind": kind, "reason": reason, "question": question });
         }
         body
     }

@@ -1,7 +1,7 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    BlockKind, Blocked, ChosenBy, CommentId, OWN_MARK, Record, RoundKind, Spend, State, StatusRules, events_in_words,
+    BlockCode, Blocked, ChosenBy, CommentId, OWN_MARK, Record, RoundKind, Spend, State, StatusRules, events_in_words,
     failing, no_verdict, unseen,
 };
 use hob_text::{
@@ -46,12 +46,12 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(blocked) = blocked {
         text.push_str(&asked(record, blocked));
         let budget = rules.budgets.of_issue(&record.commands);
-        let used_up = budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
+        let used_up = budget.left(record.spend).err().filter(|_| blocked.reason != BlockCode::IssueBudget);
         if let Some(exhausted) = used_up {
             let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
             line(&mut text, &format!("\nThe issue's budget is used up: first {raise}, then answer."));
         }
-        let options = answer_options(blocked.kind, record, rules.blocked);
+        let options = answer_options(blocked.reason, record, rules.blocked);
         line(&mut text, &format!("\n{}", options.first));
         more.push(options.others);
     }
@@ -347,7 +347,7 @@ mod tests {
         record.branch = Some("hob/7-x".to_owned());
         record.spend = Spend { wall_seconds: 61, ..Spend::default() };
         record.blocked = Some(Blocked {
-            kind: BlockKind::Question,
+            reason: BlockCode::Question,
             text: "The agent needs an answer. <img src=x>".to_owned(),
             question: "UTC or local?".to_owned(),
             last: Vec::new(),
@@ -385,7 +385,7 @@ mod tests {
         let (tool, line, impact) = ("shell".to_owned(), "shell rm x …".to_owned(), Impact::High);
         record.proposed = Some(Proposed { tool, line, text, impact });
         record.blocked = Some(Blocked {
-            kind: BlockKind::ApprovalNeeded,
+            reason: BlockCode::ApprovalNeeded,
             text: "It needs a word.".to_owned(),
             question: "May it?".to_owned(),
             last: Vec::new(),
@@ -580,12 +580,12 @@ mod tests {
                 if let hob_domain::BlockReason::PlanProposed { plan, .. } = reason {
                     record.plan.proposed = Some(*plan);
                 }
-                record.pushed = blocked.kind == BlockKind::ChecksFailed;
-                let kind = blocked.kind;
+                record.pushed = blocked.reason == BlockCode::ChecksFailed;
+                let reason = blocked.reason;
                 record.blocked = Some(blocked);
                 let body = status_body(&record, &rules());
                 let body = body.split_once("\n\n").unwrap().1;
-                format!("== {kind:?}\n{}", body.rsplit_once("\n\n</details>").unwrap().0)
+                format!("== {reason:?}\n{}", body.rsplit_once("\n\n</details>").unwrap().0)
             })
             .collect();
         insta::assert_snapshot!(told.join("\n\n"), @"
@@ -744,7 +744,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == NoProgress
+        == RoundChangedNothing
         The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
 
         **Question**: What is the cause, or should this pull request not fix it?
@@ -775,7 +775,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == LimitReached
+        == AttemptsUsedUp
         3 attempts are used up, the most that `limits.attempts` allows.
 
         **Question**: Should Hob try again? An answer resets the count.
@@ -791,7 +791,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == LimitReached
+        == AttemptsFailed
         3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host.
 
         **Question**: Should Hob try again? An answer resets the count.
@@ -807,7 +807,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == LimitReached
+        == AttemptBudget
         The attempt's budget of $5.00 (`limits.usd_per_attempt`) is used up: 1 s. The issue has spent 2 s so far.
 
         **Question**: Should Hob make another attempt? If an attempt needs more, raise `limits.usd_per_attempt` in Hob's settings first.
@@ -823,7 +823,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == BudgetSpent
+        == IssueBudget
         The issue's budget of $5.00 (`limits.usd_per_issue`) is used up. It has spent 2 s so far.
 
         **Question**: Is the issue worth more? If so, raise `limits.usd_per_issue` in Hob's settings; otherwise do the rest by hand.
@@ -907,7 +907,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == SetUpNeeded
+        == LedgerLost
         The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
 
         **Question**: Should Hob continue?
@@ -969,7 +969,7 @@ mod tests {
 
         attempt 1 · `hob history 7` prints each step
 
-        == LimitReached
+        == ServiceDown
         `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host.
 
         **Question**: Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.

@@ -1,7 +1,7 @@
 //! Actions that need approval: questions on the issue, allowed or not, and what runs afterwards.
 
 use hob_config::{AgentSettings, Ask, Impact};
-use hob_domain::{BlockKind, IssueNumber, State};
+use hob_domain::{BlockCode, IssueNumber, State};
 use serde_json::{Value, json};
 
 use crate::harness::{Builder, Replies, World, redacted};
@@ -38,14 +38,14 @@ async fn waiting() -> (World, Replies, u64) {
     (world, replies, issue)
 }
 
-async fn kind(world: &World, issue: u64) -> BlockKind {
-    world.record(issue).await.unwrap().blocked.unwrap().kind
+async fn kind(world: &World, issue: u64) -> BlockCode {
+    world.record(issue).await.unwrap().blocked.unwrap().reason
 }
 
 #[tokio::test]
 async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let (world, replies, issue) = waiting().await;
-    assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
+    assert_eq!(kind(&world, issue).await, BlockCode::ApprovalNeeded);
     let _redacted = redacted();
     insta::assert_snapshot!(world.status(issue).await, @"
     <!-- hob:status -->
@@ -156,7 +156,7 @@ async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
         let expect = ["Do you approve this: `shell rm x`?", "answer of wil", "Empty it instead."];
         replies.then(&json!([{ "expect": expect, "calls": shell("rm x") }]));
         world.run().await;
-        assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded, "{}", world.status(issue).await);
+        assert_eq!(kind(&world, issue).await, BlockCode::ApprovalNeeded, "{}", world.status(issue).await);
         let record = world.record(issue).await.unwrap();
         assert_eq!((record.approved.len(), record.attempts_ever), (0, 2), "{answer}");
         world.finish().await;
@@ -228,7 +228,7 @@ async fn where_nobody_is_asked_the_model_is_told_at_once() {
           "calls": [{ "name": "ask", "arguments": { "question": "May I remove x?" } }] },
     ]));
     let ended = world.hob(&["run", "--once"]).await;
-    assert_eq!((ended.code, kind(&world, issue).await), (0, BlockKind::Question), "{ended:?}");
+    assert_eq!((ended.code, kind(&world, issue).await), (0, BlockCode::Question), "{ended:?}");
     // To a question in words, `/hob approve` is a reply like any other.
     world.comments("wil", issue, "/hob approve").await;
     let expect = ["May I remove x?", "answer of wil", "/hob approve"];

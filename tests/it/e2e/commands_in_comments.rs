@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::json;
 
@@ -259,8 +259,8 @@ async fn with_a_spent_budget(most: &str) -> (World, u64) {
     world.run().await;
     let record = world.record(issue).await.unwrap();
     let (history, failures) = (world.history(issue).await, world.failures());
-    let kind = record.blocked.map(|blocked| blocked.kind);
-    assert_eq!(kind, Some(BlockKind::BudgetSpent), "{history:?} {failures:?}");
+    let kind = record.blocked.map(|blocked| blocked.reason);
+    assert_eq!(kind, Some(BlockCode::IssueBudget), "{history:?} {failures:?}");
     (world, issue)
 }
 

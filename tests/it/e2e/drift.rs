@@ -1,7 +1,7 @@
 //! Drift: every row of the table in `docs/protocol.md#drift` that no other test has.
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -339,7 +339,7 @@ async fn hob_steps_aside_when_a_person_pushed_to_its_branch() {
     world.forge.advance(std::time::Duration::from_secs(3_600));
     world.run().await;
     let blocked = world.record(issue).await.unwrap().blocked.unwrap();
-    assert_eq!(blocked.kind, BlockKind::PersonPushed);
+    assert_eq!(blocked.reason, BlockCode::PersonPushed);
     assert!(world.status(issue).await.contains("wil pushed the commit"), "{}", world.status(issue).await);
     assert_eq!(world.briefs(issue).len(), 1, "no agent touches it");
     world.comments("ann", issue, "/hob retry").await;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use hob_worker::RunLimits;
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     });
     replies.are(&json!([begin]));
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::Question), "{}", world.status(issue).await);
     assert!(world.status(issue).await.contains("**Question**: Which key signs it?"));
     world.comments("out", issue, "The other key.").await;
     let before = world.writes().len();
@@ -161,7 +161,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     for (state, next) in [("normalize", "investigate"), ("investigate", "conclude"), ("conclude", "")] {
         replies.are(&json!(said));
         world.run().await;
-        assert_eq!(world.blocked(issue).await, Some(BlockKind::ApprovalNeeded), "{}", world.status(issue).await);
+        assert_eq!(world.blocked(issue).await, Some(BlockCode::ApprovalNeeded), "{}", world.status(issue).await);
         assert!(world.status(issue).await.contains(&format!("\"to\": \"{state}\"")), "{}", world.status(issue).await);
         world.comments("ann", issue, "/hob approve").await;
         let goes_on = json!({ "expect": ["answer of ann"], "calls": [to(state)] });
@@ -187,7 +187,7 @@ async fn on_another_machine_the_case_begins_anew_with_the_reply() {
     let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
     replies.are(&json!([{ "calls": [act("request_evidence", &[], &[("request", "Which rack?")])] }]));
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question));
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::Question));
     world.comments("wil", issue, "/hob unblock Rack 3, beside the door.").await;
     replies.are(&json!([
         { "expect": ["E2, comment wil", "Rack 3, beside the door.", "Which rack?"],
@@ -337,7 +337,7 @@ async fn whoever_is_chosen_after_a_report_works_to_the_end() {
         world.run().await;
         assert_eq!(
             world.blocked(issue).await,
-            Some(BlockKind::Question),
+            Some(BlockCode::Question),
             "{chosen:?}: {:?}",
             world.history(issue).await
         );
@@ -429,7 +429,7 @@ async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
     let world = World::fixing().file(".github/hob.toml", rules).start().await;
     let issue = world.opens("ann", "Why?", "", &["code", "investigate"]).await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
     // The built-in profile by which it would work is not blamed.
     assert!(status.contains("The agent `chore` cannot investigate: it only applies what its recipe says"), "{status}");
@@ -449,7 +449,7 @@ async fn an_investigation_that_is_ended_or_withdrawn_has_no_report() {
     let issue = world.opens("ann", "Alarm", "It rings.", &["code", "investigate"]).await;
     let other = world.opens("ann", "Alarm too", "It rings.", &["code", "investigate"]).await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::Question), "{}", world.status(issue).await);
     world.comments("ann", issue, "/hob cancel").await;
     world.labels_off("ann", other, "code").await;
     world.run().await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
+use hob_domain::{BlockCode, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
 use hob_forge::{Access, Forge, HeldLease};
 use hob_words::STATUS_MARK;
 use hob_worker::RunLimits;
@@ -102,7 +102,7 @@ async fn a_dead_workers_issue_is_blocked_where_the_settings_say_so() {
     world.run().await;
     assert_eq!(world.settings.recovery, Recovery::Block);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::WorkerDied);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().reason, BlockCode::WorkerDied);
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);

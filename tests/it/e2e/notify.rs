@@ -40,7 +40,10 @@ async fn a_question_a_review_and_an_end_are_notified_once_each() {
         (&body["event"], &body["repository"], &body["asked_by"]),
         (&json!("blocked"), &json!("acme/site"), &json!("ann"))
     );
-    assert_eq!(body["blocked"], json!({"kind": "question", "question": "Which <b>colour</b>, @here?"}));
+    assert_eq!(
+        body["blocked"],
+        json!({"kind": "question", "reason": "question", "question": "Which <b>colour</b>, @here?"})
+    );
     for _ in 0..3 {
         world.run().await;
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 
 use crate::harness::{Model, World};
 
@@ -90,7 +90,7 @@ async fn an_outage_that_outlasts_patience_ends_in_one_question_that_names_the_se
     let blocked: Vec<_> = issues.iter().zip(&states_then).filter(|(_, state)| **state == State::Blocked).collect();
     let [(asks, _)] = blocked.as_slice() else { panic!("{states_then:?}") };
     let record = world.record(**asks).await.unwrap();
-    assert_eq!(record.blocked.unwrap().kind, BlockKind::LimitReached);
+    assert_eq!(record.blocked.unwrap().reason, BlockCode::ServiceDown);
     let status = world.status(**asks).await;
     assert!(status.contains("The model `openai/scripted` has failed"), "{status}");
     assert!(status.contains("Should Hob try again now"), "{status}");

@@ -1,7 +1,7 @@
 //! Branches and pull requests: one of each, even if others exist already.
 
 use github_emulator::Role;
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ async fn a_protected_branch_blocks_the_issue_with_the_reason() {
     let status = world.status(issue).await;
     assert!(status.contains("protected branch"), "{status}");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.blocked.unwrap().kind), (State::Blocked, BlockKind::PushRefused));
+    assert_eq!((record.state, record.blocked.unwrap().reason), (State::Blocked, BlockCode::PushRefused));
     assert!(world.pulls().await.is_empty());
     world.finish().await;
 }

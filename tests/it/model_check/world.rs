@@ -6,9 +6,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelFights,
-    LabelNames, Nonce, PullNumber, PullSettings, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend,
-    State, Timestamp, WorkerId,
+    Answer, BlockCode, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelNames, Nonce,
+    PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp, WorkerId, acquire,
 };
 
 /// The one issue.
@@ -120,7 +119,7 @@ impl Rec {
     pub(super) fn record(&self) -> Record {
         let nonce = |nonce: u8| Nonce(nonce.to_string());
         let blocked = || Blocked {
-            kind: BlockKind::Question,
+            reason: BlockCode::Question,
             text: String::new(),
             question: String::new(),
             last: Vec::new(),
@@ -135,30 +134,16 @@ impl Rec {
             comment: Some(CommentId(id.into())),
             event: None,
         };
+        // The rest is as in the first record of any issue.
+        let first = acquire(None, ISSUE, &claimant(self.nonce), at(LONG_AGO)).unwrap();
         Record {
-            version: RECORD_VERSION,
-            issue: ISSUE,
             nonce: nonce(self.nonce),
             generation: Generation(self.generation.into()),
             holder: self.holder.map(|holder| Holder { worker: worker(), nonce: nonce(holder) }),
             renewed_at: at(self.renewed),
-            duration_seconds: ticks(DURATION).as_secs(),
-            entered: None,
-            budget_warned: false,
             state: self.state,
-            claimed_at: at(LONG_AGO),
             attempt: self.attempt.into(),
             attempts_ever: self.attempt.into(),
-            accepted: None,
-            stalled: None,
-            outage: None,
-            label_fights: LabelFights::default(),
-            report: None,
-            handed_on: false,
-            pull_settings: PullSettings::default(),
-            request: None,
-            paused: None,
-            round: 0,
             review: ReviewLog {
                 round: matches!(self.round, Round::UnderWay | Round::Answered).then_some(REVIEW).into_iter().collect(),
                 answers: (self.round == Round::Answered).then(answer_to_review).into_iter().collect(),
@@ -166,31 +151,14 @@ impl Rec {
                 may_be_said: self.may_be_said,
                 ..ReviewLog::default()
             },
-            commands: hob_domain::CommandLog::default(),
             retry_after: self.retry.map(at),
-            last_failure: None,
             blocked: (self.state == State::Blocked).then(blocked),
-            proposed: None,
-            plan: hob_domain::PlanLog::default(),
-            approved: Vec::new(),
             answer: (self.heard > 0).then(|| answer(self.heard)),
-            refused: None,
             branch: (self.branch > 0).then(|| self.branch.to_string()),
             pushed: self.branch > 0,
-            base_sha: None,
-            head_sha: None,
             pull_request: (self.pull > 0).then(|| PullNumber(self.pull.into())),
             status_comment: self.comment.then_some(CommentId(1)),
-            session: None,
-            trigger: None,
-            spend: Spend::default(),
-            checks: None,
-            proof: None,
-            checklist: None,
-            route: None,
-            chain: hob_domain::HandOffLog::default(),
-            learned: hob_domain::Lessons::default(),
-            remarks: hob_domain::Remarks::default(),
+            ..first
         }
     }
 

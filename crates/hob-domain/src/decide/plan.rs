@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
-    AssigneeFilter, BlockKind, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
+    AssigneeFilter, BlockCode, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
     Outage, PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRecord, RepositoryRules, Request,
     ReviewEvent, ReviewRules, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due, has_label,
     held_by, hour_room,
@@ -380,7 +380,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
 }
 
 fn blocked(issue: &IssueView, record: &Record) -> Decision {
-    let rejected = record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::Rejected);
+    let rejected = record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::Rejected);
     Decision::Act(match issue.pull {
         Some((_, PullStatus::Merged)) => Action::Finish(Ending::Merged),
         Some((number, PullStatus::Open)) if rejected => Action::ReturnToReview(number),
@@ -868,7 +868,7 @@ mod tests {
         let with = |state, status| IssueView { pull: Some((pull, status)), ..view(&["code"], Some(record(state))) };
         let rejected = |status| {
             let blocked = Blocked {
-                kind: BlockKind::Rejected,
+                reason: BlockCode::Rejected,
                 text: String::new(),
                 question: String::new(),
                 last: Vec::new(),
@@ -926,7 +926,7 @@ mod tests {
     #[test]
     fn a_blocked_record_without_a_label_still_looks_for_an_answer() {
         let blocked = Blocked {
-            kind: crate::BlockKind::Question,
+            reason: crate::BlockCode::Question,
             text: String::new(),
             question: String::new(),
             last: Vec::new(),

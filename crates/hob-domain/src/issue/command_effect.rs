@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hob_text::{clip, title};
 
 use crate::{
-    AfterBudget, BlockKind, ChosenAgent, Command, CommandVerdict, Control, FollowRules, Message, Record, Request,
+    AfterBudget, BlockCode, ChosenAgent, Command, CommandVerdict, Control, FollowRules, Message, Record, Request,
     SetBudget, State, Timestamp, Transition, command_list, dollars, usd_micros,
 };
 
@@ -135,7 +135,7 @@ fn budget(record: &Record, amount: &str, message: &Message, rules: &FollowRules)
     let set = SetBudget { usd_micros, by: message.author.login.clone() };
     let of_issue = rules.budgets.with(&set);
     let left = of_issue.left(record.spend).map(drop).and_then(|()| of_issue.next_attempt(record.attempts_ever));
-    let is_spent = record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::BudgetSpent);
+    let is_spent = record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::IssueBudget);
     let is_blocked_for_it = record.state == State::Blocked && is_spent;
     let then = if is_blocked_for_it && left.is_ok() { AfterBudget::Requeue } else { AfterBudget::Stay };
     let says = left

@@ -4,7 +4,7 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
+    AfterBudget, ApprovalGrant, BlockCode, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
     HandOffLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, PullSettings, Record, Recovery,
     Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
     Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing,
@@ -156,7 +156,7 @@ fn begin_anew(record: &mut Record) {
     record.outage = record.outage.take().map(Outage::tried_again);
     record.review.go_on();
     record.chain.begin_anew();
-    if record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::RoundsUsedUp) {
+    if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {
         record.review.allow_again();
     }
     (record.last_failure, record.blocked, record.proposed) = (None, None, None);

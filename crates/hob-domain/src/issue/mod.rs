@@ -1,6 +1,7 @@
 //! The life of an issue: its record, its lease, why it is blocked, and each change that its record may go through.
 
 pub(crate) mod answer;
+pub(crate) mod block_code;
 pub(crate) mod blocked;
 pub(crate) mod command_effect;
 pub(crate) mod effect;

@@ -1,11 +1,11 @@
 //! Which plan waits for approval, and which one is approved: exactly this plan, for exactly this text of the issue.
 
-use crate::{BlockKind, Record, State, WorkPlan};
+use crate::{BlockCode, Record, State, WorkPlan};
 
 impl Record {
     /// The plan that waits for approval, if there is one.
     pub fn waiting_plan(&self) -> Option<&WorkPlan> {
-        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::PlanProposed);
+        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::PlanProposed);
         self.plan.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 

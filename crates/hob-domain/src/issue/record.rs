@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActionMark, BlockKind, Blocked, CheckTally, Checklist, CommandLog, CommentId, Entered, EventId, Generation,
+    ActionMark, BlockCode, Blocked, CheckTally, Checklist, CommandLog, CommentId, Entered, EventId, Generation,
     HandOffLog, IssueNumber, LabelFights, Lessons, Login, Nonce, Outage, PlanLog, Proof, Proposed, PullNumber,
     PullSettings, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, UnreadableRecord,
     UnwritableRecord, WorkerId,
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) const APPROVED_MAX: usize = 32;
 
 /// The version of the record that this Hob writes, and the newest that it reads. It rises only when an older Hob would do
-/// harm with the new record; a new field alone is no reason.
+/// harm with the new record; a new field alone does not raise it.
 pub const RECORD_VERSION: u32 = 2;
 
 /// Who holds a lease.
@@ -288,7 +288,7 @@ pub struct Record {
 impl Record {
     /// The action that waits for approval, if there is one.
     pub fn waiting_action(&self) -> Option<&Proposed> {
-        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::ApprovalNeeded);
+        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::ApprovalNeeded);
         self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 
@@ -441,7 +441,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":2,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","generation":1,"notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"report":8,"learned":[{"kind":"flaky","command":"x"}]}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","generation":1,"notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"report":8,"learned":[{"kind":"flaky","command":"x"}]}
         "#);
     }
 }

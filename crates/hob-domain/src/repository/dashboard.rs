@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{BlockKind, IssueNumber, Login, Record, Spend, State, Timestamp, money::day_share::DayWire};
+use crate::{BlockCode, IssueNumber, Login, Record, Spend, State, Timestamp, money::day_share::DayWire};
 
 /// The beginning of the dashboard's body.
 pub const DASHBOARD_MARK: &str = "<!-- hob:dashboard -->";
@@ -137,26 +137,31 @@ pub fn boxes(record: &Record) -> Vec<ActBox> {
     }
     match (blocked, record.retry_after) {
         // A retry does not answer these: a person has to read, to decide or to raise a limit.
-        (Some(blocked), _) => match blocked.kind {
-            BlockKind::BudgetSpent
-            | BlockKind::EditedMeanwhile
-            | BlockKind::Question
-            | BlockKind::PlanProposed
-            | BlockKind::ApprovalNeeded => {}
-            BlockKind::ChecksFailed
-            | BlockKind::RedBase
-            | BlockKind::MergeConflict
-            | BlockKind::NoChanges
-            | BlockKind::AgentFailed
-            | BlockKind::LimitReached
-            | BlockKind::PolicyViolated
-            | BlockKind::PushRefused
-            | BlockKind::Rejected
-            | BlockKind::SetUpNeeded
-            | BlockKind::NoProgress
-            | BlockKind::PersonPushed
-            | BlockKind::RoundsUsedUp
-            | BlockKind::WorkerDied => boxes.push(of(Act::Retry, blocked.since.timestamp().to_string())),
+        (Some(blocked), _) => match blocked.reason {
+            BlockCode::IssueBudget
+            | BlockCode::EditedMeanwhile
+            | BlockCode::Question
+            | BlockCode::PlanProposed
+            | BlockCode::ApprovalNeeded => {}
+            BlockCode::ChecksFailed
+            | BlockCode::RedBase
+            | BlockCode::MergeConflict
+            | BlockCode::NoChanges
+            | BlockCode::AgentFailed
+            | BlockCode::AttemptsUsedUp
+            | BlockCode::AttemptsFailed
+            | BlockCode::ServiceDown
+            | BlockCode::AttemptBudget
+            | BlockCode::PolicyViolated
+            | BlockCode::PushRefused
+            | BlockCode::Rejected
+            | BlockCode::SetUpNeeded
+            | BlockCode::LedgerLost
+            | BlockCode::NoProgress
+            | BlockCode::RoundChangedNothing
+            | BlockCode::PersonPushed
+            | BlockCode::RoundsUsedUp
+            | BlockCode::WorkerDied => boxes.push(of(Act::Retry, blocked.since.timestamp().to_string())),
         },
         (None, Some(until)) if record.state == State::Ready && record.paused.is_none() => {
             boxes.push(of(Act::Retry, until.timestamp().to_string()));

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use github_emulator::{Fault, Mood, Moods, What, When};
-use hob_domain::{BlockKind, OWN_MARK, Record, State};
+use hob_domain::{BlockCode, OWN_MARK, Record, State};
 use hob_words::status_body;
 use http::Method;
 use serde_json::json;
@@ -436,7 +436,7 @@ impl Scenario {
             }
             Self::Split => each_part_is_open_once(world).await,
             Self::SpentUp => {
-                assert_eq!(record.blocked.map(|blocked| blocked.kind), Some(BlockKind::BudgetSpent));
+                assert_eq!(record.blocked.map(|blocked| blocked.reason), Some(BlockCode::IssueBudget));
             }
             Self::AskedAgain => {
                 let pulls = world.pulls().await;
