@@ -70,15 +70,15 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
     let now = worker.forge().now();
     let mut table = Table::new(&["issue", "state", "attempt", "pull"], &["spent", "lease", "title"]);
     for (title, record) in found {
-        let lease = record.holder.as_ref().map_or_else(
+        let lease = record.lease.as_ref().map_or_else(
             || "-".to_owned(),
-            |holder| format!("{} ({} s left)", holder.worker, remaining(&record, now).as_secs()),
+            |lease| format!("{} ({} s left)", lease.worker, remaining(&record, now).as_secs()),
         );
         let pull = record.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
         table.row(vec![
             format!("#{}", record.issue),
             record.state.to_string(),
-            record.attempt.to_string(),
+            record.attempts.now.to_string(),
             pull,
             record.spend.to_string(),
             lease,

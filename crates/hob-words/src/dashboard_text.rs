@@ -212,8 +212,8 @@ fn in_review(record: &Record) -> String {
 }
 
 fn running(record: &Record) -> String {
-    let mut facts = vec![format!("since {}", minute(record.claimed_at))];
-    facts.push(format!("attempt {}", record.attempt));
+    let mut facts = vec![format!("since {}", minute(record.since.at))];
+    facts.push(format!("attempt {}", record.attempts.now));
     facts.extend(spent(record));
     facts.join(" · ")
 }
@@ -247,8 +247,8 @@ fn line(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Action, BlockReason, CheckTally, EventId, Held, Impact, IssueStatus, IssueView, Nonce, Pause, Proposed,
-        PullNumber, Transition, Trigger, WorkerId, apply,
+        Action, BlockReason, CheckTally, EventId, Failure, Held, Impact, IssueStatus, IssueView, Nonce, Pause,
+        Proposed, PullNumber, Transition, Trigger, WorkerId, apply,
     };
 
     use super::*;
@@ -324,7 +324,7 @@ mod tests {
             spend: Spend { usd_micros: 1_230_000, ..Spend::default() },
             ..record(State::InReview)
         };
-        let later = Record { retry_after: Some(at(500)), ..record(State::Ready) };
+        let later = Record { failure: Failure { until: Some(at(500)), ..Failure::default() }, ..record(State::Ready) };
         let held = Held { holder: WorkerId::from("w"), until: at(9) };
         vec![
             (

@@ -39,12 +39,12 @@ pub struct Notification<'a> {
 impl Notification<'_> {
     /// The id of the delivery: independent of the worker, and different for each question, pull request and end.
     pub fn delivery_id(&self) -> String {
-        let entered = match self.event {
+        let since = match self.event {
             NotifyEvent::BudgetWarning => None,
-            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => self.record.entered,
+            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => Some(self.record.since),
         };
         // The time is part of it because a rebuilt ledger counts generations from the start again.
-        let (at, lease) = entered.map_or((0, 0), |entered| (entered.at.timestamp(), entered.generation.0));
+        let (at, lease) = since.map_or((0, 0), |since| (since.at.timestamp(), since.generation.0));
         // The forge ignores case in repository names.
         let repo = self.repo.to_string().to_ascii_lowercase();
         let digest = Sha256::digest(format!("{repo}\n{}\n{}\n{at}\n{lease}", self.record.issue, self.event.name()));
@@ -171,7 +171,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        BlockReason, Budget, Entered, EventId, Generation, NotifyRules, PullNumber, State, Timestamp, Transition,
+        BlockReason, Budget, EventId, Generation, NotifyRules, PullNumber, Since, State, Timestamp, Transition,
         Trigger, apply, to_notify,
     };
 
@@ -258,7 +258,7 @@ mod tests {
         "#);
         let review = Record {
             pull_request: Some(PullNumber(9)),
-            entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
+            since: Since { at: at(5), generation: Generation(1) },
             ..record_at(State::InReview)
         };
         let review = told(&review, &repo, "Fix it").slack();
@@ -316,7 +316,7 @@ mod tests {
         "##);
         let review = Record {
             pull_request: Some(PullNumber(9)),
-            entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
+            since: Since { at: at(5), generation: Generation(1) },
             ..record_at(State::InReview)
         };
         let teams = told(&review, &repo, "Fix it").teams();

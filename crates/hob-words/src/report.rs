@@ -78,7 +78,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, "");
         text.push_str(&checklist.folded());
     }
-    if blocked.is_some() || record.attempt > 1 || record.spend != Spend::default() {
+    if blocked.is_some() || record.attempts.now > 1 || record.spend != Spend::default() {
         more.push(cost(record));
         let heading = if blocked.is_some() { "Other answers, cost and history" } else { "Cost and history" };
         line(&mut text, "");
@@ -205,8 +205,8 @@ fn branch_url(repo_url: &str, branch: &str) -> String {
 
 fn cost(record: &Record) -> String {
     let mut facts = Vec::new();
-    if record.attempt > 0 {
-        facts.push(format!("attempt {}", record.attempt));
+    if record.attempts.now > 0 {
+        facts.push(format!("attempt {}", record.attempts.now));
     }
     if record.spend != Spend::default() {
         facts.push(format!("spent {}", record.spend));
@@ -226,7 +226,7 @@ fn headline(record: &Record) -> String {
         );
     }
     match record.state {
-        State::Ready => match (&record.last_failure, record.retry_after) {
+        State::Ready => match (&record.failure.text, record.failure.until) {
             (Some(failure), Some(until)) => {
                 inert(&format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), clip(failure, 2_000)))
             }
@@ -250,7 +250,7 @@ fn headline(record: &Record) -> String {
             }
             None => "**Blocked**: a person is needed.".to_owned(),
         },
-        State::Done if let Some(comment) = record.report => {
+        State::Done if let Some(comment) = record.comments.report => {
             format!("**Done**: the [report](#issuecomment-{comment}) is below.")
         }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
@@ -261,8 +261,8 @@ fn headline(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, Budgets, CheckTally, Checklist, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber,
-        PullSettings, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
+        Answer, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce, OwnComments, Pause,
+        Proposed, PullNumber, PullSettings, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
     };
 
     use super::*;
@@ -277,7 +277,7 @@ mod tests {
         };
         let mut record = acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap();
         record.state = state;
-        record.attempt = 1;
+        record.attempts.now = 1;
         record
     }
 
@@ -330,7 +330,13 @@ mod tests {
 
     #[test]
     fn an_issue_whose_result_is_a_comment_links_it() {
-        let body = status_body(&Record { report: Some(hob_domain::CommentId(9)), ..record(State::Done) }, &rules());
+        let body = status_body(
+            &Record {
+                comments: OwnComments { report: Some(hob_domain::CommentId(9)), status: None },
+                ..record(State::Done)
+            },
+            &rules(),
+        );
         assert!(body.contains("**Done**: the [report](#issuecomment-9) is below."));
     }
 
@@ -489,7 +495,13 @@ mod tests {
         let rows = [
             ("ready", record(State::Ready)),
             ("refused", Record { refused: Some(refusal), ..record(State::Ready) }),
-            ("retry", Record { last_failure: failure, retry_after: Some(at), ..record(State::Ready) }),
+            (
+                "retry",
+                Record {
+                    failure: Failure { text: failure, until: Some(at), ..Failure::default() },
+                    ..record(State::Ready)
+                },
+            ),
             ("paused", Record { paused: Some(pause), ..record(State::Ready) }),
             ("assigned", record(State::Assigned)),
             ("in progress", record(State::InProgress)),

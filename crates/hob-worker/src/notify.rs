@@ -132,7 +132,7 @@ async fn ask(
     person: &str,
 ) -> Result<(), WorkError> {
     let issue = lease.issue();
-    let status = match record.status_comment {
+    let status = match record.comments.status {
         Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };

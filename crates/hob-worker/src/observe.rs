@@ -299,7 +299,7 @@ async fn view(
 
 /// The time at which an issue that waits for a service may continue, by the repository's ledger.
 fn goes_on(worker: &Worker, record: &Record) -> Option<Timestamp> {
-    let outage = record.outage.as_ref()?;
+    let outage = record.failure.outage.as_ref()?;
     worker.forge.repository_ledger().known()?.outages.goes_on(outage, record.renewed_at)
 }
 
@@ -311,7 +311,7 @@ fn is_dashboard(worker: &Worker, number: IssueNumber) -> bool {
 
 /// Whether the issue needs no further look. A holder in a finished ledger died before it had shown the end.
 fn is_finished(record: &Record) -> bool {
-    record.state == State::Done && record.holder.is_none()
+    record.state == State::Done && record.lease.is_none()
 }
 
 /// The pull request of an issue in review.

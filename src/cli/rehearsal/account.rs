@@ -100,7 +100,7 @@ pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
             (State::InReview | State::Done, _) => return Ok(()),
             (State::Blocked, Some(why)) if is_asked(why.reason.kind()) => return Ok(()),
             (State::Blocked, Some(why)) => format!("blocked: {}", why.text.lines().next().unwrap_or_default()),
-            (state, _) => format!("{state}: {}", record.last_failure.as_deref().unwrap_or("its attempt did not end")),
+            (state, _) => format!("{state}: {}", record.failure.text.as_deref().unwrap_or("its attempt did not end")),
         },
     };
     Err(fatal(Exit::Rehearsal, format!("the rehearsal ended without a pull request: {end}")))

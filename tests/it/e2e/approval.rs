@@ -158,7 +158,7 @@ async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
         world.run().await;
         assert_eq!(kind(&world, issue).await, BlockCode::ApprovalNeeded, "{}", world.status(issue).await);
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.approved.len(), record.attempts_ever), (0, 2), "{answer}");
+        assert_eq!((record.approved.len(), record.attempts.ever), (0, 2), "{answer}");
         world.finish().await;
     }
 }

@@ -169,7 +169,7 @@ async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
     let (world, summary) = the_day_is_taken_at("/git/refs").await;
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
     let record = world.record(1).await.unwrap();
-    assert_eq!((record.state, record.generation.0, record.attempts_ever), (State::Ready, 1, 0));
+    assert_eq!((record.state, record.generation.0, record.attempts.ever), (State::Ready, 1, 0));
     let labelled = world.writes().into_iter().filter(|write| write.path.contains("/issues/1/labels"));
     assert_eq!(labelled.count(), 0, "no label comes and goes");
     for issue in 2..=4 {
@@ -257,7 +257,7 @@ async fn an_exhausted_quota_is_a_pause_and_no_attempt() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.attempts_ever), (State::Ready, 0, 0), "{record:?}");
+    assert_eq!((record.state, record.attempts.now, record.attempts.ever), (State::Ready, 0, 0), "{record:?}");
     world.forge.advance(Duration::from_secs(7_000));
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1, "not before the quota is there again");
@@ -276,7 +276,7 @@ async fn an_agent_that_is_always_killed_costs_no_attempt_and_is_handed_to_a_pers
         world.run().await;
         world.forge.advance(Duration::from_secs(300));
     }
-    assert_eq!(world.record(issue).await.unwrap().attempts_ever, 0);
+    assert_eq!(world.record(issue).await.unwrap().attempts.ever, 0);
     world.forge.advance(Duration::from_secs(3_600));
     world.run().await;
     assert_eq!(blocked_for(&world, issue).await, Some(BlockCode::ServiceDown));

@@ -291,7 +291,7 @@ async fn a_budget_in_a_comment_lets_an_issue_go_on_as_far_as_the_settings_allow(
         world.status(issue).await
     );
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.spend.usd_micros, record.attempts_ever), (9_000_000, 2));
+    assert_eq!((record.spend.usd_micros, record.attempts.ever), (9_000_000, 2));
     assert!(world.pull().await["body"].as_str().unwrap().contains("an issue $8.50 and"));
     let history = world.history(issue).await;
     let set = |line: &&String| line.starts_with("ann set the issue's budget to $8.50 and requeued it");

@@ -33,7 +33,11 @@ async fn a_pause_reaches_a_running_worker_and_keeps_its_work() {
     let (_, asked) = tokio::join!(run(&worker), paused);
     assert_eq!(asked, Requested::Passed);
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.attempts_ever), (State::Ready, 0, 0), "it counts as no attempt");
+    assert_eq!(
+        (record.state, record.attempts.now, record.attempts.ever),
+        (State::Ready, 0, 0),
+        "it counts as no attempt"
+    );
     assert_eq!(record.request, None);
     assert_eq!(world.branches().await.len(), 1, "the work so far is on the branch");
     assert!(world.status(issue).await.contains("**Paused** by `hob` (after the release)"));

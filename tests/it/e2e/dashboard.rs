@@ -303,7 +303,7 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
     assert_eq!((record.approved, record.state), (vec![action.mark()], State::InReview), "{:?}", world.failures());
     let asked = world.record(second).await.unwrap();
     let request = asked.request.clone().unwrap();
-    assert_eq!((request.control, request.by.as_str(), asked.holder.is_some()), (Control::Terminate, "ann", true));
+    assert_eq!((request.control, request.by.as_str(), asked.lease.is_some()), (Control::Terminate, "ann", true));
     run(&worker).await;
     assert_eq!(world.times(second, "ann asked to end the work").await, 1);
     forge.ledger().release_with(&held[1], Transition::Finish(Ending::Closed)).await.unwrap();

@@ -26,7 +26,7 @@ impl World {
     /// The work is over with one comment, and nothing is pushed.
     async fn ended_with_a_comment(&self, issue: u64) -> String {
         let record = self.record(issue).await.unwrap();
-        assert_eq!((record.state, record.report.is_some()), (State::Done, true), "{:?}", self.failures());
+        assert_eq!((record.state, record.comments.report.is_some()), (State::Done, true), "{:?}", self.failures());
         assert!(!self.labels(issue).await.contains(&"code".to_owned()));
         assert!(self.branches().await.is_empty() && self.pulls().await.is_empty());
         let mut reports = self.reports(issue).await;

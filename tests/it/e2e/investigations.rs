@@ -51,7 +51,7 @@ impl World {
     /// The work is over, with one report, and nothing but ledger, labels and comments is written.
     async fn is_concluded(&self, issue: u64) {
         let record = self.record(issue).await.unwrap();
-        assert_eq!((record.state, record.report.is_some()), (State::Done, true), "{:?}", self.failures());
+        assert_eq!((record.state, record.comments.report.is_some()), (State::Done, true), "{:?}", self.failures());
         assert!(!self.labels(issue).await.contains(&"code".to_owned()));
         assert_eq!(self.reports(issue).await.len(), 1);
         self.has_no_change().await;
@@ -98,7 +98,7 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     <sub>3 iterations in 0 minutes; 1 of 1 question answered, 0 of 0 hypotheses tested, 1 change of the state, 0 actions refused, 0 errors.</sub>
     ");
     let status = world.status(issue).await;
-    let link = format!("the [report](#issuecomment-{})", world.record(issue).await.unwrap().report.unwrap());
+    let link = format!("the [report](#issuecomment-{})", world.record(issue).await.unwrap().comments.report.unwrap());
     assert!(status.contains("**Done**: the [report]") && status.contains(&link), "{status}");
     let history = world.history(issue).await;
     for sentence in ["the agent `oncall` started to investigate", "finished: the report is written"] {
@@ -146,7 +146,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     world.comments("wil", issue, "The old one.").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert!(record.paused.is_some() && record.attempt == 1, "{:?}", world.history(issue).await);
+    assert!(record.paused.is_some() && record.attempts.now == 1, "{:?}", world.history(issue).await);
     world.comments("ann", issue, "/hob resume").await;
     world.run().await;
     let mut said = vec![
@@ -304,7 +304,7 @@ async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
     <sub>3 iterations in 0 minutes; 1 of 1 question answered, 0 of 0 hypotheses tested, 1 change of the state, 0 actions refused, 0 errors.</sub>
     ");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt), (State::Ready, 0), "{:?}", world.failures());
+    assert_eq!((record.state, record.attempts.now), (State::Ready, 0), "{:?}", world.failures());
     world.has_no_change().await;
     world.run().await;
     let pull = world.pull().await;

@@ -137,7 +137,7 @@ async fn a_worker_that_is_told_to_stop_keeps_the_work_puts_its_issue_back_and_en
     tokio::join!(run(&worker), stops);
     assert_eq!(world.labels(issue).await, ["code"]);
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     assert_eq!(world.history(issue).await.last().unwrap(), "requeued: the worker was stopped");
     assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is on its branch");
     let go_on = async {
@@ -162,7 +162,7 @@ async fn a_worker_that_is_told_to_stop_undoes_nothing_that_had_ended() {
         let issue = world.asks("Make done.txt", "").await;
         run(&world.worker_stopped_at("w1", state).await).await;
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.state, record.attempt, record.holder), (state, 1, None));
+        assert_eq!((record.state, record.attempts.now, record.lease), (state, 1, None));
         let label = world.settings.labels.of(state).unwrap();
         assert_eq!(world.labels(issue).await, if label < "code" { [label, "code"] } else { ["code", label] });
         world.finish().await;

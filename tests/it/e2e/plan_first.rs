@@ -245,7 +245,7 @@ async fn an_agent_without_a_plan_is_tried_again_and_then_asked_about() {
     world.run().await;
     let record = world.record(issue).await.unwrap();
     let why = "the agent gave no plan: its last words have no steps";
-    assert_eq!((record.state, record.last_failure.as_deref()), (State::Ready, Some(why)));
+    assert_eq!((record.state, record.failure.text.as_deref()), (State::Ready, Some(why)));
     world.forge.advance(world.settings.limits.retry_delay + Duration::from_secs(1));
     world.run().await;
     assert!(world.briefs(issue)[1].contains(&format!("The attempt before failed: {why}")));
@@ -262,7 +262,7 @@ async fn a_plan_counts_as_an_attempt_and_its_spend_is_booked() {
     let agent = format!("[ $HOB_PURPOSE = plan ] && {{ echo '{plan}'; exit; }}; echo done > done.txt");
     let (world, issue) = waiting(World::with_agent(&agent)).await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.attempts_ever, record.spend.usd_micros, record.spend.input_tokens), (1, 250_000, 9));
+    assert_eq!((record.attempts.ever, record.spend.usd_micros, record.spend.input_tokens), (1, 250_000, 9));
     let status = world.status(issue).await;
     assert!(status.contains("The work costs $4.75 at most") && status.contains("It names no files."), "{status}");
     world.finish().await;

@@ -185,7 +185,7 @@ async fn an_issue_may_wait_for_a_green_base_and_costs_nothing_until_then() {
     for _ in 0..2 {
         world.run().await;
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.state, record.attempt, world.briefs(issue).len()), (State::Ready, 0, 0));
+        assert_eq!((record.state, record.attempts.now, world.briefs(issue).len()), (State::Ready, 0, 0));
         let status = world.status(issue).await;
         assert!(
             status.contains("**Waiting** until") && status.contains("the base branch fails its own checks"),
@@ -291,7 +291,7 @@ async fn no_agent_starts_where_the_sandbox_keeps_every_check_from_passing() {
     assert_eq!(ended.code, 6, "{ended:?}");
     let says = format!("the sandbox refused `{check}`: connect 127.0.0.1:{port} (1×); a box lets it");
     assert!(ended.stderr.contains("no check can pass on the base branch") && ended.stderr.contains(&says), "{ended:?}");
-    assert_eq!((world.record(issue).await.unwrap().attempt, world.briefs(issue).len()), (0, 0));
+    assert_eq!((world.record(issue).await.unwrap().attempts.now, world.briefs(issue).len()), (0, 0));
     world.finish().await;
 }
 

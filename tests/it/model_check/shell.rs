@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Action, Answer as Words, ApprovalGrant, AssigneeFilter, BlockReason, Budget, CommentId, Decision, Ending, EventId,
-    IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
+    Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, Budget, CommentId, Decision, Ending,
+    EventId, IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
     RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason,
     acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
 };
@@ -339,8 +339,12 @@ impl Shell {
         let Some(transition) = self.transition(world, w, lease) else { return Rec::of(&next) };
         // A rule that is left out lets everything pass.
         if self.has(Variant::StopPutsBack) && lease.doing == Doing::ReleaseReady {
-            let attempt = next.attempt.saturating_sub(1);
-            return Rec::of(&Record { state: State::Ready, attempt, ..next });
+            let attempt = next.attempts.now.saturating_sub(1);
+            return Rec::of(&Record {
+                state: State::Ready,
+                attempts: Attempts { now: attempt, ..next.attempts },
+                ..next
+            });
         }
         Rec::of(&apply(&next, transition, now).unwrap().0)
     }

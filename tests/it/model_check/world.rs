@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockCode, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelNames, Nonce,
-    PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp, WorkerId, acquire,
+    Answer, Attempts, BlockCode, Blocked, Claimant, CommentId, EventAnswer, Failure, Generation, IssueNumber,
+    LabelNames, Nonce, OwnComments, PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp, WorkerId,
+    acquire,
 };
 
 /// The one issue.
@@ -139,11 +140,14 @@ impl Rec {
         Record {
             nonce: nonce(self.nonce),
             generation: Generation(self.generation.into()),
-            holder: self.holder.map(|holder| Holder { worker: worker(), nonce: nonce(holder) }),
+            lease: self.holder.map(|holder| hob_domain::Lease {
+                worker: worker(),
+                nonce: nonce(holder),
+                until: at(self.renewed) + ticks(DURATION),
+            }),
             renewed_at: at(self.renewed),
             state: self.state,
-            attempt: self.attempt.into(),
-            attempts_ever: self.attempt.into(),
+            attempts: Attempts { now: self.attempt.into(), ever: self.attempt.into() },
             review: ReviewLog {
                 round: matches!(self.round, Round::UnderWay | Round::Answered).then_some(REVIEW).into_iter().collect(),
                 answers: (self.round == Round::Answered).then(answer_to_review).into_iter().collect(),
@@ -151,13 +155,13 @@ impl Rec {
                 may_be_said: self.may_be_said,
                 ..ReviewLog::default()
             },
-            retry_after: self.retry.map(at),
+            failure: Failure { until: self.retry.map(at), ..Failure::default() },
             blocked: (self.state == State::Blocked).then(blocked),
             answer: (self.heard > 0).then(|| answer(self.heard)),
             branch: (self.branch > 0).then(|| self.branch.to_string()),
             pushed: self.branch > 0,
             pull_request: (self.pull > 0).then(|| PullNumber(self.pull.into())),
-            status_comment: self.comment.then_some(CommentId(1)),
+            comments: OwnComments { status: self.comment.then_some(CommentId(1)), report: None },
             ..first
         }
     }
@@ -170,15 +174,15 @@ impl Rec {
         Self {
             nonce: nonce(&record.nonce),
             generation: u8::try_from(record.generation.0).unwrap(),
-            holder: record.holder.as_ref().map(|holder| nonce(&holder.nonce)),
+            holder: record.lease.as_ref().map(|lease| nonce(&lease.nonce)),
             renewed: time(record.renewed_at),
             state: record.state,
-            attempt: u8::try_from(record.attempt).unwrap(),
-            retry: record.retry_after.map(time),
+            attempt: u8::try_from(record.attempts.now).unwrap(),
+            retry: record.failure.until.map(time),
             heard: id(record.answer.as_ref().and_then(|answer| answer.comment).map(|id| id.0)),
             branch: record.branch.as_ref().map_or(0, |branch| branch.parse().unwrap()),
             pull: id(record.pull_request.map(|number| number.0)),
-            comment: record.status_comment.is_some(),
+            comment: record.comments.status.is_some(),
             round: match &record.review {
                 review if !review.handled.is_empty() => Round::Handled,
                 review if !review.answers.is_empty() => Round::Answered,

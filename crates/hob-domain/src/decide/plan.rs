@@ -151,7 +151,7 @@ fn asked_by_another(issue: &IssueView, askers: &BTreeMap<&str, IssueNumber>) -> 
 
 /// The outage that an issue waits for. `None` if it waits for no service, or if a person wants a retry now.
 fn waits_for(issue: &IssueView) -> Option<&Outage> {
-    issue.record.as_ref()?.outage.as_ref().filter(|outage| outage.failures > 0)
+    issue.record.as_ref()?.failure.outage.as_ref().filter(|outage| outage.failures > 0)
 }
 
 /// What the repository has room for, over all workers.
@@ -319,14 +319,14 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
         let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
         return repaired(issue, record, rules, now).unwrap_or(paused);
     }
-    let pause = record.retry_after.map(|own| issue.goes_on.unwrap_or(own));
+    let pause = record.failure.until.map(|own| issue.goes_on.unwrap_or(own));
     let waits = match (&record.refused, pause) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
         (_, Some(until)) if until > now => {
             if has_news(issue, record) && !left_behind(record) {
                 return Decision::Act(Action::SeekCommand);
             }
-            WaitReason::RetryAfter { until, why: record.last_failure.clone().unwrap_or_default() }
+            WaitReason::RetryAfter { until, why: record.failure.text.clone().unwrap_or_default() }
         }
         _ => match not_before(issue, rules) {
             Some(_) if has_news(issue, record) && !left_behind(record) => return Decision::Act(Action::SeekCommand),
@@ -413,16 +413,16 @@ fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestam
 
 /// Whether the last holder never released its lease; if so, what it had to show may be missing.
 fn left_behind(record: &Record) -> bool {
-    record.holder.is_some()
+    record.lease.is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Holder, Nonce, Pause, Receipt,
-        Refusal, RepositoryRecord, Reservation, Spend, Transition, WorkerId, acquire, apply, labels::tests::names,
-        released, reserve,
+        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, Nonce, Pause,
+        Receipt, Refusal, RepositoryRecord, Reservation, Spend, Transition, WorkerId, acquire, apply,
+        labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -532,8 +532,7 @@ mod tests {
     fn a_live_lease_keeps_every_action_away() {
         for state in State::ALL {
             let mut held = record(state);
-            held.holder = Some(crate::Holder { worker: "w".into(), nonce: "n".into() });
-            held.renewed_at = at(NOW - 30);
+            held.lease = Some(crate::Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30) });
             let decision = decided(view(&["code"], Some(held)));
             assert!(matches!(decision, Decision::Wait(WaitReason::Held(_))), "{state}: {decision:?}");
         }
@@ -549,7 +548,10 @@ mod tests {
 
     #[test]
     fn a_wait_ends_by_time_or_by_news() {
-        let waiting = |until| Record { retry_after: Some(at(until)), ..record(State::Ready) };
+        let waiting = |until| Record {
+            failure: Failure { until: Some(at(until)), ..Failure::default() },
+            ..record(State::Ready)
+        };
         assert!(matches!(
             decided(view(&["code"], Some(waiting(NOW + 1)))),
             Decision::Wait(WaitReason::RetryAfter { .. })
@@ -566,22 +568,25 @@ mod tests {
     #[test]
     fn what_a_dead_worker_had_not_shown_is_shown() {
         let left = |state| {
-            let holder = Holder { worker: WorkerId::from("dead"), nonce: Nonce::from("n") };
-            Record { holder: Some(holder), pull_request: Some(PullNumber(9)), ..record(state) }
+            let lease = Lease { worker: WorkerId::from("dead"), nonce: Nonce::from("n"), until: at(0) };
+            Record { lease: Some(lease), pull_request: Some(PullNumber(9)), ..record(state) }
         };
         let show = Decision::Act(Action::ShowState);
         assert_eq!(decided(view(&["code", "in-review"], Some(left(State::InReview)))), show);
         assert_eq!(decided(view(&["code", "in-review"], Some(left(State::Done)))), show);
         assert_eq!(decided(view(&["in-review"], Some(left(State::Done)))), show);
-        let waiting = Record { retry_after: Some(at(NOW + 1)), ..left(State::Ready) };
+        let waiting =
+            Record { failure: Failure { until: Some(at(NOW + 1)), ..Failure::default() }, ..left(State::Ready) };
         assert_eq!(decided(view(&["code"], Some(waiting))), show);
-        let live = Record { renewed_at: at(NOW), ..left(State::Done) };
+        let lease = left(State::Done).lease.map(|lease| Lease { until: at(NOW), ..lease });
+        let live = Record { lease, ..left(State::Done) };
         assert!(matches!(decided(view(&["code"], Some(live))), Decision::Wait(WaitReason::Held(_))));
     }
 
     #[test]
     fn a_stale_label_of_a_waiting_issue_is_repaired() {
-        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let waiting =
+            Record { failure: Failure { until: Some(at(NOW + 1)), ..Failure::default() }, ..record(State::Ready) };
         let repair = Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]);
         assert_eq!(decided(view(&["code", "assigned"], Some(waiting))), Decision::Act(repair));
     }
@@ -721,7 +726,10 @@ mod tests {
         let outage = Outage { service: "m".to_owned(), since: at(0), failures: 1 };
         let waits = |number, until, goes_on| IssueView {
             goes_on,
-            record: Some(Record { outage: Some(outage.clone()), retry_after: Some(at(until)), ..record(State::Ready) }),
+            record: Some(Record {
+                failure: Failure { outage: Some(outage.clone()), until: Some(at(until)), ..Failure::default() },
+                ..record(State::Ready)
+            }),
             ..numbered(number, &["code"], 0)
         };
         let mut repository = RepositoryRecord::next(None, Nonce::from("n"), at(NOW));
@@ -766,7 +774,8 @@ mod tests {
         let working = IssueView { record: Some(record(State::InProgress)), ..numbered(2, &["code"], 0) };
         let blocked = IssueView { record: Some(record(State::Blocked)), ..numbered(3, &["code", "blocked"], 0) };
         let done = IssueView { status: IssueStatus::Closed, record: Some(record(State::Ready)), ..numbered(4, &[], 9) };
-        let later = Record { retry_after: Some(at(NOW + 60)), ..record(State::Ready) };
+        let later =
+            Record { failure: Failure { until: Some(at(NOW + 60)), ..Failure::default() }, ..record(State::Ready) };
         let later = IssueView { record: Some(later), ..numbered(5, &["code"], 0) };
         let issues = vec![numbered(1, &["code"], 0), working, blocked, later, done];
         let snapshot = Snapshot { issues, repository: Some(repository) };
@@ -909,7 +918,8 @@ mod tests {
             ..view(&["code", "in-review"], Some(record(state)))
         };
         assert_eq!(decided(news(State::InReview)), Decision::Act(Action::SeekCommand));
-        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let waiting =
+            Record { failure: Failure { until: Some(at(NOW + 1)), ..Failure::default() }, ..record(State::Ready) };
         let waiting = IssueView { labels: vec!["code".to_owned()], record: Some(waiting), ..news(State::Ready) };
         assert_eq!(decided(waiting), Decision::Act(Action::SeekCommand));
         // A comment that came while the ledger moved on is noticed only by the number of comments.

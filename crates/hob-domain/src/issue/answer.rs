@@ -36,7 +36,7 @@ pub(crate) fn may_answer(record: &Record, message: &Message) -> bool {
     let taken = record.answer.as_ref().and_then(|answer| answer.comment);
     message.at >= blocked.since
         && Some(message.comment) > taken
-        && Some(message.comment) != record.status_comment
+        && Some(message.comment) != record.comments.status
         && !message.has_own_mark()
         && meaning(record, message, blocked).is_some()
 }
@@ -48,7 +48,7 @@ pub(crate) fn answer(record: &Record, message: &Message, rules: &FollowRules) ->
     if message.trust == MessageTrust::Edited && message.asks().is_some() {
         return Following::Nothing;
     }
-    let spent = rules.budgets.allowance(record.spend, record.attempts_ever, &record.commands).err();
+    let spent = rules.budgets.allowance(record.spend, record.attempts.ever, &record.commands).err();
     let spent = spent.filter(|_| blocked.reason == BlockCode::IssueBudget);
     match (meaning(record, message, blocked), spent) {
         (Some(Meaning::Words(_)), Some(exhausted)) => {

@@ -134,7 +134,7 @@ fn budget(record: &Record, amount: &str, message: &Message, rules: &FollowRules)
     }
     let set = SetBudget { usd_micros, by: message.author.login.clone() };
     let of_issue = rules.budgets.with(&set);
-    let left = of_issue.left(record.spend).map(drop).and_then(|()| of_issue.next_attempt(record.attempts_ever));
+    let left = of_issue.left(record.spend).map(drop).and_then(|()| of_issue.next_attempt(record.attempts.ever));
     let is_spent = record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::IssueBudget);
     let is_blocked_for_it = record.state == State::Blocked && is_spent;
     let then = if is_blocked_for_it && left.is_ok() { AfterBudget::Requeue } else { AfterBudget::Stay };
@@ -185,8 +185,9 @@ fn senseless(command: &Command, record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Budget, Budgets, CommandLog, CommentId, Exhausted, Following, Pause, PullNumber, Receipt, Spend, SubIssue,
-        WorkPlan, apply, conversation::message::tests::message, follow, issue::lease::tests::record_at,
+        Attempts, Budget, Budgets, CommandLog, CommentId, Exhausted, Failure, Following, Pause, PullNumber, Receipt,
+        Spend, SubIssue, WorkPlan, apply, conversation::message::tests::message, follow,
+        issue::lease::tests::record_at,
     };
 
     fn now() -> Timestamp {
@@ -291,8 +292,9 @@ mod tests {
         assert_eq!(resumed.paused, None);
         let (asked, _) = followed(&record_at(State::InProgress), "/hob pause");
         assert!(asked.paused.is_none() && asked.asks_for_a_pause());
-        let waiting = Record { retry_after: Some(now()), ..record_at(State::Ready) };
-        assert_eq!(followed(&waiting, "/hob retry").0.retry_after, None);
+        let waiting =
+            Record { failure: Failure { until: Some(now()), ..Failure::default() }, ..record_at(State::Ready) };
+        assert_eq!(followed(&waiting, "/hob retry").0.failure.until, None);
         let (planned, _) = followed(&record_at(State::Ready), "/hob plan");
         assert_eq!(planned.commands.wants_plan, Some("ann".into()));
         // The rest of a split is not opened once a person asks for another plan or another agent.
@@ -350,11 +352,11 @@ mod tests {
     #[test]
     fn a_budget_that_is_enough_requeues_an_issue_that_is_blocked_for_it() {
         let (enough, receipt) = followed(&spent(6_000_000), "/hob budget 7");
-        assert_eq!((enough.state, enough.attempt, enough.blocked, receipt.says), (State::Ready, 0, None, None));
+        assert_eq!((enough.state, enough.attempts.now, enough.blocked, receipt.says), (State::Ready, 0, None, None));
         let (not_enough, receipt) = followed(&spent(6_000_000), "/hob budget 6");
         assert_eq!((not_enough.state, not_enough.commands.budget.is_some()), (State::Blocked, true));
         assert_eq!(receipt.says.unwrap(), "The budget is $6.00, and the issue's budget of $6.00 is used up.");
-        let tried = Record { attempts_ever: 9, ..spent(6_000_000) };
+        let tried = Record { attempts: Attempts { now: 1, ever: 9 }, ..spent(6_000_000) };
         let (tried, receipt) = followed(&tried, "/hob budget 7");
         assert_eq!(tried.state, State::Blocked);
         assert!(receipt.says.unwrap().ends_with("the issue's budget of 9 attempts is used up."));

@@ -4,10 +4,10 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockCode, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
-    HandOffLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, PullSettings, Record, Recovery,
-    Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
-    Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing,
+    AfterBudget, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending,
+    EventAnswer, Failure, HandOffLog, Lessons, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullNumber,
+    PullSettings, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha,
+    Since, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -42,16 +42,16 @@ impl Transition {
             Self::Answer { head, proof, answers } => answer(record, head, proof, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
-                let what = format!("attempt {} failed, the next starts", record.attempt);
-                record.outage = None;
+                let what = format!("attempt {} failed, the next starts", record.attempts.now);
+                record.failure.outage = None;
                 requeue_until(record, &what, failure, until)
             }
             Self::Postpone { failure, until } => {
-                uncount_attempt(record);
+                record.attempts.uncount();
                 requeue_until(record, "postponed, work resumes", failure, until)
             }
             Self::Requeue { reason } => {
-                uncount_attempt(record);
+                record.attempts.uncount();
                 format!("requeued: {reason}")
             }
             Self::Request(request) => ask_for(record, request),
@@ -69,8 +69,8 @@ impl Transition {
             Self::SetBudget { budget, then } => set_budget(record, budget, then),
             Self::RequestPlan { by } => request_plan(record, by),
             Self::RetryNow { by } => {
-                record.retry_after = None;
-                record.outage = record.outage.take().map(Outage::tried_again);
+                record.failure.until = None;
+                record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
                 format!("{by} asked to try again now")
             }
             Self::Reject(pull) => reject(record, pull, now),
@@ -152,20 +152,20 @@ impl Unblocking {
 
 /// A person who unblocks an issue gives it all of its attempts again.
 fn begin_anew(record: &mut Record) {
-    record.attempt = 0;
-    record.outage = record.outage.take().map(Outage::tried_again);
+    record.attempts.now = 0;
+    record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
     record.review.go_on();
     record.chain.begin_anew();
     if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {
         record.review.allow_again();
     }
-    (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+    (record.failure.text, record.blocked, record.proposed) = (None, None, None);
 }
 
 fn hand_off(record: &mut Record, passed: PassedOn) -> String {
     let sentence = passed.received.sentence();
     record.session = Some(passed.session.clone());
-    record.handed_on |= record.report.is_some() && !passed.received.switched;
+    record.handed_on |= record.comments.report.is_some() && !passed.received.switched;
     record.chain.take(passed, record.spend);
     sentence
 }
@@ -206,7 +206,7 @@ fn set_budget(record: &mut Record, budget: SetBudget, then: AfterBudget) -> Stri
 }
 
 fn holder(record: &Record) -> &str {
-    record.holder.as_ref().map_or("nobody", |holder| holder.worker.as_str())
+    record.lease.as_ref().map_or("nobody", |lease| lease.worker.as_str())
 }
 
 fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
@@ -258,7 +258,7 @@ fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
 
 /// What the work showed and what was said of it counts once it is merged, and not otherwise.
 fn finish(record: &mut Record, ending: &Ending) -> String {
-    (record.request, record.retry_after) = (None, None);
+    (record.request, record.failure.until) = (None, None);
     if !ending.is_a_merge() {
         (record.learned, record.remarks) = Default::default();
     }
@@ -268,7 +268,7 @@ fn finish(record: &mut Record, ending: &Ending) -> String {
 fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     let blocked = reason.blocked(now);
     if !matches!(reason, BlockReason::ServiceDown { .. }) {
-        record.outage = None;
+        record.failure.outage = None;
     }
     match reason {
         BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
@@ -325,15 +325,15 @@ fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
 
 fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {
     let sentence = if record.review.is_under_way() {
-        format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
+        format!("round {} in review is done: {}", record.review.begun, events_in_words(&record.review.round))
     } else {
         format!("opened the pull request {pull}")
     };
     record.review.end(&head);
-    record.outage = None;
+    record.failure.outage = None;
     (record.head_sha, record.pull_request) = (Some(head), Some(pull));
     keep_proof(record, proof);
-    (record.pushed, record.last_failure) = (true, None);
+    (record.pushed, record.failure.text) = (true, None);
     sentence
 }
 
@@ -342,11 +342,15 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
     // The branch is what people reviewed, including their own commits.
     record.accepted = Some(head.clone());
     record.review.begin(events, head);
-    record.round += 1;
     record.chain.begin_anew();
-    (record.attempt, record.outage, record.last_failure, record.answer) = (0, None, None, None);
+    (record.attempts.now, record.failure.outage, record.failure.text, record.answer) = (0, None, None, None);
     start_attempt(record, now);
-    format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
+    format!(
+        "round {} in review: {what}; claimed by {}, generation {}",
+        record.review.begun,
+        holder(record),
+        record.generation
+    )
 }
 
 fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
@@ -372,7 +376,7 @@ fn ask_for(record: &mut Record, request: Request) -> String {
 
 fn pause_work(record: &mut Record, pause: Pause) -> String {
     if !record.has_ended() {
-        uncount_attempt(record);
+        record.attempts.uncount();
     }
     let sentence = format!("paused by {}", pause.by);
     (record.request, record.paused) = (None, Some(pause));
@@ -381,13 +385,13 @@ fn pause_work(record: &mut Record, pause: Pause) -> String {
 
 fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timestamp) -> String {
     let sentence = format!("{what} after {}: {failure}", until.format("%H:%M:%S UTC"));
-    (record.retry_after, record.last_failure) = (Some(until), Some(failure));
+    (record.failure.until, record.failure.text) = (Some(until), Some(failure));
     sentence
 }
 
 fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
-    record.status_comment = traces.comment;
+    record.comments.status = traces.comment;
     (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
     (record.pull_request, record.head_sha) = traces.pull.unzip();
     // Answered events are neither worked on nor answered again.
@@ -397,26 +401,18 @@ fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
 
 /// Begins the next attempt at an issue.
 fn start_attempt(record: &mut Record, now: Timestamp) {
-    record.attempt += 1;
-    record.attempts_ever += 1;
-    record.claimed_at = now;
-    record.retry_after = None;
+    record.attempts.begin();
+    record.since = Since { at: now, generation: record.generation };
+    record.failure.until = None;
     (record.refused, record.blocked, record.proposed, record.checklist) = (None, None, None, None);
-}
-
-/// Does not count the current attempt.
-fn uncount_attempt(record: &mut Record) {
-    record.attempt = record.attempt.saturating_sub(1);
-    record.attempts_ever = record.attempts_ever.saturating_sub(1);
 }
 
 /// The record of a finished issue that is asked for again: it keeps the spend but not the work.
 fn asked_for_again(old: &Record) -> Record {
     Record {
-        attempt: 0,
-        round: 0,
+        attempts: Attempts { now: 0, ..old.attempts },
         review: ReviewLog::default(),
-        last_failure: None,
+        failure: Failure::default(),
         proposed: None,
         plan: PlanLog::default(),
         approved: Vec::new(),
@@ -432,14 +428,12 @@ fn asked_for_again(old: &Record) -> Record {
         proof: None,
         checklist: None,
         route: None,
-        report: None,
+        comments: OwnComments { report: None, ..old.comments },
         handed_on: false,
         chain: HandOffLog::default(),
         learned: Lessons::default(),
         remarks: Remarks::default(),
         accepted: None,
-        stalled: None,
-        outage: None,
         pull_settings: PullSettings::default(),
         paused: None,
         request: None,

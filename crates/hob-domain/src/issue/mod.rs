@@ -16,6 +16,7 @@ pub(crate) mod outage;
 pub(crate) mod plan_approval;
 pub(crate) mod record;
 pub(crate) mod record_message;
+pub(crate) mod record_parts;
 pub(crate) mod record_v1;
 pub(crate) mod status_rules;
 pub(crate) mod transition;

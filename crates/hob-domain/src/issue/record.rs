@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActionMark, BlockCode, Blocked, CheckTally, Checklist, CommandLog, CommentId, Entered, EventId, Generation,
-    HandOffLog, IssueNumber, LabelFights, Lessons, Login, Nonce, Outage, PlanLog, Proof, Proposed, PullNumber,
-    PullSettings, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, UnreadableRecord,
-    UnwritableRecord, WorkerId,
+    ActionMark, Attempts, BlockCode, Blocked, CheckTally, Checklist, CommandLog, CommentId, EventId, Failure,
+    Generation, HandOffLog, IssueNumber, LabelFights, Lease, Lessons, Login, Nonce, NotifyEvent, OwnComments, PlanLog,
+    Proof, Proposed, PullNumber, PullSettings, Remarks, ReviewLog, RouteChoice, RunId, Sha, Since, Spend, State,
+    Timestamp, UnreadableRecord, UnwritableRecord,
     issue::{
         record_message::{Fields, Message, from_message, to_message},
         record_v1::upgraded,
@@ -22,15 +22,6 @@ pub(crate) const APPROVED_MAX: usize = 32;
 /// The version of the record that this Hob writes, and the newest that it reads. It rises only when an older Hob would do
 /// harm with the new record; a new field alone does not raise it.
 pub const RECORD_VERSION: u32 = 2;
-
-/// Who holds a lease.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The worker.
-    pub worker: WorkerId,
-    /// Drawn for each acquisition; it tells two processes with the same name apart.
-    pub nonce: Nonce,
-}
 
 /// What a person asks of an issue from outside, such as with `hob pause`, whichever worker has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,37 +143,26 @@ pub struct Record {
     /// Grows by one with each acquisition: the fencing token.
     pub generation: Generation,
     /// Who holds the lease. `None` if it is free.
-    pub holder: Option<Holder>,
-    /// When the lease was last renewed, by the forge's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// When a holder last wrote the record, by the forge's clock.
     pub renewed_at: Timestamp,
-    /// How long a renewal lasts, in seconds.
-    pub duration_seconds: u64,
     /// The issue's state.
     pub state: State,
-    /// When the issue entered a state that people are notified of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entered: Option<Entered>,
-    /// When the current attempt was claimed.
-    pub claimed_at: Timestamp,
-    /// Attempts since a person last answered.
-    pub attempt: u32,
-    /// Attempts over the issue's whole life.
+    /// Since when it is in that state.
+    pub since: Since,
+    /// Attempts so far.
     #[serde(default)]
-    pub attempts_ever: u32,
-    /// Rounds in review so far.
-    pub round: u32,
+    pub attempts: Attempts,
     /// What happened on the pull request, and which of it is handled.
     #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
     pub review: ReviewLog,
     /// What Hob remembers of the repository's rules for pull requests.
     #[serde(default, rename = "house", skip_serializing_if = "PullSettings::is_empty")]
     pub pull_settings: PullSettings,
-    /// No attempt begins before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_after: Option<Timestamp>,
-    /// Why the last attempt failed, or what the issue waits for until `retry_after`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_failure: Option<String>,
+    /// What went wrong last.
+    #[serde(default, skip_serializing_if = "Failure::is_empty")]
+    pub failure: Failure,
     /// Why a person is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<Blocked>,
@@ -219,12 +199,6 @@ pub struct Record {
     /// A tip that a person pushed and that Hob was told to continue from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Sha>,
-    /// One hash of how the last attempt failed and on what work; the same hash again means no progress.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stalled: Option<String>,
-    /// The service that failed the last attempts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outage: Option<Outage>,
     /// The request to the holder of the lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
@@ -237,9 +211,9 @@ pub struct Record {
     /// The issue's only pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullNumber>,
-    /// The issue's only status comment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status_comment: Option<CommentId>,
+    /// Hob's own comments.
+    #[serde(default, skip_serializing_if = "OwnComments::is_empty")]
+    pub comments: OwnComments,
     /// The last run, whose transcript can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<RunId>,
@@ -249,9 +223,9 @@ pub struct Record {
     /// What all runs cost together.
     #[serde(default)]
     pub spend: Spend,
-    /// Whether the notification was sent that the issue's budget is nearly used up.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub budget_warned: bool,
+    /// The notifications that were sent, or given up: those of the current state, and those of the issue's whole life.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<NotifyEvent>,
     /// How many checks on the head passed, and how many ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<CheckTally>,
@@ -264,9 +238,6 @@ pub struct Record {
     /// Which profile works on the issue, and why. `None` if nothing was chosen yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteChoice>,
-    /// The comment with the report of its investigation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub report: Option<CommentId>,
     /// Whether the investigation was handed off: the issue is worked on now, even if its labels ask for an
     /// investigation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -315,7 +286,7 @@ impl Record {
 
     /// The time from which commands in comments count.
     pub fn commands_since(&self) -> Timestamp {
-        self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.claimed_at)
+        self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.since.at)
     }
 
     /// Whether a person asked for a pause that has not been carried out.
@@ -337,7 +308,7 @@ impl Record {
     /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
     pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
         let Message { sentence, version, fields } = from_message(message, RECORD_VERSION)?;
-        let mut fields = if version < RECORD_VERSION { upgraded(fields) } else { fields };
+        let mut fields = if version < RECORD_VERSION { upgraded(fields)? } else { fields };
         fields.insert("version".to_owned(), RECORD_VERSION.into());
         Ok((sentence, serde_json::from_value(Value::Object(fields))?))
     }
@@ -347,7 +318,7 @@ impl Record {
 mod tests {
     use super::*;
     use crate::{
-        BlockReason, DayShare, Impact, LabelChange, Lesson, RepositoryRecord,
+        BlockReason, DayShare, Impact, LabelChange, Lesson, Outage, RepositoryRecord,
         change::statement::tests::proof,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},
@@ -399,10 +370,13 @@ mod tests {
         let proposed = Proposed { tool: text(), line: text(), text: text(), impact: Impact::High };
         let pause = Pause { by: ann(), since: at, reason: text() };
         let record = Record {
-            entered: Some(Entered { at, generation: Generation(1), notified: true }),
-            budget_warned: true,
-            retry_after: Some(at),
-            last_failure: Some(text()),
+            told: vec![NotifyEvent::Blocked, NotifyEvent::BudgetWarning],
+            failure: Failure {
+                text: Some(text()),
+                until: Some(at),
+                mark: Some(text()),
+                outage: Some(Outage { service: "anthropic/x".to_owned(), since: at, failures: 2 }),
+            },
             blocked: Some(BlockReason::WorkerDied.blocked(at)),
             approved: vec![proposed.mark()],
             proposed: Some(proposed),
@@ -421,18 +395,15 @@ mod tests {
             base_sha: Some(Sha(text())),
             head_sha: Some(Sha(text())),
             accepted: Some(Sha(text())),
-            stalled: Some(text()),
-            outage: Some(Outage { service: "anthropic/x".to_owned(), since: at, failures: 2 }),
             request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
             paused: Some(pause),
             pull_request: Some(PullNumber(5)),
-            status_comment: Some(CommentId(6)),
+            comments: OwnComments { status: Some(CommentId(6)), report: Some(CommentId(8)) },
             session: Some(RunId(text())),
             trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text(), at: None }),
             checks: Some(CheckTally { passed: 1, run: 2 }),
             proof: Some(Box::new(proof())),
             checklist: Some(checklist()),
-            report: Some(CommentId(8)),
             learned: Lessons::default().and(Lesson::flaky("x").unwrap()),
             ..record_at(State::Blocked)
         };
@@ -441,7 +412,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":2,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","generation":1,"notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"report":8,"learned":[{"kind":"flaky","command":"x"}]}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"comments":{"status":6,"report":8},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"learned":[{"kind":"flaky","command":"x"}]}
         "#);
     }
 }

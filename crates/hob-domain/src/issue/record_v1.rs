@@ -2,16 +2,109 @@
 //!
 //! The conversion works on the JSON, so that fields that this Hob does not know stay as they are.
 
-use serde_json::Value;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
-use crate::issue::record_message::Fields;
+use crate::{Attempts, Lease, NotifyEvent, Since, State, Timestamp, issue::record_message::Fields};
 
 /// The fields of a record of version 1, as version 2 has them.
-pub(crate) fn upgraded(mut fields: Fields) -> Fields {
-    if let Some(Value::Object(blocked)) = fields.get_mut("blocked") {
+///
+/// # Errors
+/// The error of the first field that is not as version 1 wrote it.
+pub(crate) fn upgraded(mut old: Fields) -> serde_json::Result<Fields> {
+    let mut new = Fields::new();
+    lease(&mut old, &mut new)?;
+    since(&mut old, &mut new)?;
+    attempts(&mut old, &mut new)?;
+    move_into(
+        &mut old,
+        &mut new,
+        "failure",
+        &[("last_failure", "text"), ("retry_after", "until"), ("stalled", "mark"), ("outage", "outage")],
+    );
+    move_into(&mut old, &mut new, "comments", &[("status_comment", "status"), ("report", "report")]);
+    if let Some(Value::Object(blocked)) = old.get_mut("blocked") {
         block(blocked);
     }
-    fields
+    // What has the same name in both versions, and what is in neither.
+    old.extend(new);
+    Ok(old)
+}
+
+/// Takes a field. `None` if it is absent or null.
+fn take<T: DeserializeOwned>(old: &mut Fields, name: &str) -> serde_json::Result<Option<T>> {
+    old.remove(name).map_or(Ok(None), serde_json::from_value)
+}
+
+/// Takes a field that version 1 always wrote.
+fn need<T: DeserializeOwned>(old: &mut Fields, name: &'static str) -> serde_json::Result<T> {
+    take(old, name)?.ok_or_else(|| serde::de::Error::missing_field(name))
+}
+
+fn put(new: &mut Fields, name: &str, value: impl Serialize) -> serde_json::Result<()> {
+    new.insert(name.to_owned(), serde_json::to_value(value)?);
+    Ok(())
+}
+
+/// Moves fields into a part of the record, unchanged.
+fn move_into(old: &mut Fields, new: &mut Fields, part: &str, names: &[(&str, &str)]) {
+    let moved = names.iter().filter_map(|(from, to)| Some(((*to).to_owned(), old.remove(*from)?)));
+    let moved: Fields = moved.collect();
+    if !moved.is_empty() {
+        new.insert(part.to_owned(), Value::Object(moved));
+    }
+}
+
+/// Who held it, since when and for how long is now who holds it until when.
+fn lease(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
+    let (holder, seconds) = (take::<Value>(old, "holder")?, need(old, "duration_seconds")?);
+    let renewed_at: Timestamp = need(old, "renewed_at")?;
+    put(new, "renewed_at", renewed_at)?;
+    let until = renewed_at + std::time::Duration::from_secs(seconds);
+    let Some(holder) = holder else { return Ok(()) };
+    let lease = Lease {
+        worker: serde_json::from_value(holder["worker"].clone())?,
+        nonce: serde_json::from_value(holder["nonce"].clone())?,
+        until,
+    };
+    put(new, "lease", lease)
+}
+
+/// The time of the claim or of the state, and the flags of what was notified. A record from before there were notifications
+/// owes none.
+fn since(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
+    let (entered, claimed_at) = (take::<Value>(old, "entered")?, need::<Timestamp>(old, "claimed_at")?);
+    let state: State = serde_json::from_value(old.get("state").cloned().unwrap_or_default())?;
+    let generation = old.get("generation").cloned().unwrap_or_default();
+    let mut told: Vec<NotifyEvent> = Vec::new();
+    if entered.as_ref().is_none_or(|entered| entered["notified"] == json!(true)) {
+        told.extend(NotifyEvent::for_state(state));
+    }
+    if take(old, "budget_warned")?.unwrap_or(false) {
+        told.push(NotifyEvent::BudgetWarning);
+    }
+    let since = match entered {
+        Some(entered) => serde_json::from_value(entered)?,
+        None => Since { at: claimed_at, generation: serde_json::from_value(generation)? },
+    };
+    // Commands count from the trigger on, and without its time from the claim on.
+    if let Some(Value::Object(trigger)) = old.get_mut("trigger") {
+        trigger.entry("at").or_insert(serde_json::to_value(claimed_at)?);
+    }
+    put(new, "since", since)?;
+    if told.is_empty() { Ok(()) } else { put(new, "told", told) }
+}
+
+fn attempts(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
+    let attempts = Attempts { now: need(old, "attempt")?, ever: take(old, "attempts_ever")?.unwrap_or_default() };
+    put(new, "attempts", attempts)?;
+    let begun: u32 = take(old, "round")?.unwrap_or_default();
+    if begun > 0
+        && let Value::Object(review) = old.entry("review").or_insert_with(|| json!({}))
+    {
+        put(review, "begun", begun)?;
+    }
+    Ok(())
 }
 
 /// Version 1 had one word for several reasons; their texts tell them apart.
@@ -33,8 +126,6 @@ fn block(blocked: &mut Fields) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::{BlockCode, BlockReason, Blocked, Timestamp, issue::blocked::tests::every_reason};
 
@@ -73,8 +164,8 @@ mod tests {
             let mut blocked = serde_json::to_value(&now).unwrap();
             blocked["kind"] = json!(kind(&reason));
             blocked.as_object_mut().unwrap().remove("reason");
-            let fields = upgraded(json!({ "blocked": blocked }).as_object().unwrap().clone());
-            let read: Blocked = serde_json::from_value(fields["blocked"].clone()).unwrap();
+            block(blocked.as_object_mut().unwrap());
+            let read: Blocked = serde_json::from_value(blocked).unwrap();
             assert_eq!(read, now, "{reason:?}");
         }
     }

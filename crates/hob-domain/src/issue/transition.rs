@@ -10,9 +10,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
-    PassedOn, Pause, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice,
-    RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
+    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId,
+    RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -287,8 +287,10 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     next.plan.under_way &= state == State::InProgress;
     if state != record.state {
         next.label_fights.begin_anew();
-        let generation = next.generation;
-        next.entered = NotifyEvent::for_state(state).map(|_| Entered { at: now, generation, notified: false });
+        next.told.retain(|event| !event.is_of_a_state());
+        if (record.state, state) != (State::Assigned, State::InProgress) {
+            next.since = Since { at: now, generation: next.generation };
+        }
     }
     Ok((next, sentence))
 }
@@ -297,10 +299,10 @@ impl Record {
     /// Adds what the holder of the lease learned.
     pub fn note(&mut self, note: Note) {
         match note {
-            Note::StatusComment(id) => self.status_comment = Some(id),
+            Note::StatusComment(id) => self.comments.status = Some(id),
             Note::Spend(spend) => self.spend = self.spend + spend,
             Note::Proven(head) => self.head_sha = Some(head),
-            Note::Failure(mark) => self.stalled = Some(mark),
+            Note::Failure(mark) => self.failure.mark = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Base(base) => self.pull_settings.base = Some(base),
@@ -313,13 +315,13 @@ impl Record {
                 }
                 self.route = Some(route);
             }
-            Note::Reported(comment) => self.report = Some(comment),
+            Note::Reported(comment) => self.comments.report = Some(comment),
             Note::Learned(lessons) => self.learned = lessons,
             Note::Remarked(remarks) => self.remarks = remarks,
             Note::Introduced(introduced) => self.pull_settings.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.pull_settings.opened_draft(pull),
             Note::MarkedReady(pull) => self.pull_settings.draft = Some(DraftLog { pull, ready: true }),
-            Note::Outage(outage) => self.outage = Some(outage),
+            Note::Outage(outage) => self.failure.outage = Some(outage),
             Note::Pushed => self.pushed = true,
             Note::Checklist(checklist) => self.checklist = Some(checklist),
             Note::Told => {
@@ -332,11 +334,10 @@ impl Record {
                     blocked.after = Some(newest);
                 }
             }
-            Note::Notified(NotifyEvent::BudgetWarning) => self.budget_warned = true,
-            Note::Notified(event @ (NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done)) => {
-                let of_this = self.entered.as_mut().filter(|_| NotifyEvent::for_state(self.state) == Some(event));
-                if let Some(entered) = of_this {
-                    entered.notified = true;
+            Note::Notified(event) => {
+                let is_of_another = event.is_of_a_state() && NotifyEvent::for_state(self.state) != Some(event);
+                if !is_of_another && !self.told.contains(&event) {
+                    self.told.push(event);
                 }
             }
             Note::Receipted(comment) => self.commands.receipts.retain(|receipt| receipt.comment != comment),
@@ -459,7 +460,7 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Control, EventId, HandOff, Lesson, Nonce, Received, Remark,
+        Attempts, Control, EventId, HandOff, Lesson, Nonce, Received, Remark,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -669,8 +670,8 @@ mod tests {
                 let record = record_at(from);
                 let (next, _) = apply(&record, transition.clone(), now()).unwrap();
                 let lease = |record: &Record| {
-                    let Record { nonce, generation, holder, renewed_at, duration_seconds, .. } = record.clone();
-                    (nonce, generation, holder, renewed_at, duration_seconds)
+                    let Record { nonce, generation, lease, renewed_at, .. } = record.clone();
+                    (nonce, generation, lease, renewed_at)
                 };
                 assert_eq!(lease(&next), lease(&record), "{transition:?}");
             }
@@ -685,7 +686,7 @@ mod tests {
         let answer = Transition::Answer { head: Sha("i".to_owned()), proof: None, answers: Vec::new() };
         assert!(apply(&review, answer.clone(), now()).is_err(), "no round is under way");
         let (begun, sentence) = apply(&review, rework, now()).unwrap();
-        assert_eq!((begun.state, begun.attempt, begun.round), (State::Assigned, 1, review.round + 1));
+        assert_eq!((begun.state, begun.attempts.now, begun.review.begun), (State::Assigned, 1, 1));
         assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
         assert!(sentence.starts_with("round 1 in review: 1 comment on lines, the check `test` failed;"), "{sentence}");
         let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
@@ -751,7 +752,7 @@ mod tests {
     fn a_pause_does_not_count_the_attempt_under_way() {
         for (state, attempts) in [(State::InProgress, 0), (State::InReview, 1)] {
             let (paused, _) = apply(&record_at(state), Transition::Pause(pause()), now()).unwrap();
-            assert_eq!((paused.attempt, paused.attempts_ever), (attempts, attempts), "{state}");
+            assert_eq!(paused.attempts, Attempts { now: attempts, ever: attempts }, "{state}");
         }
     }
 
@@ -796,29 +797,27 @@ mod tests {
             spend,
             branch: Some("hob/1".to_owned()),
             pull_request: Some(PullNumber(9)),
-            attempt: 3,
-            attempts_ever: 7,
+            attempts: Attempts { now: 3, ever: 7 },
             ..record_at(State::Done)
         };
         let (claimed, _) = apply(&done, Transition::Claim { trigger: trigger(1, "x") }, now()).unwrap();
-        assert_eq!((claimed.attempt, claimed.attempts_ever, claimed.spend), (1, 8, spend));
+        assert_eq!((claimed.attempts, claimed.spend), (Attempts { now: 1, ever: 8 }, spend));
         assert_eq!((claimed.branch, claimed.pull_request), (None, None));
     }
 
     #[test]
     fn an_answer_resets_the_attempts_and_approves_what_the_person_saw() {
         let blocked = Record {
-            attempt: 3,
-            attempts_ever: 3,
+            attempts: Attempts { now: 3, ever: 3 },
             trigger: Some(trigger(1, "old")),
             blocked: Some(BlockReason::WorkerDied.blocked(now())),
             ..record_at(State::Blocked)
         };
         let (next, _) = apply(&blocked, Transition::Continue(unblocking(ApprovalGrant::Nothing)), now()).unwrap();
-        assert_eq!((next.attempt, next.attempts_ever, next.claimed_at), (1, 4, now()));
+        assert_eq!((next.attempts, next.since.at), (Attempts { now: 1, ever: 4 }, now()));
         assert_eq!((next.trigger.unwrap().approved.as_str(), next.blocked), ("new", None));
         let (free, _) = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap();
-        assert_eq!((free.attempt, free.blocked), (0, None));
+        assert_eq!((free.attempts.now, free.blocked), (0, None));
         assert_eq!(free.answer.unwrap().comment, Some(CommentId(5)));
     }
 
@@ -875,7 +874,7 @@ mod tests {
         let transition = Transition::TakeOver { recovery: Recovery::Block, from: Some(WorkerId::from("w2")) };
         let (next, sentence) = apply(&record_at(State::InProgress), transition, now()).unwrap();
         assert_eq!(next.blocked, Some(BlockReason::WorkerDied.blocked(now())));
-        assert_eq!((next.attempt, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
+        assert_eq!((next.attempts.now, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
     }
 
     /// Rows M3, M9: the ledger lists each hand-off, and takes no more than a chain may have.
@@ -939,8 +938,8 @@ mod tests {
             record.note(note);
         }
         let record = released(&record, Nonce::from("m"), now());
-        assert_eq!((record.spend.usd_micros, record.stalled.as_deref()), (10, Some("f")));
-        assert_eq!((record.status_comment, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
+        assert_eq!((record.spend.usd_micros, record.failure.mark.as_deref()), (10, Some("f")));
+        assert_eq!((record.comments.status, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
         assert!(record.pushed && record.checklist.is_some());
     }
 }

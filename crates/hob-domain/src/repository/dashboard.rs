@@ -135,7 +135,7 @@ pub fn boxes(record: &Record) -> Vec<ActBox> {
     if let Some(action) = action {
         boxes.push(of(Act::Approve, action.mark().0.chars().take(16).collect()));
     }
-    match (blocked, record.retry_after) {
+    match (blocked, record.failure.until) {
         // A retry does not answer these: a person has to read, to decide or to raise a limit.
         (Some(blocked), _) => match blocked.reason {
             BlockCode::IssueBudget
@@ -202,7 +202,9 @@ pub fn body_digest(body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockReason, EventId, Impact, Proposed, Transition, Trigger, apply, issue::lease::tests::record_at};
+    use crate::{
+        BlockReason, EventId, Failure, Impact, Proposed, Transition, Trigger, apply, issue::lease::tests::record_at,
+    };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -228,7 +230,8 @@ mod tests {
 
     #[test]
     fn each_state_has_the_boxes_that_lead_on() {
-        let waits = Record { retry_after: Some(at(500)), ..triggered(State::Ready) };
+        let waits =
+            Record { failure: Failure { until: Some(at(500)), ..Failure::default() }, ..triggered(State::Ready) };
         for (name, record, expected) in [
             ("nobody asked yet", record_at(State::Ready), ""),
             ("ready", triggered(State::Ready), "cancel 7"),

@@ -150,7 +150,7 @@ fn request(
         plan: plan_brief(job, &record),
         reports: job.purpose == RunPurpose::Report,
         review: &job.review,
-        last_failure: record.last_failure.as_deref(),
+        last_failure: record.failure.text.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
         failed_checks: failed,

@@ -87,7 +87,7 @@ fn of_ledger(record: &Record) -> String {
     let parts = [
         record.chain.received().map(|received| received.hand_off.done.clone()).filter(|done| !done.is_empty()),
         question.map(|question| format!("It asked: {question}")),
-        record.last_failure.as_ref().map(|failure| format!("Its last attempt failed: {failure}")),
+        record.failure.text.as_ref().map(|failure| format!("Its last attempt failed: {failure}")),
         record.pull_request.map(|pull| format!("Its work is the pull request {pull}.")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")

@@ -85,7 +85,7 @@ fn without_question(observed: &Observed) -> Unblocking {
 }
 
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
-    let released = observed.record().is_none_or(|record| record.holder.is_none());
+    let released = observed.record().is_none_or(|record| record.lease.is_none());
     released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
 }
 

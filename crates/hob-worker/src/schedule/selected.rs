@@ -243,7 +243,7 @@ fn worked_on(
 /// The address of the work's result.
 fn output(worker: &Worker, record: &Record) -> Option<String> {
     let (repo, issue) = (worker.repo_url(), record.issue);
-    let report = || record.report.map(|comment| format!("{repo}/issues/{issue}#issuecomment-{comment}"));
+    let report = || record.comments.report.map(|comment| format!("{repo}/issues/{issue}#issuecomment-{comment}"));
     record.pull_request.map(|pull| format!("{repo}/pull/{pull}")).or_else(report)
 }
 
