@@ -74,7 +74,7 @@ fn print(worker: &Worker, found: Vec<(String, Record)>) -> Result<(), Unwritable
             || "-".to_owned(),
             |lease| format!("{} ({} s left)", lease.worker, remaining(&record, now).as_secs()),
         );
-        let pull = record.pull_request.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
+        let pull = record.pull.number.map_or_else(|| "-".to_owned(), |pull| format!("#{pull}"));
         table.row(vec![
             format!("#{}", record.issue),
             record.state.to_string(),

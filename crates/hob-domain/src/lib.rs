@@ -38,7 +38,7 @@ pub use change::{
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
     left_out::{LeftOut, WhyLeftOut, left_out},
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation},
-    pull_settings::{BaseChoice, BaseSource, DraftLog, Introduced, PullSettings, Reviewers},
+    pull_log::{BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
     review::{
@@ -92,7 +92,7 @@ pub use issue::{
     outage::{Outage, Outages, ServiceOutage},
     record::{Answer, Control, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
-    record_parts::{Attempts, Failure, Lease, OwnComments, Since},
+    record_parts::{Attempts, Branch, Failure, Lease, OwnComments, Since, Work},
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,

@@ -33,7 +33,7 @@ pub(super) fn answer_options(reason: BlockCode, record: &Record, label: &str) ->
         }
         Retry::Useless => {}
     }
-    let kept = match record.branch.as_ref().filter(|_| record.pushed) {
+    let kept = match record.work.pushed_branch() {
         Some(branch) => format!(" The work so far stays on {}.", code_span(branch)),
         None => String::new(),
     };

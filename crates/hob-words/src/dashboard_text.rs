@@ -201,10 +201,10 @@ fn head(number: IssueNumber, issue_title: &str) -> String {
 
 fn in_review(record: &Record) -> String {
     let mut facts = Vec::new();
-    if let Some(pull) = record.pull_request {
+    if let Some(pull) = record.pull.number {
         facts.push(format!("[pull request {pull}](../pull/{pull})"));
     }
-    if let Some(checks) = record.checks {
+    if let Some(checks) = record.work.checks {
         facts.push(format!("{} of {} passed", checks.passed, count(checks.run, "check")));
     }
     facts.extend(spent(record));
@@ -248,7 +248,7 @@ fn line(text: &str, max: usize) -> String {
 mod tests {
     use hob_domain::{
         Action, BlockReason, CheckTally, EventId, Failure, Held, Impact, IssueStatus, IssueView, Nonce, Pause,
-        Proposed, PullNumber, Transition, Trigger, WorkerId, apply,
+        Proposed, PullLog, PullNumber, Transition, Trigger, Work, WorkerId, apply,
     };
 
     use super::*;
@@ -319,8 +319,8 @@ mod tests {
             impact: Impact::High,
         };
         let review = Record {
-            pull_request: Some(PullNumber(20)),
-            checks: Some(CheckTally { passed: 2, run: 2 }),
+            pull: PullLog::of(PullNumber(20)),
+            work: Work { checks: Some(CheckTally { passed: 2, run: 2 }), ..Work::default() },
             spend: Spend { usd_micros: 1_230_000, ..Spend::default() },
             ..record(State::InReview)
         };

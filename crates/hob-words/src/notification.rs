@@ -65,7 +65,7 @@ impl Notification<'_> {
         if let Some(trigger) = &record.trigger {
             body["asked_by"] = json!(trigger.actor);
         }
-        if let Some(pull) = record.pull_request {
+        if let Some(pull) = record.pull.number {
             body["pull_request"] = json!({ "number": pull, "url": format!("{}/pull/{pull}", self.repo_url) });
         }
         if let Some(blocked) = record.blocked.as_ref().filter(|_| self.event == NotifyEvent::Blocked) {
@@ -80,7 +80,7 @@ impl Notification<'_> {
     /// <https://docs.slack.dev/messaging/formatting-message-text>
     pub fn slack(&self) -> Value {
         let issue = link(&self.issue_url(), &format!("#{} {}", self.record.issue, title(self.title, TITLE_MAX)));
-        let pull = if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull_request) {
+        let pull = if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull.number) {
             format!(" ({})", link(&format!("{}/pull/{pull}", self.repo_url), &format!("pull request {pull}")))
         } else {
             String::new()
@@ -97,7 +97,7 @@ impl Notification<'_> {
         let head = json!({ "type": "TextRun", "text": plain(&format!("{} {issue}", self.repo)), "weight": "bolder" });
         let opens = |title: String, url: String| json!({ "type": "Action.OpenUrl", "title": title, "url": url });
         let mut actions = vec![opens(format!("Issue {}", self.record.issue), self.issue_url())];
-        if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull_request) {
+        if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull.number) {
             actions.push(opens(format!("Pull request {pull}"), format!("{}/pull/{pull}", self.repo_url)));
         }
         let block = |run: Value| json!({ "type": "RichTextBlock", "inlines": [run] });
@@ -171,8 +171,8 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        BlockReason, Budget, EventId, Generation, NotifyRules, PullNumber, Since, State, Timestamp, Transition,
-        Trigger, apply, to_notify,
+        BlockReason, Budget, EventId, Generation, NotifyRules, PullLog, PullNumber, Since, State, Timestamp,
+        Transition, Trigger, apply, to_notify,
     };
 
     use super::*;
@@ -257,7 +257,7 @@ mod tests {
         }
         "#);
         let review = Record {
-            pull_request: Some(PullNumber(9)),
+            pull: PullLog::of(PullNumber(9)),
             since: Since { at: at(5), generation: Generation(1) },
             ..record_at(State::InReview)
         };
@@ -315,7 +315,7 @@ mod tests {
         }
         "##);
         let review = Record {
-            pull_request: Some(PullNumber(9)),
+            pull: PullLog::of(PullNumber(9)),
             since: Since { at: at(5), generation: Generation(1) },
             ..record_at(State::InReview)
         };

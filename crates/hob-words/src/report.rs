@@ -61,8 +61,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     for fight in record.label_fights.sentences() {
         line(&mut text, &format!("\n{fight}"));
     }
-    let refused =
-        record.pull_settings.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
+    let refused = record.pull.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull.number);
     for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
         line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
     }
@@ -74,7 +73,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     if !facts.is_empty() {
         line(&mut text, &format!("\n{facts}"));
     }
-    if let Some(checklist) = record.checklist.as_ref().filter(|_| checklist.is_none()) {
+    if let Some(checklist) = record.work.checklist.as_ref().filter(|_| checklist.is_none()) {
         line(&mut text, "");
         text.push_str(&checklist.folded());
     }
@@ -89,13 +88,13 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
 
 /// The checks on the pull request that start no round.
 fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
-    let (told, is_draft) = (&record.review.told, record.pull_settings.waits_for_green());
+    let (told, is_draft) = (&record.review.told, record.pull.waits_for_green());
     let mut says = Vec::new();
     if record.state != State::InReview {
         return says;
     }
     let stays = if is_draft { ", and the pull request stays a draft meanwhile" } else { "" };
-    if let Some(pull) = record.pull_request.filter(|_| told.unapproved) {
+    if let Some(pull) = record.pull.number.filter(|_| told.unapproved) {
         says.push(format!(
             "The workflows of #{pull} wait for a maintainer's approval{stays}: press **Approve workflows to run** on [the pull \
              request]({}/pull/{pull}). Every push by Hob needs a new approval as long as Hob works with a job's own token; \
@@ -144,10 +143,10 @@ fn asked(record: &Record, blocked: &Blocked) -> String {
 /// The work's location and progress.
 fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut facts = Vec::new();
-    if let Some(branch) = record.branch.as_ref().filter(|_| record.pushed) {
+    if let Some(branch) = record.work.pushed_branch() {
         facts.push(format!("branch [{}]({})", code_span(branch), branch_url(rules.repo_url, branch)));
     }
-    if let Some(checks) = record.checks {
+    if let Some(checks) = record.work.checks {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
     }
@@ -185,7 +184,7 @@ fn profile(record: &Record) -> Option<String> {
 fn handled(record: &Record) -> Option<String> {
     let log = &record.review;
     let rounds: u32 = RoundKind::ALL.into_iter().map(|kind| log.count(kind)).sum();
-    let is_over = record.pull_request.is_some() && rounds > 0 && !log.is_under_way();
+    let is_over = record.pull.number.is_some() && rounds > 0 && !log.is_under_way();
     is_over.then(|| {
         let events = events_in_words(&log.handled);
         let of = if events.is_empty() { String::new() } else { format!(": {}", inert_line(&events)) };
@@ -216,7 +215,7 @@ fn cost(record: &Record) -> String {
 }
 
 fn headline(record: &Record) -> String {
-    let pull = record.pull_request.map(|number| format!("#{number}")).unwrap_or_default();
+    let pull = record.pull.number.map(|number| format!("#{number}")).unwrap_or_default();
     if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
         let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert_line(&pause.reason)) };
         return format!(
@@ -261,8 +260,8 @@ fn headline(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce, OwnComments, Pause,
-        Proposed, PullNumber, PullSettings, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
+        Answer, Branch, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce, OwnComments,
+        Pause, Proposed, PullLog, PullNumber, Refusal, ReviewLog, Timestamp, Work, WorkerId, acquire,
     };
 
     use super::*;
@@ -350,7 +349,7 @@ mod tests {
     #[test]
     fn a_blocked_comment_says_why_what_is_asked_and_how_to_answer() {
         let mut record = record(State::Blocked);
-        record.branch = Some("hob/7-x".to_owned());
+        record.work.branch = Some(Branch { name: "hob/7-x".to_owned(), pushed: false });
         record.spend = Spend { wall_seconds: 61, ..Spend::default() };
         record.blocked = Some(Blocked {
             reason: BlockCode::Question,
@@ -438,21 +437,20 @@ mod tests {
             hob_domain::ReviewEvent::Line(2),
             hob_domain::ReviewEvent::Line(3),
         ];
-        let with = |state, review, house| Record {
-            pull_request: Some(PullNumber(9)),
-            checks: Some(CheckTally { passed: 2, run: 2 }),
+        let with = |state, review, pull: PullLog| Record {
+            pull: PullLog { number: Some(PullNumber(9)), ..pull },
+            work: Work { checks: Some(CheckTally { passed: 2, run: 2 }), ..Work::default() },
             review,
-            pull_settings: house,
             ..record(state)
         };
         let round = ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
-        let mut draft = PullSettings::default();
+        let mut draft = PullLog::default();
         draft.opened_draft(PullNumber(9));
         let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
         let (undecided, hidden) = (vec!["slow".to_owned()], vec!["checks: read".to_owned()]);
         let told = hob_domain::CheckNotes { red_on_base, undecided, hidden, unapproved: true };
         let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, told, ..ReviewLog::default() };
-        let under_way = status_body(&with(State::InProgress, round, PullSettings::default()), &rules());
+        let under_way = status_body(&with(State::InProgress, round, PullLog::default()), &rules());
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
         <!-- hob:status -->
@@ -481,9 +479,12 @@ mod tests {
         let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
         let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
         let worked = |state| Record {
-            branch: Some("hob/7-x".to_owned()),
-            pull_request: Some(PullNumber(9)),
-            checks: Some(CheckTally { passed: 2, run: 2 }),
+            pull: PullLog::of(PullNumber(9)),
+            work: Work {
+                branch: Some(Branch { name: "hob/7-x".to_owned(), pushed: false }),
+                checks: Some(CheckTally { passed: 2, run: 2 }),
+                ..Work::default()
+            },
             spend,
             ..record(state)
         };
@@ -584,7 +585,7 @@ mod tests {
         let told: Vec<String> = every_reason()
             .into_iter()
             .map(|reason| {
-                let mut record = Record { branch: Some("hob/7-x".to_owned()), ..record(State::Blocked) };
+                let mut record = record(State::Blocked);
                 let blocked = reason.blocked(Timestamp::UNIX_EPOCH);
                 if let hob_domain::BlockReason::ApprovalNeeded(proposed) = &reason {
                     record.proposed = Some(proposed.clone());
@@ -592,7 +593,8 @@ mod tests {
                 if let hob_domain::BlockReason::PlanProposed { plan, .. } = reason {
                     record.plan.proposed = Some(*plan);
                 }
-                record.pushed = blocked.reason == BlockCode::ChecksFailed;
+                let pushed = blocked.reason == BlockCode::ChecksFailed;
+                record.work.branch = Some(Branch { name: "hob/7-x".to_owned(), pushed });
                 let reason = blocked.reason;
                 record.blocked = Some(blocked);
                 let body = status_body(&record, &rules());
@@ -1035,7 +1037,7 @@ mod tests {
     fn a_checklist_stands_open_while_the_agent_works_and_is_folded_later() {
         let (now, then) = (checklist(), Checklist::new([("Then".to_owned(), hob_domain::StepState::Done)]).unwrap());
         let live = StatusRules { checklist: Some(&now), ..rules() };
-        let record = Record { checklist: Some(then), ..record(State::InProgress) };
+        let record = Record { work: Work { checklist: Some(then), ..Work::default() }, ..record(State::InProgress) };
         insta::assert_snapshot!(status_body(&record, &live), @r"
         <!-- hob:status -->
         **In progress**: an agent works on it.
@@ -1053,10 +1055,12 @@ mod tests {
 
     #[test]
     fn a_branch_is_linked_once_it_was_pushed() {
-        let mut record = Record { branch: Some("hob/7-größe".to_owned()), ..record(State::InProgress) };
-        assert!(!status_body(&record, &rules()).contains("hob/7"));
-        record.pushed = true;
+        let with = |pushed| {
+            let branch = Some(Branch { name: "hob/7-größe".to_owned(), pushed });
+            status_body(&Record { work: Work { branch, ..Work::default() }, ..record(State::InProgress) }, &rules())
+        };
+        assert!(!with(false).contains("hob/7"));
         let link = "branch [`hob/7-größe`](https://example.org/acme/site/tree/hob/7-gr%C3%B6%C3%9Fe)";
-        assert!(status_body(&record, &rules()).contains(link));
+        assert!(with(true).contains(link));
     }
 }

@@ -23,7 +23,7 @@ async fn refused() -> (World, u64, String) {
     world.forge.inject(refuses_once(issue));
     run(&world.worker("one").await).await;
     assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
-    let head = world.record(issue).await.unwrap().head_sha.unwrap().to_string();
+    let head = world.record(issue).await.unwrap().work.head.unwrap().to_string();
     assert_eq!(world.kept(issue).await.as_ref(), Some(&head));
     (world, issue, head)
 }
@@ -95,7 +95,7 @@ async fn a_rounds_work_is_published_by_another_machine() {
     world.forge.inject(refuses_once(issue));
     run(&world.worker("one").await).await;
     assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
-    let head = world.record(issue).await.unwrap().head_sha.unwrap().to_string();
+    let head = world.record(issue).await.unwrap().work.head.unwrap().to_string();
     assert_eq!(world.kept(issue).await.as_ref(), Some(&head));
     world.comments("ann", issue, "/hob retry").await;
     run(&world.worker("two").await).await;

@@ -202,7 +202,6 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
         agent: "fixer".to_owned(),
         purpose: RunPurpose::Work,
         branch: branch.clone(),
-        base: forge.repository().base_branch().await.unwrap().sha,
         session: RunId("the-dead-ones".to_owned()),
     };
     forge.ledger().transition(&lease, start).await.unwrap();

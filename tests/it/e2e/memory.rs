@@ -76,12 +76,12 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     // Nothing is learned before a merge, and nothing from a rejection.
     assert_eq!(remembered(&world).await, []);
     assert!(!world.briefs(second)[0].contains(MARK));
-    let rejected = world.record(second).await.unwrap().pull_request.unwrap();
+    let rejected = world.record(second).await.unwrap().pull.number.unwrap();
     world.edits("ann", rejected.0, json!({ "state": "closed" })).await;
     world.run().await;
     assert_eq!(world.record(second).await.unwrap().state, State::Blocked);
     assert_eq!(remembered(&world).await, []);
-    world.merges(record.pull_request.unwrap().0).await;
+    world.merges(record.pull.number.unwrap().0).await;
     let third = world.asks("A third", "").await;
     world.run().await;
     let facts =
@@ -222,7 +222,7 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
         let issue = world.asks(&format!("Add tests/test_{n}.py"), "").await;
         world.run().await;
         let record = world.record(issue).await.unwrap();
-        let pull = record.pull_request.unwrap_or_else(|| panic!("{:?}", world.failures()));
+        let pull = record.pull.number.unwrap_or_else(|| panic!("{:?}", world.failures()));
         let begins = |event: &&WorkEvent| matches!(event, WorkEvent::Progress { issue: of, text } if *of == IssueNumber(issue) && text.starts_with("running agent "));
         let rounds = world.notices.lock().unwrap().iter().filter(begins).count();
         figures.push((model.turns.lock().unwrap()[&n], rounds, record.spend.input_tokens));

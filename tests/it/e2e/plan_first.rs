@@ -36,7 +36,11 @@ impl World {
         let kind = record.blocked.as_ref().map(|blocked| blocked.reason);
         assert_eq!((record.state, kind), (State::Blocked, Some(BlockCode::PlanProposed)), "{:?}", self.failures());
         assert_eq!(self.labels(issue).await.first().map(String::as_str), Some("blocked"));
-        assert!(record.waiting_plan().is_some() && record.approved_plan().is_none() && !record.pushed);
+        assert!(
+            record.waiting_plan().is_some()
+                && record.approved_plan().is_none()
+                && record.work.pushed_branch().is_none()
+        );
         self.nothing_is_written().await;
     }
 

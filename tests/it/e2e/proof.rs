@@ -331,9 +331,9 @@ async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
     let (done, asks) = (world.asks("Make done.txt", "").await, world.asks("Paint it", "").await);
     world.run().await;
     world.run().await;
-    assert_eq!(world.record(asks).await.unwrap().proof, None);
+    assert_eq!(world.record(asks).await.unwrap().work.proof, None);
     let pull = world.pull().await;
-    let proof = world.record(done).await.unwrap().proof.unwrap();
+    let proof = world.record(done).await.unwrap().work.proof.unwrap();
     let statement = &proof.statement;
     let commit = world.look(&format!("/git/commits/{}", pull["head"]["sha"].as_str().unwrap())).await;
     assert_eq!((json!(statement.head), json!(statement.tree)), (commit["sha"].clone(), commit["tree"]["sha"].clone()));
@@ -346,6 +346,6 @@ async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
     world.pushes_onto("ann", branch, "beside.txt", "mine\n").await;
     world.run().await;
     assert_ne!(world.pull().await["head"]["sha"], json!(statement.head));
-    assert_eq!(world.record(done).await.unwrap().proof.unwrap(), proof);
+    assert_eq!(world.record(done).await.unwrap().work.proof.unwrap(), proof);
     world.finish().await;
 }

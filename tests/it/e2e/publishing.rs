@@ -117,7 +117,7 @@ async fn after_a_rejection_a_new_pull_request_takes_the_place_of_the_closed_one(
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     let open: Vec<_> = world.pulls().await.into_iter().filter(|pull| pull["state"] == "open").collect();
     assert_eq!(open.len(), 1);
-    assert_eq!(world.record(issue).await.unwrap().pull_request.unwrap().0, open[0]["number"].as_u64().unwrap());
+    assert_eq!(world.record(issue).await.unwrap().pull.number.unwrap().0, open[0]["number"].as_u64().unwrap());
     world.finish().await;
 }
 

@@ -131,7 +131,7 @@ impl Shell {
     /// The decision function's result for the issue as it was seen and the current ledger.
     pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
         let record = tip.map(Rec::record);
-        let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
+        let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull.number);
         let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
         let view = IssueView {
             assignees: Vec::new(),
@@ -360,8 +360,8 @@ impl Shell {
                     0 => 2,
                     known => known,
                 };
-                let (agent, base, session) = (String::new(), Sha(String::new()), RunId(String::new()));
-                Transition::StartAgent { agent, purpose: RunPurpose::Work, branch: name.to_string(), base, session }
+                let (agent, session) = (String::new(), RunId(String::new()));
+                Transition::StartAgent { agent, purpose: RunPurpose::Work, branch: name.to_string(), session }
             }
             Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
             Doing::Settle(State::InReview) => {

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, Attempts, BlockCode, Blocked, Claimant, CommentId, EventAnswer, Failure, Generation, IssueNumber,
-    LabelNames, Nonce, OwnComments, PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp, WorkerId,
-    acquire,
+    Answer, Attempts, BlockCode, Blocked, Branch, Claimant, CommentId, EventAnswer, Failure, Generation, IssueNumber,
+    LabelNames, Nonce, OwnComments, PullLog, PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp,
+    Work, WorkerId, acquire,
 };
 
 /// The one issue.
@@ -158,9 +158,11 @@ impl Rec {
             failure: Failure { until: self.retry.map(at), ..Failure::default() },
             blocked: (self.state == State::Blocked).then(blocked),
             answer: (self.heard > 0).then(|| answer(self.heard)),
-            branch: (self.branch > 0).then(|| self.branch.to_string()),
-            pushed: self.branch > 0,
-            pull_request: (self.pull > 0).then(|| PullNumber(self.pull.into())),
+            work: Work {
+                branch: (self.branch > 0).then(|| Branch { name: self.branch.to_string(), pushed: true }),
+                ..Work::default()
+            },
+            pull: PullLog { number: (self.pull > 0).then(|| PullNumber(self.pull.into())), ..PullLog::default() },
             comments: OwnComments { status: self.comment.then_some(CommentId(1)), report: None },
             ..first
         }
@@ -180,8 +182,8 @@ impl Rec {
             attempt: u8::try_from(record.attempts.now).unwrap(),
             retry: record.failure.until.map(time),
             heard: id(record.answer.as_ref().and_then(|answer| answer.comment).map(|id| id.0)),
-            branch: record.branch.as_ref().map_or(0, |branch| branch.parse().unwrap()),
-            pull: id(record.pull_request.map(|number| number.0)),
+            branch: record.work.branch_name().map_or(0, |branch| branch.parse().unwrap()),
+            pull: id(record.pull.number.map(|number| number.0)),
             comment: record.comments.status.is_some(),
             round: match &record.review {
                 review if !review.handled.is_empty() => Round::Handled,

@@ -338,7 +338,7 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
 }
 
 fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
-    match (issue.pull, record.pull_request) {
+    match (issue.pull, record.pull.number) {
         (Some((_, PullStatus::Merged)), _) => Decision::Act(Action::Finish(Ending::Merged)),
         (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
         (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
@@ -350,11 +350,11 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
             };
             let ready = || {
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.pull_settings.to_mark_ready(facts, &rules.review, record.renewed_at, now)
+                record.pull.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
             let notes = || {
                 let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.pull_settings.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
+                record.pull.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
             };
             match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
@@ -421,7 +421,7 @@ mod tests {
     use super::*;
     use crate::{
         Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, Nonce, Pause,
-        Receipt, Refusal, RepositoryRecord, Reservation, Spend, Transition, WorkerId, acquire, apply,
+        PullLog, Receipt, Refusal, RepositoryRecord, Reservation, Spend, Transition, WorkerId, acquire, apply,
         labels::tests::names, released, reserve,
     };
 
@@ -485,7 +485,7 @@ mod tests {
         let pull = PullNumber(9);
         let review = |status| IssueView {
             pull: Some((pull, status)),
-            ..view(&["code", "in-review"], Some(Record { pull_request: Some(pull), ..record(State::InReview) }))
+            ..view(&["code", "in-review"], Some(Record { pull: PullLog::of(pull), ..record(State::InReview) }))
         };
         let act = Decision::Act;
         for (name, view, decision) in [
@@ -569,7 +569,7 @@ mod tests {
     fn what_a_dead_worker_had_not_shown_is_shown() {
         let left = |state| {
             let lease = Lease { worker: WorkerId::from("dead"), nonce: Nonce::from("n"), until: at(0) };
-            Record { lease: Some(lease), pull_request: Some(PullNumber(9)), ..record(state) }
+            Record { lease: Some(lease), pull: PullLog::of(PullNumber(9)), ..record(state) }
         };
         let show = Decision::Act(Action::ShowState);
         assert_eq!(decided(view(&["code", "in-review"], Some(left(State::InReview)))), show);
@@ -594,7 +594,7 @@ mod tests {
     /// An issue in review with this many label repairs within the last hour, after which Hob gave up or did not.
     fn fought(repairs: u32, gives_up: bool) -> Record {
         let add = vec![LabelChange::Add("in-review".to_owned())];
-        let mut record = Record { pull_request: Some(PullNumber(9)), ..record(State::InReview) };
+        let mut record = Record { pull: PullLog::of(PullNumber(9)), ..record(State::InReview) };
         for n in 0..repairs {
             let at = at(NOW - 3_600 + i64::from(n));
             record =
@@ -754,7 +754,7 @@ mod tests {
     fn open_pull_requests_have_a_cap_and_work_under_way_counts() {
         let in_review = |number, status| IssueView {
             pull: Some((PullNumber(90 + number), status)),
-            record: Some(Record { pull_request: Some(PullNumber(90 + number)), ..record(State::InReview) }),
+            record: Some(Record { pull: PullLog::of(PullNumber(90 + number)), ..record(State::InReview) }),
             ..numbered(number, &["code", "in-review"], 0)
         };
         let working = IssueView { record: Some(record(State::InProgress)), ..numbered(3, &["code"], 0) };

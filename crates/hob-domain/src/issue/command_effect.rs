@@ -75,7 +75,7 @@ pub(crate) fn effect(
         Command::Unblock(_) if record.state == State::Assigned => Effect::done(nothing(message)),
         Command::Agent(name) => choose(name, message, rules),
         Command::Budget(amount) => budget(record, amount, message, rules),
-        Command::Plan if record.pull_request.is_some() => {
+        Command::Plan if record.pull.number.is_some() => {
             Effect::refused(message, "There is a pull request already: say there what should change.".to_owned())
         }
         Command::Plan => Effect::done(Transition::RequestPlan { by: by() }),
@@ -170,7 +170,7 @@ fn senseless(command: &Command, record: &Record) -> String {
             State::Ready | State::Assigned | State::InProgress | State::InReview | State::Done,
         ) => "Nothing waits for another attempt",
     };
-    let instead = match (record.state, &record.paused, record.pull_request) {
+    let instead = match (record.state, &record.paused, record.pull.number) {
         (_, Some(_), _) => "`/hob resume` lets it go on, as it is paused.".to_owned(),
         (State::InReview, None, Some(pull)) => format!("say on pull request #{pull} what should change."),
         (State::Blocked, None, _) => "answer the question, or comment `/hob retry`.".to_owned(),
@@ -185,8 +185,8 @@ fn senseless(command: &Command, record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Attempts, Budget, Budgets, CommandLog, CommentId, Exhausted, Failure, Following, Pause, PullNumber, Receipt,
-        Spend, SubIssue, WorkPlan, apply, conversation::message::tests::message, follow,
+        Attempts, Budget, Budgets, CommandLog, CommentId, Exhausted, Failure, Following, Pause, PullLog, PullNumber,
+        Receipt, Spend, SubIssue, WorkPlan, apply, conversation::message::tests::message, follow,
         issue::lease::tests::record_at,
     };
 
@@ -253,8 +253,8 @@ mod tests {
         for state in State::ALL {
             for is_paused in [false, true] {
                 let pause = Pause { by: "bob".into(), since: now(), reason: String::new() };
-                let pull_request = Some(PullNumber(9));
-                let record = Record { paused: is_paused.then_some(pause), pull_request, ..record_at(state) };
+                let pull = PullLog::of(PullNumber(9));
+                let record = Record { paused: is_paused.then_some(pause), pull, ..record_at(state) };
                 let mut takes = Vec::new();
                 for said in all {
                     let (next, receipt) = followed(&record, &format!("/hob {said}"));
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_told_with_what_would() {
-        let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         for (record, line, reply) in [
             (&review, "/hob retry", "Nothing waits for another attempt: say on pull request #9 what should change."),
             (&record_at(State::Ready), "/hob resume", "It is not paused: `/hob retry` tries it without waiting."),

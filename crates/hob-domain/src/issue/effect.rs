@@ -4,10 +4,10 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending,
-    EventAnswer, Failure, HandOffLog, Lessons, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullNumber,
-    PullSettings, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha,
-    Since, State, Timestamp, Traces, Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing,
+    AfterBudget, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent, Ending,
+    EventAnswer, Failure, HandOffLog, Lessons, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullLog,
+    PullNumber, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since,
+    State, Timestamp, Traces, Transition, Trigger, Unblocking, Work, WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -26,9 +26,9 @@ impl Transition {
             Self::Unblock(unblocking) => unblocking.free(record),
             Self::Refuse(refusal) => refuse(record, refusal),
             Self::RefusalShown => show_refusal(record, now),
-            Self::StartAgent { agent, purpose, branch, base, session } => {
-                (record.base_sha, record.session) = (Some(base), Some(session));
-                start_agent(record, &agent, purpose, branch)
+            Self::StartAgent { agent, purpose, branch, session } => {
+                record.session = Some(session);
+                start_agent(record, &agent, purpose, &branch)
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::HandOff(passed) => hand_off(record, *passed),
@@ -100,9 +100,9 @@ fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
     sentence
 }
 
-fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: String) -> String {
+fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: &str) -> String {
     record.plan.under_way = purpose == RunPurpose::Plan;
-    let branch = record.branch.insert(branch);
+    record.work.name_branch(branch);
     match purpose {
         RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
         RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
@@ -130,7 +130,7 @@ impl Unblocking {
         if record.unpublished().is_some() && !is_kept {
             // Work that passed its checks before the answer is not what is wanted now. In a round, the branch has what
             // people saw.
-            record.head_sha = record.accepted.clone().filter(|_| record.pull_request.is_some());
+            record.work.head = record.work.accepted.clone().filter(|_| record.pull.number.is_some());
         }
         if let Some(comment) = answer.comment {
             record.commands.handle(comment);
@@ -276,7 +276,7 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
             record.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
         }
         BlockReason::PersonPushed { branch, tip, .. } => {
-            (record.branch, record.pushed, record.accepted) = (Some(branch), true, Some(tip));
+            (record.work.branch, record.work.accepted) = (Some(Branch { name: branch, pushed: true }), Some(tip));
         }
         BlockReason::Question { .. }
         | BlockReason::ChecksFailed { .. }
@@ -331,16 +331,17 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
     };
     record.review.end(&head);
     record.failure.outage = None;
-    (record.head_sha, record.pull_request) = (Some(head), Some(pull));
+    (record.work.head, record.pull.number) = (Some(head), Some(pull));
     keep_proof(record, proof);
-    (record.pushed, record.failure.text) = (true, None);
+    record.work.push_branch();
+    record.failure.text = None;
     sentence
 }
 
 fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timestamp) -> String {
     let what = events_in_words(&events);
     // The branch is what people reviewed, including their own commits.
-    record.accepted = Some(head.clone());
+    record.work.accepted = Some(head.clone());
     record.review.begin(events, head);
     record.chain.begin_anew();
     (record.attempts.now, record.failure.outage, record.failure.text, record.answer) = (0, None, None, None);
@@ -355,7 +356,8 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
 
 fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
     let sentence = format!("pushed {}, to be reported in {}", head.short(), count(answers.len(), "answer"));
-    (record.head_sha, record.pushed) = (Some(head), true);
+    record.work.head = Some(head);
+    record.work.push_branch();
     keep_proof(record, proof);
     (record.review.answers, record.review.may_be_said) = (answers, true);
     sentence
@@ -364,7 +366,7 @@ fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Ve
 /// Keeps the proof of the published head.
 fn keep_proof(record: &mut Record, proof: Option<Box<Proof>>) {
     if let Some(proof) = proof {
-        (record.checks, record.proof) = (proof.tally(), Some(proof));
+        (record.work.checks, record.work.proof) = (proof.tally(), Some(proof));
     }
 }
 
@@ -392,8 +394,8 @@ fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timest
 fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
     record.comments.status = traces.comment;
-    (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
-    (record.pull_request, record.head_sha) = traces.pull.unzip();
+    record.work.branch = traces.branch.map(|name| Branch { name, pushed: true });
+    (record.pull.number, record.work.head) = traces.pull.unzip();
     // Answered events are neither worked on nor answered again.
     record.review.handled = traces.answered;
     "rebuilt: the ledger was deleted".to_owned()
@@ -404,7 +406,7 @@ fn start_attempt(record: &mut Record, now: Timestamp) {
     record.attempts.begin();
     record.since = Since { at: now, generation: record.generation };
     record.failure.until = None;
-    (record.refused, record.blocked, record.proposed, record.checklist) = (None, None, None, None);
+    (record.refused, record.blocked, record.proposed, record.work.checklist) = (None, None, None, None);
 }
 
 /// The record of a finished issue that is asked for again: it keeps the spend but not the work.
@@ -417,24 +419,16 @@ fn asked_for_again(old: &Record) -> Record {
         plan: PlanLog::default(),
         approved: Vec::new(),
         answer: None,
-        branch: None,
-        pushed: false,
-        base_sha: None,
-        head_sha: None,
-        pull_request: None,
+        work: Work::default(),
+        pull: PullLog::default(),
         session: None,
         trigger: None,
-        checks: None,
-        proof: None,
-        checklist: None,
         route: None,
         comments: OwnComments { report: None, ..old.comments },
         handed_on: false,
         chain: HandOffLog::default(),
         learned: Lessons::default(),
         remarks: Remarks::default(),
-        accepted: None,
-        pull_settings: PullSettings::default(),
         paused: None,
         request: None,
         ..old.clone()

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActionMark, Attempts, BlockCode, Blocked, CheckTally, Checklist, CommandLog, CommentId, EventId, Failure,
-    Generation, HandOffLog, IssueNumber, LabelFights, Lease, Lessons, Login, Nonce, NotifyEvent, OwnComments, PlanLog,
-    Proof, Proposed, PullNumber, PullSettings, Remarks, ReviewLog, RouteChoice, RunId, Sha, Since, Spend, State,
-    Timestamp, UnreadableRecord, UnwritableRecord,
+    ActionMark, Attempts, BlockCode, Blocked, CommandLog, CommentId, EventId, Failure, Generation, HandOffLog,
+    IssueNumber, LabelFights, Lease, Lessons, Login, Nonce, NotifyEvent, OwnComments, PlanLog, Proposed, PullLog,
+    Remarks, ReviewLog, RouteChoice, RunId, Sha, Since, Spend, State, Timestamp, UnreadableRecord, UnwritableRecord,
+    Work,
     issue::{
         record_message::{Fields, Message, from_message, to_message},
         record_v1::upgraded,
@@ -157,9 +157,6 @@ pub struct Record {
     /// What happened on the pull request, and which of it is handled.
     #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
     pub review: ReviewLog,
-    /// What Hob remembers of the repository's rules for pull requests.
-    #[serde(default, rename = "house", skip_serializing_if = "PullSettings::is_empty")]
-    pub pull_settings: PullSettings,
     /// What went wrong last.
     #[serde(default, skip_serializing_if = "Failure::is_empty")]
     pub failure: Failure,
@@ -184,21 +181,9 @@ pub struct Record {
     /// Why the trigger was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
-    /// The branch with the work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    /// Whether the branch was pushed; until then only its name is known.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub pushed: bool,
-    /// The commit that the branch starts from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base_sha: Option<Sha>,
-    /// The branch's tip as Hob last pushed it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head_sha: Option<Sha>,
-    /// A tip that a person pushed and that Hob was told to continue from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Sha>,
+    /// The work.
+    #[serde(default, skip_serializing_if = "Work::is_empty")]
+    pub work: Work,
     /// The request to the holder of the lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
@@ -208,9 +193,9 @@ pub struct Record {
     /// What people asked for in commands.
     #[serde(default, skip_serializing_if = "CommandLog::is_empty")]
     pub commands: CommandLog,
-    /// The issue's only pull request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pull_request: Option<PullNumber>,
+    /// The pull request.
+    #[serde(default, skip_serializing_if = "PullLog::is_empty")]
+    pub pull: PullLog,
     /// Hob's own comments.
     #[serde(default, skip_serializing_if = "OwnComments::is_empty")]
     pub comments: OwnComments,
@@ -226,15 +211,6 @@ pub struct Record {
     /// The notifications that were sent, or given up: those of the current state, and those of the issue's whole life.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<NotifyEvent>,
-    /// How many checks on the head passed, and how many ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checks: Option<CheckTally>,
-    /// The proof of the last published head.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Box<Proof>>,
-    /// How far the agent got with its own checklist when its last run ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checklist: Option<Checklist>,
     /// Which profile works on the issue, and why. `None` if nothing was chosen yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteChoice>,
@@ -275,13 +251,13 @@ impl Record {
 
     /// The commit that passed its checks and that people were never shown. `None` if what passed last was published.
     pub fn unpublished(&self) -> Option<&Sha> {
-        let head = self.head_sha.as_ref()?;
-        let published = self.proof.as_ref().map(|proof| &proof.statement.head);
+        let head = self.work.head.as_ref()?;
+        let published = self.work.proof.as_ref().map(|proof| &proof.statement.head);
         let is_new_in_round = self.review.is_under_way()
             && self.review.answers.is_empty()
-            && self.accepted.as_ref() != Some(head)
+            && self.work.accepted.as_ref() != Some(head)
             && published != Some(head);
-        (self.pull_request.is_none() || is_new_in_round).then_some(head)
+        (self.pull.number.is_none() || is_new_in_round).then_some(head)
     }
 
     /// The time from which commands in comments count.
@@ -318,7 +294,8 @@ impl Record {
 mod tests {
     use super::*;
     use crate::{
-        BlockReason, DayShare, Impact, LabelChange, Lesson, Outage, RepositoryRecord,
+        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Outage, PullNumber,
+        RepositoryRecord,
         change::statement::tests::proof,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},
@@ -390,20 +367,21 @@ mod tests {
             }),
             refused: Some(Refusal { event: Some(EventId(4)), actor: Some(ann()), reason: text(), at }),
             label_fights: given_up(&LabelChange::Add(text()), at),
-            branch: Some(text()),
-            pushed: true,
-            base_sha: Some(Sha(text())),
-            head_sha: Some(Sha(text())),
-            accepted: Some(Sha(text())),
+            work: Work {
+                base: Some(BaseChoice::of_settings("x")),
+                branch: Some(Branch { name: text(), pushed: true }),
+                head: Some(Sha(text())),
+                accepted: Some(Sha(text())),
+                checks: Some(CheckTally { passed: 1, run: 2 }),
+                proof: Some(Box::new(proof())),
+                checklist: Some(checklist()),
+            },
             request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
             paused: Some(pause),
-            pull_request: Some(PullNumber(5)),
+            pull: PullLog::of(PullNumber(5)),
             comments: OwnComments { status: Some(CommentId(6)), report: Some(CommentId(8)) },
             session: Some(RunId(text())),
             trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text(), at: None }),
-            checks: Some(CheckTally { passed: 1, run: 2 }),
-            proof: Some(Box::new(proof())),
-            checklist: Some(checklist()),
             learned: Lessons::default().and(Lesson::flaky("x").unwrap()),
             ..record_at(State::Blocked)
         };
@@ -412,7 +390,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"comments":{"status":6,"report":8},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"learned":[{"kind":"flaky","command":"x"}]}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]},"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull":{"number":5},"comments":{"status":6,"report":8},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"learned":[{"kind":"flaky","command":"x"}]}
         "#);
     }
 }

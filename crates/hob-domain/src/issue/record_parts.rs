@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommentId, Generation, Nonce, Outage, Timestamp, WorkerId};
+use crate::{BaseChoice, CheckTally, Checklist, CommentId, Generation, Nonce, Outage, Proof, Sha, Timestamp, WorkerId};
 
 /// Who may write, and until when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,4 +96,74 @@ impl OwnComments {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// The work on the issue: where it is, and what is known of it.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
+    /// The branch that it is merged into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseChoice>,
+    /// Its branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
+    /// Its newest commit that passed the checks or was pushed. [`Record::unpublished`](crate::Record::unpublished) says
+    /// whether people were shown it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<Sha>,
+    /// A tip that a person pushed and that Hob was told to continue from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Sha>,
+    /// How many checks on the head passed, and how many ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CheckTally>,
+    /// The proof of the last published head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Box<Proof>>,
+    /// How far the agent got with its own checklist when its last run ended. Any worker draws the status comment from the
+    /// record, so it is here and not only in the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checklist: Option<Checklist>,
+}
+
+impl Work {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The name of the branch, once it has one.
+    pub fn branch_name(&self) -> Option<&str> {
+        self.branch.as_ref().map(|branch| branch.name.as_str())
+    }
+
+    /// The name of the branch, if it is on the forge.
+    pub fn pushed_branch(&self) -> Option<&str> {
+        self.branch.as_ref().filter(|branch| branch.pushed).map(|branch| branch.name.as_str())
+    }
+
+    /// Names the branch; one of this name stays pushed.
+    pub(crate) fn name_branch(&mut self, name: &str) {
+        if self.branch_name() != Some(name) {
+            self.branch = Some(Branch { name: name.to_owned(), pushed: false });
+        }
+    }
+
+    /// The branch is on the forge.
+    pub(crate) fn push_branch(&mut self) {
+        if let Some(branch) = self.branch.as_mut() {
+            branch.pushed = true;
+        }
+    }
+}
+
+/// The branch with the work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// Its name.
+    pub name: String,
+    /// Whether it is on the forge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pushed: bool,
 }

@@ -5,7 +5,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{Attempts, Lease, NotifyEvent, Since, State, Timestamp, issue::record_message::Fields};
+use crate::{Attempts, Branch, Lease, NotifyEvent, Since, State, Timestamp, issue::record_message::Fields};
 
 /// The fields of a record of version 1, as version 2 has them.
 ///
@@ -23,6 +23,7 @@ pub(crate) fn upgraded(mut old: Fields) -> serde_json::Result<Fields> {
         &[("last_failure", "text"), ("retry_after", "until"), ("stalled", "mark"), ("outage", "outage")],
     );
     move_into(&mut old, &mut new, "comments", &[("status_comment", "status"), ("report", "report")]);
+    work(&mut old, &mut new)?;
     if let Some(Value::Object(blocked)) = old.get_mut("blocked") {
         block(blocked);
     }
@@ -104,6 +105,37 @@ fn attempts(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
     {
         put(review, "begun", begun)?;
     }
+    Ok(())
+}
+
+/// The branch and the flag that it was pushed, and what version 1 kept with the repository's rules. The commit that the branch
+/// starts from was never read.
+fn work(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
+    drop(old.remove("base_sha"));
+    let (name, pushed) = (take::<String>(old, "branch")?, take(old, "pushed")?.unwrap_or(false));
+    if let Some(name) = name {
+        put(old, "branch", Branch { name, pushed })?;
+    }
+    let mut house = take::<Fields>(old, "house")?.unwrap_or_default();
+    old.extend(house.remove("base").map(|base| ("base".to_owned(), base)));
+    old.extend(house.remove("introduced").map(|introduced| ("introduced".to_owned(), introduced)));
+    old.extend(house.remove("draft").map(|draft| ("draft".to_owned(), draft)));
+    move_into(
+        old,
+        new,
+        "work",
+        &[
+            ("base", "base"),
+            ("branch", "branch"),
+            ("head_sha", "head"),
+            ("accepted", "accepted"),
+            ("checks", "checks"),
+            ("proof", "proof"),
+            ("checklist", "checklist"),
+        ],
+    );
+    let pull = [("pull_request", "number"), ("introduced", "introduced"), ("draft", "draft")];
+    move_into(old, new, "pull", &pull);
     Ok(())
 }
 

@@ -46,8 +46,6 @@ pub enum Transition {
         purpose: RunPurpose,
         /// The branch.
         branch: String,
-        /// Where the branch starts.
-        base: Sha,
         /// The session of its runs.
         session: RunId,
     },
@@ -301,11 +299,11 @@ impl Record {
         match note {
             Note::StatusComment(id) => self.comments.status = Some(id),
             Note::Spend(spend) => self.spend = self.spend + spend,
-            Note::Proven(head) => self.head_sha = Some(head),
+            Note::Proven(head) => self.work.head = Some(head),
             Note::Failure(mark) => self.failure.mark = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
-            Note::Base(base) => self.pull_settings.base = Some(base),
+            Note::Base(base) => self.work.base = Some(base),
             Note::Routed(route) => {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
                 let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
@@ -318,12 +316,12 @@ impl Record {
             Note::Reported(comment) => self.comments.report = Some(comment),
             Note::Learned(lessons) => self.learned = lessons,
             Note::Remarked(remarks) => self.remarks = remarks,
-            Note::Introduced(introduced) => self.pull_settings.introduced = Some(introduced),
-            Note::OpenedDraft(pull) => self.pull_settings.opened_draft(pull),
-            Note::MarkedReady(pull) => self.pull_settings.draft = Some(DraftLog { pull, ready: true }),
+            Note::Introduced(introduced) => self.pull.introduced = Some(introduced),
+            Note::OpenedDraft(pull) => self.pull.opened_draft(pull),
+            Note::MarkedReady(pull) => self.pull.draft = Some(DraftLog { pull, ready: true }),
             Note::Outage(outage) => self.failure.outage = Some(outage),
-            Note::Pushed => self.pushed = true,
-            Note::Checklist(checklist) => self.checklist = Some(checklist),
+            Note::Pushed => self.work.push_branch(),
+            Note::Checklist(checklist) => self.work.checklist = Some(checklist),
             Note::Told => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
@@ -405,7 +403,7 @@ impl Transition {
         let state = record.state;
         let working = matches!(state, Assigned | InProgress);
         // The ledger says that a pull request is open but does not name it, so the work starts over.
-        let lost_its_pull = state == InReview && record.pull_request.is_none();
+        let lost_its_pull = state == InReview && record.pull.number.is_none();
         match self {
             Self::Claim { .. } => matches!(state, Ready | Done).then_some(Assigned),
             Self::TakeOver { recovery: Recovery::Resume, .. } => (working || lost_its_pull).then_some(Assigned),
@@ -425,7 +423,7 @@ impl Transition {
             Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
-            Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
+            Self::Rework { .. } => (state == InReview && record.pull.number.is_some()).then_some(Assigned),
             Self::Rerun { .. } | Self::NoteChecks(_) => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
@@ -460,7 +458,7 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Attempts, Control, EventId, HandOff, Lesson, Nonce, Received, Remark,
+        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -539,7 +537,6 @@ mod tests {
                     agent: "native".to_owned(),
                     purpose: RunPurpose::Work,
                     branch: "hob/1".to_owned(),
-                    base: Sha("b".to_owned()),
                     session: RunId("s".to_owned()),
                 },
                 to(&[Assigned], InProgress),
@@ -681,7 +678,7 @@ mod tests {
     #[test]
     fn a_round_in_review_begins_is_answered_and_ends() {
         let head = || Sha("h".to_owned());
-        let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         let rework = Transition::Rework { events: vec![failed_check(), ReviewEvent::Line(7)], head: head() };
         let answer = Transition::Answer { head: Sha("i".to_owned()), proof: None, answers: Vec::new() };
         assert!(apply(&review, answer.clone(), now()).is_err(), "no round is under way");
@@ -690,16 +687,10 @@ mod tests {
         assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
         assert!(sentence.starts_with("round 1 in review: 1 comment on lines, the check `test` failed;"), "{sentence}");
         let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
-        let start = Transition::StartAgent {
-            agent,
-            branch,
-            base: head(),
-            session: RunId("r".to_owned()),
-            purpose: RunPurpose::Work,
-        };
+        let start = Transition::StartAgent { agent, branch, session: RunId("r".to_owned()), purpose: RunPurpose::Work };
         let (started, _) = apply(&begun, start, now()).unwrap();
         let (told, _) = apply(&started, answer, now()).unwrap();
-        assert_eq!((told.state, told.head_sha.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
+        assert_eq!((told.state, told.work.head.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
         let publish = Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), proof: None };
         let (ended, sentence) = apply(&told, publish, now()).unwrap();
         assert_eq!(sentence, "round 1 in review is done: 1 comment on lines, the check `test` failed");
@@ -711,8 +702,11 @@ mod tests {
     #[test]
     fn work_that_nobody_was_shown_is_what_an_answer_in_words_replaces() {
         let (seen, new) = (|| Sha("seen".to_owned()), || Sha("new".to_owned()));
-        let published =
-            Record { head_sha: Some(seen()), pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let published = Record {
+            work: Work { head: Some(seen()), ..Work::default() },
+            pull: PullLog::of(PullNumber(9)),
+            ..record_at(State::InReview)
+        };
         let rework = Transition::Rework { events: vec![ReviewEvent::Line(7)], head: seen() };
         let round = apply(&published, rework, now()).unwrap().0;
         let first = record_at(State::InProgress);
@@ -724,7 +718,7 @@ mod tests {
             let refused = BlockReason::PushRefused { failure: "a rule".to_owned() };
             let blocked = apply(&proven, Transition::Block(refused), now()).unwrap().0;
             let answered = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap().0;
-            assert_eq!((answered.unpublished(), answered.head_sha.clone()), (None, seen));
+            assert_eq!((answered.unpublished(), answered.work.head.clone()), (None, seen));
             let mut silent = unblocking(ApprovalGrant::Nothing);
             silent.answer.text.clear();
             let goes_on = apply(&blocked, Transition::Unblock(silent), now()).unwrap().0;
@@ -766,8 +760,7 @@ mod tests {
 
     #[test]
     fn a_review_without_a_pull_request_starts_over_and_no_other() {
-        let pull_request = Some(PullNumber(9));
-        let review = Record { pull_request, ..record_at(State::InReview) };
+        let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         let take_over = Transition::TakeOver { recovery: Recovery::Resume, from: None };
         assert!(apply(&review, take_over, now()).is_err());
     }
@@ -777,8 +770,8 @@ mod tests {
         let later = Record { generation: crate::Generation(2), ..record_at(State::Ready) };
         assert!(apply(&later, Transition::Rebuild(traces(true, false)), now()).is_err());
         let (rebuilt, _) = apply(&record_at(State::Ready), Transition::Rebuild(traces(true, false)), now()).unwrap();
-        assert_eq!(rebuilt.pull_request, Some(PullNumber(9)));
-        assert_eq!(rebuilt.head_sha, Some(Sha("a".to_owned())));
+        assert_eq!(rebuilt.pull.number, Some(PullNumber(9)));
+        assert_eq!(rebuilt.work.head, Some(Sha("a".to_owned())));
     }
 
     #[test]
@@ -795,14 +788,14 @@ mod tests {
         let spend = Spend { usd_micros: 5, ..Spend::default() };
         let done = Record {
             spend,
-            branch: Some("hob/1".to_owned()),
-            pull_request: Some(PullNumber(9)),
+            work: Work { branch: Some(Branch { name: "hob/1".to_owned(), pushed: true }), ..Work::default() },
+            pull: PullLog::of(PullNumber(9)),
             attempts: Attempts { now: 3, ever: 7 },
             ..record_at(State::Done)
         };
         let (claimed, _) = apply(&done, Transition::Claim { trigger: trigger(1, "x") }, now()).unwrap();
         assert_eq!((claimed.attempts, claimed.spend), (Attempts { now: 1, ever: 8 }, spend));
-        assert_eq!((claimed.branch, claimed.pull_request), (None, None));
+        assert_eq!((claimed.work, claimed.pull), (Work::default(), PullLog::default()));
     }
 
     #[test]
@@ -838,8 +831,8 @@ mod tests {
     #[test]
     fn a_plan_is_made_proposed_and_approved_as_it_stands() {
         let session = RunId("s".to_owned());
-        let (agent, branch, base) = ("native".to_owned(), "hob/1".to_owned(), Sha("b".to_owned()));
-        let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, base, session };
+        let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
+        let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, session };
         let assigned = Record { trigger: Some(trigger(1, "old")), ..record_at(State::Assigned) };
         let (planning, sentence) = apply(&assigned, start, now()).unwrap();
         assert_eq!((planning.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));
@@ -865,8 +858,8 @@ mod tests {
     fn a_branch_that_a_person_pushed_to_is_accepted_by_an_answer() {
         let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PersonPushed { .. }));
         let (blocked, _) = apply(&record_at(State::Assigned), Transition::Block(reason.unwrap()), now()).unwrap();
-        assert_eq!(blocked.accepted, Some(Sha("fedcba9876543210".to_owned())));
-        assert_eq!(blocked.branch.as_deref(), Some("hob/1-x"));
+        assert_eq!(blocked.work.accepted, Some(Sha("fedcba9876543210".to_owned())));
+        assert_eq!(blocked.work.branch_name(), Some("hob/1-x"));
     }
 
     #[test]
@@ -925,6 +918,7 @@ mod tests {
     #[test]
     fn what_was_learned_stays_over_renewals_and_releases() {
         let mut record = record_at(State::InProgress);
+        record.work.name_branch("hob/1");
         let spend = Spend { usd_micros: 5, ..Spend::default() };
         for note in [
             Note::Spend(spend),
@@ -939,7 +933,7 @@ mod tests {
         }
         let record = released(&record, Nonce::from("m"), now());
         assert_eq!((record.spend.usd_micros, record.failure.mark.as_deref()), (10, Some("f")));
-        assert_eq!((record.comments.status, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
-        assert!(record.pushed && record.checklist.is_some());
+        assert!(record.work.pushed_branch().is_some() && record.work.checklist.is_some());
+        assert_eq!((record.comments.status, record.work.head), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
     }
 }

@@ -140,7 +140,6 @@ async fn work<'a>(
         agent: job.active.now().loaded.name.clone(),
         purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
-        base: job.checkout.base().clone(),
         session: job.active.now().session.clone(),
     };
     transition(worker, held, start).await?;

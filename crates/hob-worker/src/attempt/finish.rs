@@ -88,7 +88,7 @@ pub(super) async fn finish(
 /// Notes how long the issue's pull request took, unless it had one: what a round in review pushes comes later for other reasons.
 fn note_first_pull(worker: &Worker, held: &HeldIssue) {
     let record = held.lease.record();
-    if record.pull_request.is_none() {
+    if record.pull.number.is_none() {
         let took = worker.forge.now() - record.since.at;
         held.durations().pull_requests.push(took.to_std().unwrap_or_default());
     }

@@ -25,7 +25,7 @@ pub(super) async fn purpose(worker: &Worker, held: &HeldIssue, brings: Brings) -
 pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let record = held.lease.record();
     // Work in a pull request is judged there, and another profile continues after the report of an investigation.
-    if record.pull_request.is_some() || record.is_handed_on() {
+    if record.pull.number.is_some() || record.is_handed_on() {
         return Ok(false);
     }
     asked_by_label(worker, held, worker.settings.labels.asks_for_investigation(&held.issue.labels)).await
@@ -35,7 +35,7 @@ pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Re
 async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let (record, issue) = (held.lease.record(), &held.issue);
     // Work in a pull request is judged there.
-    if record.pull_request.is_some() || record.approved_plan().is_some() {
+    if record.pull.number.is_some() || record.approved_plan().is_some() {
         return Ok(false);
     }
     if record.commands.wants_plan.is_some() || worker.settings.plan.applies_to(&issue.body) {

@@ -442,7 +442,7 @@ impl Scenario {
                 let pulls = world.pulls().await;
                 assert_eq!(pulls.len(), 2, "one a request");
                 assert_eq!((&pulls[0]["state"], &pulls[1]["state"]), (&json!("closed"), &json!("open")));
-                assert_eq!(record.pull_request.map(|number| number.0), pulls[1]["number"].as_u64());
+                assert_eq!(record.pull.number.map(|number| number.0), pulls[1]["number"].as_u64());
             }
             Self::Happy
             | Self::Late
@@ -465,7 +465,7 @@ impl Scenario {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
                 assert_eq!(pull["state"], open);
-                assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
+                assert_eq!(record.pull.number.map(|number| number.0), pull["number"].as_u64());
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
                 let two =
@@ -553,7 +553,7 @@ impl Scenario {
             assert_eq!(record.commands.agent.as_ref().map(|agent| agent.name.as_str()), Some("fixer"));
         }
         let (mut reacted, mut replied) = (0, 0);
-        let pull = record.pull_request.unwrap().0;
+        let pull = record.pull.number.unwrap().0;
         for on in [1, pull] {
             for comment in world.look(&format!("/issues/{on}/comments?per_page=100")).await.as_array().unwrap() {
                 let text = comment["body"].as_str().unwrap();
@@ -570,7 +570,7 @@ impl Scenario {
 
 /// The pull request has its label and its reviewer, is no longer a draft, and each commit is signed off once.
 async fn keeps_to_the_rules(world: &World, record: &Record) {
-    let number = record.pull_request.unwrap().0;
+    let number = record.pull.number.unwrap().0;
     assert_eq!(world.labels(number).await, ["by-hob"]);
     assert_eq!(world.look(&format!("/pulls/{number}")).await["draft"], false);
     let asked = world.look(&format!("/pulls/{number}/requested_reviewers")).await;
@@ -606,7 +606,7 @@ async fn spoils_head_and_base(world: &World) {
 
 /// The threads of a review, and the review, are answered once.
 async fn each_thread_is_answered_once(world: &World, record: &Record) {
-    let number = record.pull_request.unwrap().0;
+    let number = record.pull.number.unwrap().0;
     let remarks = world.look(&format!("/pulls/{number}/comments")).await;
     let remarks: Vec<&str> = remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
     let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();

@@ -192,7 +192,7 @@ impl Stage {
             // Each question is a comment of its own, which the world's end counts.
             let is_status = |text: &str| !text.starts_with("<!-- hob:question ");
             let own = said.iter().filter(|said| said.author == "hob" && is_status(&said.text)).count();
-            let its_pull = record.pull_request.map(|pull| pull.0);
+            let its_pull = record.pull.number.map(|pull| pull.0);
             let wrong = if !life.is_over(Some(&record)) {
                 format!("it is {:?}", record.state)
             } else if record.state == State::InReview && (open.len(), its_pull) != (1, open.first().copied()) {
