@@ -92,7 +92,7 @@ pub use issue::{
     outage::{Outage, Outages, ServiceOutage},
     record::{Answer, Control, Pause, RECORD_VERSION, Record, Refusal, Request, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
-    record_parts::{Attempts, Branch, Failure, Lease, OwnComments, Since, Work},
+    record_parts::{Approval, Attempts, Branch, Controlled, Failure, Lease, OwnComments, Since, Taught, Work},
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,

@@ -216,7 +216,7 @@ fn cost(record: &Record) -> String {
 
 fn headline(record: &Record) -> String {
     let pull = record.pull.number.map(|number| format!("#{number}")).unwrap_or_default();
-    if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
+    if let Some(pause) = record.pause().filter(|_| record.state != State::Done) {
         let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert_line(&pause.reason)) };
         return format!(
             "**Paused** by {}{why}: Hob leaves it alone until `/hob resume` in a comment, or `hob resume {}`.",
@@ -231,7 +231,7 @@ fn headline(record: &Record) -> String {
             }
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
-        State::InProgress if record.plan.under_way => {
+        State::InProgress if record.approval.plan.under_way => {
             "**In progress**: an agent plans the work, and changes nothing.".to_owned()
         }
         State::Assigned | State::InProgress if record.review.is_under_way() => {
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_pause_says_who_and_how_it_goes_on() {
         let pause = Pause { by: "ann".into(), since: Timestamp::UNIX_EPOCH, reason: "after the release".to_owned() };
-        let body = status_body(&Record { paused: Some(pause), ..record(State::Ready) }, &rules());
+        let body = status_body(&Record { control: Some(pause.into()), ..record(State::Ready) }, &rules());
         assert!(body.contains("**Paused** by `ann` (after the release): Hob leaves it alone until `/hob resume` in a comment, or `hob resume 7`."));
     }
 
@@ -388,7 +388,7 @@ mod tests {
         let mut record = record(State::Blocked);
         let text = "rm x\n```\n<img src=x> @all\n/hob approve".to_owned();
         let (tool, line, impact) = ("shell".to_owned(), "shell rm x …".to_owned(), Impact::High);
-        record.proposed = Some(Proposed { tool, line, text, impact });
+        record.approval.waits = Some(Proposed { tool, line, text, impact });
         record.blocked = Some(Blocked {
             reason: BlockCode::ApprovalNeeded,
             text: "It needs a word.".to_owned(),
@@ -492,7 +492,7 @@ mod tests {
         let failure = Some("the model <b>failed</b>".to_owned());
         let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
         let mut planning = record(State::InProgress);
-        planning.plan.under_way = true;
+        planning.approval.plan.under_way = true;
         let rows = [
             ("ready", record(State::Ready)),
             ("refused", Record { refused: Some(refusal), ..record(State::Ready) }),
@@ -503,7 +503,7 @@ mod tests {
                     ..record(State::Ready)
                 },
             ),
-            ("paused", Record { paused: Some(pause), ..record(State::Ready) }),
+            ("paused", Record { control: Some(pause.into()), ..record(State::Ready) }),
             ("assigned", record(State::Assigned)),
             ("in progress", record(State::InProgress)),
             ("planning", planning),
@@ -588,10 +588,10 @@ mod tests {
                 let mut record = record(State::Blocked);
                 let blocked = reason.blocked(Timestamp::UNIX_EPOCH);
                 if let hob_domain::BlockReason::ApprovalNeeded(proposed) = &reason {
-                    record.proposed = Some(proposed.clone());
+                    record.approval.waits = Some(proposed.clone());
                 }
                 if let hob_domain::BlockReason::PlanProposed { plan, .. } = reason {
-                    record.plan.proposed = Some(*plan);
+                    record.approval.plan.proposed = Some(*plan);
                 }
                 let pushed = blocked.reason == BlockCode::ChecksFailed;
                 record.work.branch = Some(Branch { name: "hob/7-x".to_owned(), pushed });

@@ -30,8 +30,8 @@ pub(super) fn remarks_of_round(worker: &Worker, record: &Record) -> Option<Remar
     let redaction = worker.forge.connection().secrets().redaction();
     let of_round = found.open.remarks.iter().filter(|remark| record.review.round.contains(&remark.said));
     let kept = of_round.filter(|remark| !redaction.holds(&remark.text)).cloned();
-    let remarks = kept.fold(record.remarks.clone(), Remarks::and);
-    (remarks != record.remarks).then_some(remarks)
+    let remarks = kept.fold(record.taught.remarks.clone(), Remarks::and);
+    (remarks != record.taught.remarks).then_some(remarks)
 }
 
 /// Proposes the correction that is due, if there is one. What fails here stops no poll.

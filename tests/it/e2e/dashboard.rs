@@ -300,9 +300,9 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
     world.ticks("ann", board, "cancel", second).await;
     run(&worker).await;
     let record = world.record(first).await.unwrap();
-    assert_eq!((record.approved, record.state), (vec![action.mark()], State::InReview), "{:?}", world.failures());
+    assert_eq!((record.approval.given, record.state), (vec![action.mark()], State::InReview), "{:?}", world.failures());
     let asked = world.record(second).await.unwrap();
-    let request = asked.request.clone().unwrap();
+    let request = asked.request().unwrap();
     assert_eq!((request.control, request.by.as_str(), asked.lease.is_some()), (Control::Terminate, "ann", true));
     run(&worker).await;
     assert_eq!(world.times(second, "ann asked to end the work").await, 1);

@@ -146,7 +146,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     world.comments("wil", issue, "The old one.").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert!(record.paused.is_some() && record.attempts.now == 1, "{:?}", world.history(issue).await);
+    assert!(record.pause().is_some() && record.attempts.now == 1, "{:?}", world.history(issue).await);
     world.comments("ann", issue, "/hob resume").await;
     world.run().await;
     let mut said = vec![

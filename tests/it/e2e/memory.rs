@@ -66,9 +66,9 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     world.run().await;
     let check = check.replace("{DIR}", &world.dir().display().to_string());
     let record = world.record(first).await.unwrap();
-    let learned: Vec<_> = record.learned.iter().map(|lesson| (lesson.kind, lesson.command.as_str())).collect();
+    let learned: Vec<_> = record.taught.facts.iter().map(|lesson| (lesson.kind, lesson.command.as_str())).collect();
     assert_eq!(learned, [(LessonKind::Test, "python3 -m pytest tests/test_0.py"), (LessonKind::SetUp, "true")]);
-    let flaky = world.record(second).await.unwrap().learned;
+    let flaky = world.record(second).await.unwrap().taught.facts;
     assert_eq!(
         flaky.iter().map(|lesson| (lesson.kind, &*lesson.command)).collect::<Vec<_>>(),
         [(LessonKind::Flaky, &*check)]
@@ -87,7 +87,7 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     let facts =
         [(LessonKind::Test, "python3 -m pytest tests/test_0.py".to_owned()), (LessonKind::SetUp, "true".to_owned())];
     assert_eq!(remembered(&world).await, facts);
-    assert!(world.record(first).await.unwrap().learned.is_empty());
+    assert!(world.record(first).await.unwrap().taught.facts.is_empty());
     let fourth = world.asks("A fourth", "").await;
     world.run().await;
     let brief = &world.briefs(fourth)[0];

@@ -244,7 +244,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
     if !triggered {
         return ended(issue, record);
     }
-    if let Some(request) = &record.request {
+    if let Some(request) = record.request() {
         return Decision::Act(Action::CarryOut(request.clone()));
     }
     let by_hand = record.state != State::Blocked && has_label(&issue.labels, &rules.labels.blocked);
@@ -253,7 +253,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
             Decision::Wait(WaitReason::BlockedByHand(rules.labels.blocked.clone()))
         }
         State::Ready => ready(issue, record, rules, now),
-        State::Assigned | State::InProgress => match &record.paused {
+        State::Assigned | State::InProgress => match record.pause() {
             Some(pause) => Decision::Wait(WaitReason::Paused(pause.clone())),
             None => Decision::Act(Action::Recover(rules.recovery)),
         },
@@ -312,7 +312,7 @@ fn ended(issue: &IssueView, record: &Record) -> Decision {
 }
 
 fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
-    if let Some(pause) = &record.paused {
+    if let Some(pause) = record.pause() {
         if has_news(issue, record) && !left_behind(record) {
             return Decision::Act(Action::SeekCommand);
         }
@@ -343,17 +343,17 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
         (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
         (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
             let work = || {
-                issue.review.as_ref().filter(|_| record.paused.is_none()).and_then(|facts| {
+                issue.review.as_ref().filter(|_| record.pause().is_none()).and_then(|facts| {
                     let events = due(&record.review, facts, &rules.review, record.renewed_at, now);
                     (!events.is_empty()).then(|| Action::Rework(events, facts.head.clone()))
                 })
             };
             let ready = || {
-                let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
+                let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
                 record.pull.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
             let notes = || {
-                let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
+                let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
                 record.pull.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
             };
             match repaired(issue, record, rules, now) {
@@ -364,7 +364,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                     None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
                     None if let Some(notes) = notes() => Decision::Act(Action::NoteChecks(notes)),
-                    None => Decision::Wait(match &record.paused {
+                    None => Decision::Wait(match record.pause() {
                         Some(pause) => WaitReason::Paused(pause.clone()),
                         None if issue.review.as_ref().is_some_and(PullFacts::is_unapproved) => {
                             WaitReason::Unapproved(number)
@@ -857,7 +857,7 @@ mod tests {
     #[test]
     fn what_was_asked_of_a_worker_that_died_is_done_by_the_next() {
         let request = Request { control: Control::Pause, by: "ann".into(), at: at(1), reason: String::new() };
-        let asked = Record { request: Some(request.clone()), ..record(State::InProgress) };
+        let asked = Record { control: Some(request.clone().into()), ..record(State::InProgress) };
         assert_eq!(decided(view(&["code"], Some(asked.clone()))), Decision::Act(Action::CarryOut(request)));
         assert_eq!(decided(view(&[], Some(asked))), Decision::Act(Action::Finish(Ending::Unlabeled)));
     }
@@ -866,7 +866,7 @@ mod tests {
     fn a_paused_issue_waits_until_it_is_resumed() {
         let pause = Pause { by: "ann".into(), since: at(1), reason: "later".to_owned() };
         for state in [State::Ready, State::InProgress] {
-            let paused = Record { paused: Some(pause.clone()), ..record(state) };
+            let paused = Record { control: Some(pause.clone().into()), ..record(state) };
             assert_eq!(decided(view(&["code"], Some(paused))), Decision::Wait(WaitReason::Paused(pause.clone())));
         }
     }

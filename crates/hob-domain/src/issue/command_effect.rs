@@ -43,7 +43,7 @@ pub(crate) fn effect(
     rules: &FollowRules,
     now: Timestamp,
 ) -> Effect {
-    let (by, is_paused) = (|| message.author.login.clone(), record.paused.is_some());
+    let (by, is_paused) = (|| message.author.login.clone(), record.pause().is_some());
     let request = |control, reason| Request { control, by: by(), at: now, reason };
     let says = |text: String| Effect { says: Some(text), ..Effect::done(nothing(message)) };
     if record.state == State::Done && !matches!(command, Command::Explain | Command::Help) {
@@ -170,7 +170,7 @@ fn senseless(command: &Command, record: &Record) -> String {
             State::Ready | State::Assigned | State::InProgress | State::InReview | State::Done,
         ) => "Nothing waits for another attempt",
     };
-    let instead = match (record.state, &record.paused, record.pull.number) {
+    let instead = match (record.state, record.pause(), record.pull.number) {
         (_, Some(_), _) => "`/hob resume` lets it go on, as it is paused.".to_owned(),
         (State::InReview, None, Some(pull)) => format!("say on pull request #{pull} what should change."),
         (State::Blocked, None, _) => "answer the question, or comment `/hob retry`.".to_owned(),
@@ -254,7 +254,7 @@ mod tests {
             for is_paused in [false, true] {
                 let pause = Pause { by: "bob".into(), since: now(), reason: String::new() };
                 let pull = PullLog::of(PullNumber(9));
-                let record = Record { paused: is_paused.then_some(pause), pull, ..record_at(state) };
+                let record = Record { control: is_paused.then(|| pause.into()), pull, ..record_at(state) };
                 let mut takes = Vec::new();
                 for said in all {
                     let (next, receipt) = followed(&record, &format!("/hob {said}"));
@@ -286,12 +286,12 @@ mod tests {
     #[test]
     fn what_is_followed_takes_effect_in_the_same_commit() {
         let (paused, _) = followed(&record_at(State::InReview), "/hob pause later");
-        assert_eq!(paused.paused.as_ref().map(|pause| pause.reason.as_str()), Some("later"));
+        assert_eq!(paused.pause().map(|pause| pause.reason), Some("later".to_owned()));
         let unhandled = Record { commands: CommandLog::default(), ..paused };
         let (resumed, _) = followed(&unhandled, "/hob resume");
-        assert_eq!(resumed.paused, None);
+        assert_eq!(resumed.control, None);
         let (asked, _) = followed(&record_at(State::InProgress), "/hob pause");
-        assert!(asked.paused.is_none() && asked.asks_for_a_pause());
+        assert!(asked.pause().is_none() && asked.asks_for_a_pause());
         let waiting =
             Record { failure: Failure { until: Some(now()), ..Failure::default() }, ..record_at(State::Ready) };
         assert_eq!(followed(&waiting, "/hob retry").0.failure.until, None);
@@ -299,10 +299,10 @@ mod tests {
         assert_eq!(planned.commands.wants_plan, Some("ann".into()));
         // The rest of a split is not opened once a person asks for another plan or another agent.
         let mut approved = record_at(State::Ready);
-        approved.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
-        approved.plan.approved = Some("0123".to_owned());
+        approved.approval.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
+        approved.approval.plan.approved = Some("0123".to_owned());
         for line in ["/hob plan", "/hob agent fast"] {
-            assert_eq!(followed(&approved, line).0.plan.approved, None, "{line}");
+            assert_eq!(followed(&approved, line).0.approval.plan.approved, None, "{line}");
         }
     }
 
@@ -372,7 +372,7 @@ mod tests {
         let said = says(&record_at(State::Ready), &format!("/hob agent {name}"));
         assert!(said.len() < 400 && said.starts_with("`'@ann'#1<b>") && said.matches('`').count() == 8, "{said}");
         let (paused, _) = followed(&record_at(State::Ready), &format!("/hob pause {}", "y ".repeat(9_000)));
-        assert!(paused.paused.unwrap().reason.chars().count() <= REASON_MAX);
+        assert!(paused.pause().unwrap().reason.chars().count() <= REASON_MAX);
     }
 
     #[test]

@@ -4,10 +4,10 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent, Ending,
-    EventAnswer, Failure, HandOffLog, Lessons, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullLog,
-    PullNumber, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since,
-    State, Timestamp, Traces, Transition, Trigger, Unblocking, Work, WorkerId, dollars, events_in_words, failing,
+    AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
+    Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullLog,
+    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since, State,
+    Taught, Timestamp, Traces, Transition, Trigger, Unblocking, Work, WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -57,7 +57,7 @@ impl Transition {
             Self::Request(request) => ask_for(record, request),
             Self::Pause(pause) => pause_work(record, pause),
             Self::Resume { by } => {
-                (record.request, record.paused) = (None, None);
+                record.control = None;
                 format!("resumed by {by}")
             }
             Self::Follow { receipt, then } => {
@@ -101,7 +101,7 @@ fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
 }
 
 fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: &str) -> String {
-    record.plan.under_way = purpose == RunPurpose::Plan;
+    record.approval.plan.under_way = purpose == RunPurpose::Plan;
     record.work.name_branch(branch);
     match purpose {
         RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
@@ -159,22 +159,25 @@ fn begin_anew(record: &mut Record) {
     if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {
         record.review.allow_again();
     }
-    (record.failure.text, record.blocked, record.proposed) = (None, None, None);
+    (record.failure.text, record.blocked, record.approval.waits) = (None, None, None);
 }
 
 fn hand_off(record: &mut Record, passed: PassedOn) -> String {
     let sentence = passed.received.sentence();
     record.session = Some(passed.session.clone());
-    record.handed_on |= record.comments.report.is_some() && !passed.received.switched;
+    let ends_a_report = record.comments.report.is_some() && !passed.received.switched;
     record.chain.take(passed, record.spend);
+    if ends_a_report {
+        record.chain = std::mem::take(&mut record.chain).after_report();
+    }
     sentence
 }
 
 /// An approved list of issues is carried out without an agent, so anything that a person says later needs a new
 /// approval.
 fn take_list_back(record: &mut Record) {
-    if record.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
-        record.plan.approved = None;
+    if record.approval.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
+        record.approval.plan.approved = None;
     }
 }
 
@@ -252,15 +255,16 @@ fn show_refusal(record: &mut Record, now: Timestamp) -> String {
 
 fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
     record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
-    (record.learned, record.remarks) = Default::default();
+    record.taught = Taught::default();
     format!("the pull request {pull} was closed without a merge")
 }
 
 /// What the work showed and what was said of it counts once it is merged, and not otherwise.
 fn finish(record: &mut Record, ending: &Ending) -> String {
-    (record.request, record.failure.until) = (None, None);
+    record.failure.until = None;
+    record.control.take_if(|control| !control.obeyed);
     if !ending.is_a_merge() {
-        (record.learned, record.remarks) = Default::default();
+        record.taught = Taught::default();
     }
     format!("finished: {ending}")
 }
@@ -271,9 +275,9 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
         record.failure.outage = None;
     }
     match reason {
-        BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
+        BlockReason::ApprovalNeeded(proposed) => record.approval.waits = Some(proposed),
         BlockReason::PlanProposed { plan, .. } => {
-            record.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
+            record.approval.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
         }
         BlockReason::PersonPushed { branch, tip, .. } => {
             (record.work.branch, record.work.accepted) = (Some(Branch { name: branch, pushed: true }), Some(tip));
@@ -372,7 +376,7 @@ fn keep_proof(record: &mut Record, proof: Option<Box<Proof>>) {
 
 fn ask_for(record: &mut Record, request: Request) -> String {
     let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
-    record.request = Some(request);
+    record.control = Some(request.into());
     sentence
 }
 
@@ -381,7 +385,7 @@ fn pause_work(record: &mut Record, pause: Pause) -> String {
         record.attempts.uncount();
     }
     let sentence = format!("paused by {}", pause.by);
-    (record.request, record.paused) = (None, Some(pause));
+    record.control = Some(pause.into());
     sentence
 }
 
@@ -406,7 +410,7 @@ fn start_attempt(record: &mut Record, now: Timestamp) {
     record.attempts.begin();
     record.since = Since { at: now, generation: record.generation };
     record.failure.until = None;
-    (record.refused, record.blocked, record.proposed, record.work.checklist) = (None, None, None, None);
+    (record.refused, record.blocked, record.approval.waits, record.work.checklist) = (None, None, None, None);
 }
 
 /// The record of a finished issue that is asked for again: it keeps the spend but not the work.
@@ -415,9 +419,7 @@ fn asked_for_again(old: &Record) -> Record {
         attempts: Attempts { now: 0, ..old.attempts },
         review: ReviewLog::default(),
         failure: Failure::default(),
-        proposed: None,
-        plan: PlanLog::default(),
-        approved: Vec::new(),
+        approval: Approval::default(),
         answer: None,
         work: Work::default(),
         pull: PullLog::default(),
@@ -425,12 +427,9 @@ fn asked_for_again(old: &Record) -> Record {
         trigger: None,
         route: None,
         comments: OwnComments { report: None, ..old.comments },
-        handed_on: false,
         chain: HandOffLog::default(),
-        learned: Lessons::default(),
-        remarks: Remarks::default(),
-        paused: None,
-        request: None,
+        taught: Taught::default(),
+        control: None,
         ..old.clone()
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     fn records() -> Vec<(&'static str, Record)> {
         let pull = || PullLog::of(PullNumber(9));
         let paused = |record: Record| Record {
-            paused: Some(Pause { by: "bob".into(), since: at(ASKED), reason: String::new() }),
+            control: Some(Pause { by: "bob".into(), since: at(ASKED), reason: String::new() }.into()),
             ..record
         };
         let review = || Record { pull: pull(), ..record(State::InReview) };
@@ -153,7 +153,7 @@ mod tests {
             ("assigned", record(State::Assigned)),
             ("assigned, a round in review", round),
             ("in-progress", record(State::InProgress)),
-            ("in-progress, asked to pause", Record { request: Some(request), ..record(State::InProgress) }),
+            ("in-progress, asked to pause", Record { control: Some(request.into()), ..record(State::InProgress) }),
             ("in-review", review()),
             ("in-review, paused", paused(review())),
             ("in-review, the request is handled", handled),

@@ -22,9 +22,8 @@
 use std::time::Duration;
 
 use crate::{
-    Attempts, CommandLog, Failure, Generation, HandOffLog, IssueNumber, LabelFights, Lease, Lessons, Nonce,
-    OwnComments, PlanLog, PullLog, RECORD_VERSION, Record, Remarks, ReviewLog, Since, Spend, State, Timestamp, Work,
-    WorkerId,
+    Approval, Attempts, CommandLog, Failure, Generation, HandOffLog, IssueNumber, LabelFights, Lease, Nonce,
+    OwnComments, PullLog, RECORD_VERSION, Record, ReviewLog, Since, Spend, State, Taught, Timestamp, Work, WorkerId,
 };
 
 /// A worker that wants a lease.
@@ -131,15 +130,12 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         commands: CommandLog::default(),
         failure: Failure::default(),
         blocked: None,
-        proposed: None,
-        plan: PlanLog::default(),
-        approved: Vec::new(),
+        approval: Approval::default(),
         answer: None,
         label_fights: LabelFights::default(),
         refused: None,
         work: Work::default(),
-        request: None,
-        paused: None,
+        control: None,
         pull: PullLog::default(),
         comments: OwnComments::default(),
         session: None,
@@ -147,10 +143,8 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         spend: Spend::default(),
         told: Vec::new(),
         route: None,
-        handed_on: false,
         chain: HandOffLog::default(),
-        learned: Lessons::default(),
-        remarks: Remarks::default(),
+        taught: Taught::default(),
         extra: serde_json::Map::new(),
     }
 }

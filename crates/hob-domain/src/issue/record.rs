@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ActionMark, Attempts, BlockCode, Blocked, CommandLog, CommentId, EventId, Failure, Generation, HandOffLog,
-    IssueNumber, LabelFights, Lease, Lessons, Login, Nonce, NotifyEvent, OwnComments, PlanLog, Proposed, PullLog,
-    Remarks, ReviewLog, RouteChoice, RunId, Sha, Since, Spend, State, Timestamp, UnreadableRecord, UnwritableRecord,
-    Work,
+    Approval, Attempts, BlockCode, Blocked, CommandLog, CommentId, Controlled, EventId, Failure, Generation,
+    HandOffLog, IssueNumber, LabelFights, Lease, Login, Nonce, NotifyEvent, OwnComments, Proposed, PullLog, ReviewLog,
+    RouteChoice, RunId, Sha, Since, Spend, State, Taught, Timestamp, UnreadableRecord, UnwritableRecord, Work,
     issue::{
         record_message::{Fields, Message, from_message, to_message},
         record_v1::upgraded,
@@ -163,15 +162,9 @@ pub struct Record {
     /// Why a person is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<Blocked>,
-    /// The agent's action that waits for approval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposed: Option<Proposed>,
-    /// The plan of the work, if a person asked to see one first.
-    #[serde(default, skip_serializing_if = "PlanLog::is_empty")]
-    pub plan: PlanLog,
-    /// The actions that people approved, each exactly as it was shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub approved: Vec<ActionMark>,
+    /// What waits for a person's yes, and what got one.
+    #[serde(default, skip_serializing_if = "Approval::is_empty")]
+    pub approval: Approval,
     /// What a person last said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
@@ -184,12 +177,9 @@ pub struct Record {
     /// The work.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
     pub work: Work,
-    /// The request to the holder of the lease.
+    /// What a person asked of the issue from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Request>,
-    /// The pause; the issue is left alone until it is resumed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<Pause>,
+    pub control: Option<Controlled>,
     /// What people asked for in commands.
     #[serde(default, skip_serializing_if = "CommandLog::is_empty")]
     pub commands: CommandLog,
@@ -214,19 +204,12 @@ pub struct Record {
     /// Which profile works on the issue, and why. `None` if nothing was chosen yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteChoice>,
-    /// Whether the investigation was handed off: the issue is worked on now, even if its labels ask for an
-    /// investigation.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub handed_on: bool,
     /// The hand-offs between profiles.
     #[serde(default, skip_serializing_if = "HandOffLog::is_empty")]
     pub chain: HandOffLog,
-    /// What its published work showed of the repository; kept until the work is merged.
-    #[serde(default, skip_serializing_if = "Lessons::is_empty")]
-    pub learned: Lessons,
-    /// What maintainers corrected in its pull request, until it is merged.
-    #[serde(default, skip_serializing_if = "Remarks::is_empty")]
-    pub remarks: Remarks,
+    /// What its published work taught.
+    #[serde(default, skip_serializing_if = "Taught::is_empty")]
+    pub taught: Taught,
     /// The fields that this Hob does not know. They are written back as they were read.
     #[serde(flatten)]
     pub extra: Fields,
@@ -236,17 +219,17 @@ impl Record {
     /// The action that waits for approval, if there is one.
     pub fn waiting_action(&self) -> Option<&Proposed> {
         let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::ApprovalNeeded);
-        self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
+        self.approval.waits.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 
     /// Approves the action that waits: this exact action needs no other approval on this issue.
     pub fn approve(&mut self) {
-        let Some(proposed) = self.proposed.take() else { return };
+        let Some(proposed) = self.approval.waits.take() else { return };
         let mark = proposed.mark();
-        self.approved.retain(|known| *known != mark);
-        self.approved.push(mark);
-        let over = self.approved.len().saturating_sub(APPROVED_MAX);
-        drop(self.approved.drain(..over));
+        self.approval.given.retain(|known| *known != mark);
+        self.approval.given.push(mark);
+        let over = self.approval.given.len().saturating_sub(APPROVED_MAX);
+        drop(self.approval.given.drain(..over));
     }
 
     /// The commit that passed its checks and that people were never shown. `None` if what passed last was published.
@@ -265,9 +248,19 @@ impl Record {
         self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.since.at)
     }
 
+    /// The request to the holder of the lease, or to the next one. It stays in the ledger until it is carried out.
+    pub fn request(&self) -> Option<Request> {
+        self.control.as_ref()?.request()
+    }
+
+    /// The pause; the issue is left alone until it is resumed.
+    pub fn pause(&self) -> Option<Pause> {
+        self.control.as_ref()?.pause()
+    }
+
     /// Whether a person asked for a pause that has not been carried out.
     pub fn asks_for_a_pause(&self) -> bool {
-        self.request.as_ref().is_some_and(|request| request.control == Control::Pause)
+        self.request().is_some_and(|request| request.control == Control::Pause)
     }
 
     /// The commit message: the sentence, an empty line, the record.
@@ -294,8 +287,8 @@ impl Record {
 mod tests {
     use super::*;
     use crate::{
-        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Outage, PullNumber,
-        RepositoryRecord,
+        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Lessons, Outage, PlanLog,
+        Proposed, PullNumber, RepositoryRecord,
         change::statement::tests::proof,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},
@@ -355,9 +348,11 @@ mod tests {
                 outage: Some(Outage { service: "anthropic/x".to_owned(), since: at, failures: 2 }),
             },
             blocked: Some(BlockReason::WorkerDied.blocked(at)),
-            approved: vec![proposed.mark()],
-            proposed: Some(proposed),
-            plan: PlanLog { under_way: true, proposed: Some(plan()), approved: Some(text()) },
+            approval: Approval {
+                given: vec![proposed.mark()],
+                waits: Some(proposed),
+                plan: PlanLog { under_way: true, proposed: Some(plan()), approved: Some(text()) },
+            },
             answer: Some(Answer {
                 actor: ann(),
                 text: text(),
@@ -376,13 +371,12 @@ mod tests {
                 proof: Some(Box::new(proof())),
                 checklist: Some(checklist()),
             },
-            request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
-            paused: Some(pause),
+            control: Some(pause.into()),
             pull: PullLog::of(PullNumber(5)),
             comments: OwnComments { status: Some(CommentId(6)), report: Some(CommentId(8)) },
             session: Some(RunId(text())),
             trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text(), at: None }),
-            learned: Lessons::default().and(Lesson::flaky("x").unwrap()),
+            taught: Taught { facts: Lessons::default().and(Lesson::flaky("x").unwrap()), ..Taught::default() },
             ..record_at(State::Blocked)
         };
         let message = record.to_message("a sentence").unwrap();
@@ -390,7 +384,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]},"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull":{"number":5},"comments":{"status":6,"report":8},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"learned":[{"kind":"flaky","command":"x"}]}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"approval":{"waits":{"tool":"x","line":"x","text":"x","impact":"high"},"given":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"}},"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]},"control":{"what":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x","obeyed":true},"pull":{"number":5},"comments":{"status":6,"report":8},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"taught":{"facts":[{"kind":"flaky","command":"x"}]}}
         "#);
     }
 }

@@ -5,7 +5,10 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::{Attempts, Branch, Lease, NotifyEvent, Since, State, Timestamp, issue::record_message::Fields};
+use crate::{
+    Attempts, Branch, Controlled, Lease, NotifyEvent, Pause, Request, Since, State, Timestamp,
+    issue::record_message::Fields,
+};
 
 /// The fields of a record of version 1, as version 2 has them.
 ///
@@ -24,6 +27,14 @@ pub(crate) fn upgraded(mut old: Fields) -> serde_json::Result<Fields> {
     );
     move_into(&mut old, &mut new, "comments", &[("status_comment", "status"), ("report", "report")]);
     work(&mut old, &mut new)?;
+    control(&mut old, &mut new)?;
+    move_into(&mut old, &mut new, "approval", &[("proposed", "waits"), ("approved", "given"), ("plan", "plan")]);
+    move_into(&mut old, &mut new, "taught", &[("learned", "facts"), ("remarks", "remarks")]);
+    if take(&mut old, "handed_on")?.unwrap_or(false)
+        && let Value::Object(chain) = old.entry("chain").or_insert_with(|| json!({}))
+    {
+        put(chain, "after_report", true)?;
+    }
     if let Some(Value::Object(blocked)) = old.get_mut("blocked") {
         block(blocked);
     }
@@ -106,6 +117,13 @@ fn attempts(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
         put(review, "begun", begun)?;
     }
     Ok(())
+}
+
+/// A request is what is still to be done, so it comes before a pause that lasts.
+fn control(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
+    let (request, paused) = (take::<Request>(old, "request")?, take::<Pause>(old, "paused")?);
+    let control = request.map(Controlled::from).or(paused.map(Controlled::from));
+    control.map_or(Ok(()), |control| put(new, "control", control))
 }
 
 /// The branch and the flag that it was pushed, and what version 1 kept with the repository's rules. The commit that the branch

@@ -282,7 +282,7 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     let mut next = record.clone();
     let sentence = transition.change(&mut next, now);
     next.state = state;
-    next.plan.under_way &= state == State::InProgress;
+    next.approval.plan.under_way &= state == State::InProgress;
     if state != record.state {
         next.label_fights.begin_anew();
         next.told.retain(|event| !event.is_of_a_state());
@@ -308,14 +308,14 @@ impl Record {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
                 let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
                 // If the router switches profiles, the chain continues.
-                if is_another && !self.handed_on && route.by != ChosenBy::Router {
+                if is_another && !self.is_handed_on() && route.by != ChosenBy::Router {
                     self.chain = HandOffLog::default();
                 }
                 self.route = Some(route);
             }
             Note::Reported(comment) => self.comments.report = Some(comment),
-            Note::Learned(lessons) => self.learned = lessons,
-            Note::Remarked(remarks) => self.remarks = remarks,
+            Note::Learned(lessons) => self.taught.facts = lessons,
+            Note::Remarked(remarks) => self.taught.remarks = remarks,
             Note::Introduced(introduced) => self.pull.introduced = Some(introduced),
             Note::OpenedDraft(pull) => self.pull.opened_draft(pull),
             Note::MarkedReady(pull) => self.pull.draft = Some(DraftLog { pull, ready: true }),
@@ -344,7 +344,7 @@ impl Record {
 
     /// Whether the issue was investigated and then handed off to another profile.
     pub fn is_handed_on(&self) -> bool {
-        self.handed_on
+        self.chain.is_after_report()
     }
 
     /// Whether the record already says how the attempt ended.
@@ -422,7 +422,7 @@ impl Transition {
             Self::Block(_) => working.then_some(Blocked),
             Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
-            Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
+            Self::Resume { .. } => (record.pause().is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull.number.is_some()).then_some(Assigned),
             Self::Rerun { .. } | Self::NoteChecks(_) => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
@@ -458,7 +458,7 @@ impl Traces {
 mod tests {
     use super::*;
     use crate::{
-        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, Work,
+        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, Taught, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -601,14 +601,14 @@ mod tests {
     /// The lessons of published work are kept only if it is merged.
     #[test]
     fn what_work_showed_counts_once_it_is_merged_and_not_otherwise() {
-        let learned = Lessons::default().and(Lesson::flaky("make test").unwrap());
+        let facts = Lessons::default().and(Lesson::flaky("make test").unwrap());
         let said = Remark::new(ReviewEvent::Line(1), "ann".into(), PullNumber(9), "Error messages in lower case");
         let remarks = Remarks::default().and(said.unwrap());
-        let record = Record { learned, remarks, ..record_at(State::InReview) };
+        let record = Record { taught: Taught { facts, remarks }, ..record_at(State::InReview) };
         let keeps = |transition| {
             let after = apply(&record, transition, now()).unwrap().0;
-            assert_eq!(after.learned.is_empty(), after.remarks.is_empty());
-            !after.learned.is_empty()
+            assert_eq!(after.taught.facts.is_empty(), after.taught.remarks.is_empty());
+            !after.taught.is_empty()
         };
         for ending in [Ending::Merged, Ending::MergedLeftOpen] {
             assert!(keeps(Transition::Finish(ending.clone())), "{ending}");
@@ -733,7 +733,7 @@ mod tests {
         for state in [State::Ready, State::InReview, State::Blocked] {
             let (paused, _) = apply(&record_at(state), Transition::Pause(pause()), now()).unwrap();
             let (resumed, _) = apply(&paused, resume(), now()).unwrap();
-            assert_eq!((resumed.state, resumed.paused), (state, None));
+            assert_eq!((resumed.state, resumed.control), (state, None));
         }
         for (control, applies) in [(Control::Pause, true), (Control::Terminate, false)] {
             let request = Request { control, by: "ann".into(), at: now(), reason: String::new() };
@@ -824,7 +824,7 @@ mod tests {
             [(ApprovalGrant::ProposedAction, vec![proposed.mark()]), (ApprovalGrant::Nothing, Vec::new())]
         {
             let (next, _) = apply(&blocked, Transition::Continue(unblocking(grant)), now()).unwrap();
-            assert_eq!((next.approved, next.proposed), (approved, None));
+            assert_eq!((next.approval.given, next.approval.waits), (approved, None));
         }
     }
 
@@ -835,23 +835,23 @@ mod tests {
         let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, session };
         let assigned = Record { trigger: Some(trigger(1, "old")), ..record_at(State::Assigned) };
         let (planning, sentence) = apply(&assigned, start, now()).unwrap();
-        assert_eq!((planning.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));
+        assert_eq!((planning.approval.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));
         let stopped = apply(&planning, Transition::Requeue { reason: "no".to_owned() }, now()).unwrap().0;
-        assert!(stopped.plan.is_empty());
+        assert!(stopped.approval.plan.is_empty());
 
         let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PlanProposed { .. }));
         let (proposed, _) = apply(&planning, Transition::Block(reason.unwrap()), now()).unwrap();
-        assert_eq!((proposed.waiting_plan().is_some(), proposed.plan.under_way), (true, false));
+        assert_eq!((proposed.waiting_plan().is_some(), proposed.approval.plan.under_way), (true, false));
         for (grant, approved) in [(ApprovalGrant::Nothing, false), (ApprovalGrant::ProposedPlan, true)] {
             let (next, _) = apply(&proposed, Transition::Continue(unblocking(grant)), now()).unwrap();
-            assert_eq!((next.approved_plan().is_some(), next.plan.proposed.is_some()), (approved, true));
+            assert_eq!((next.approved_plan().is_some(), next.approval.plan.proposed.is_some()), (approved, true));
         }
         let (approved, sentence) =
             apply(&proposed, Transition::Unblock(unblocking(ApprovalGrant::ProposedPlan)), now()).unwrap();
         assert_eq!((approved.state, sentence.as_str()), (State::Ready, "the plan was approved by ann"));
         let (done, _) = apply(&approved, Transition::Finish(Ending::Closed), now()).unwrap();
         let (again, _) = apply(&done, Transition::Claim { trigger: trigger(2, "new") }, now()).unwrap();
-        assert!(again.plan.is_empty(), "a new request has a plan of its own");
+        assert!(again.approval.plan.is_empty(), "a new request has a plan of its own");
     }
 
     #[test]
@@ -912,7 +912,7 @@ mod tests {
         let (next, sentence) = apply(record, Transition::HandOff(Box::new(switched("b", "c"))), now()).unwrap();
         assert_eq!(sentence, "switched from `b` to `c`: needs a cloud");
         let links: Vec<_> = next.chain.links().iter().map(|link| (link.from.as_str(), link.switched)).collect();
-        assert_eq!((links, next.chain.chain().len(), next.handed_on), (vec![("a", false), ("b", true)], 0, false));
+        assert_eq!((links, next.chain.chain().len(), next.is_handed_on()), (vec![("a", false), ("b", true)], 0, false));
     }
 
     #[test]

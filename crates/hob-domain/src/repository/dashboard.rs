@@ -163,7 +163,7 @@ pub fn boxes(record: &Record) -> Vec<ActBox> {
             | BlockCode::RoundsUsedUp
             | BlockCode::WorkerDied => boxes.push(of(Act::Retry, blocked.since.timestamp().to_string())),
         },
-        (None, Some(until)) if record.state == State::Ready && record.paused.is_none() => {
+        (None, Some(until)) if record.state == State::Ready && record.pause().is_none() => {
             boxes.push(of(Act::Retry, until.timestamp().to_string()));
         }
         (None, _) => {}

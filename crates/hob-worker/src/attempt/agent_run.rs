@@ -184,7 +184,7 @@ fn request(
         time_setting,
         usd_micros,
         tokens,
-        approved: record.approved.clone(),
+        approved: record.approval.given.clone(),
         investigation: job.case.clone(),
         hand_off_to,
         images: job.images.clone(),

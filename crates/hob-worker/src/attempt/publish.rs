@@ -50,7 +50,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     lease.note(Note::Proven(proven.head.clone())).await;
     let learned = job.learned();
     if !learned.is_empty() {
-        lease.note(Note::Learned(lease.record().learned.and_all(learned))).await;
+        lease.note(Note::Learned(lease.record().taught.facts.and_all(learned))).await;
     }
     if is_reviewed(job) {
         return publish_round(worker, job, proven).await;

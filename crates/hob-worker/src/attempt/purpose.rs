@@ -60,9 +60,9 @@ async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) 
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
         RunPurpose::Plan if job.active.now().loaded.brings == Brings::Issues => {
-            Some(PlanBrief::Split(record.plan.proposed.as_ref()))
+            Some(PlanBrief::Split(record.approval.plan.proposed.as_ref()))
         }
-        RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),
+        RunPurpose::Plan => Some(PlanBrief::Make(record.approval.plan.proposed.as_ref())),
         RunPurpose::Report | RunPurpose::Investigate | RunPurpose::Review => None,
         RunPurpose::Work => record.approved_plan().map(PlanBrief::CarryOut),
     }

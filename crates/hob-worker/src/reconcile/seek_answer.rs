@@ -51,7 +51,7 @@ pub(super) async fn seek_answer(
     }
     let response = match observed.inbox(worker).filter(|inbox| inbox.record.blocked.is_some()) {
         // A paused issue is left alone: what answers it counts when it is resumed.
-        Some(inbox) if inbox.record.paused.is_some() => Response::Nothing,
+        Some(inbox) if inbox.record.pause().is_some() => Response::Nothing,
         Some(inbox) => response(&inbox, &observed.issue).await?,
         None => Response::Continue(without_question(&observed)),
     };

@@ -321,7 +321,7 @@ impl Scenario {
             }
             (Self::Paused, 1) => {
                 let record = agreed(world).await;
-                assert!(record.paused.is_some() && world.briefs(1).is_empty(), "{record:?}");
+                assert!(record.pause().is_some() && world.briefs(1).is_empty(), "{record:?}");
                 world.comments("ann", 1, "/hob resume").await;
             }
             (Self::Paused, _) => {}
@@ -547,7 +547,7 @@ impl Scenario {
             assert_eq!(lines, 1, "{effect}: {history:#?}");
         }
         assert_eq!((record.commands.receipts.len(), record.commands.handled.len()), (0, commands), "{record:?}");
-        assert_eq!(record.paused.is_some(), self == Self::Commanded);
+        assert_eq!(record.pause().is_some(), self == Self::Commanded);
         if self != Self::Paused {
             assert_eq!(record.commands.budget.as_ref().map(|budget| budget.usd_micros), Some(3_000_000));
             assert_eq!(record.commands.agent.as_ref().map(|agent| agent.name.as_str()), Some("fixer"));
