@@ -20,7 +20,7 @@ esac"#;
 #[tokio::test]
 async fn an_issue_that_older_workers_wrote_down_is_carried_to_its_end_and_keeps_its_bill() {
     let world = World::with_agent(ASKING).check("test -f done.txt").start().await;
-    let issue = world.asks("Paint it", "The door.").await;
+    let issue = world.asks("Paint it", "").await;
     let forge = world.bot(Access::ReadWrite);
     let base = forge.repository().base_branch().await.unwrap();
     let claimant = world.claimant("older");
@@ -80,7 +80,7 @@ async fn a_record_that_needs_a_newer_hob_is_not_touched_and_the_others_go_on() {
     let other = world.asks("Make done.txt, too", "").await;
     let worker = world.worker("w2").await;
     let summary = crate::harness::run(&worker).await;
-    assert_eq!((summary.worked, summary.failed), (1, 1), "{:?}", world.failures());
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
     assert_eq!(world.labels(other).await, ["code", "in-review"]);
     let failures = world.failures();
     let says = "the ledger's record has version 3, this Hob reads up to 2: update Hob";
@@ -96,6 +96,8 @@ async fn a_record_that_needs_a_newer_hob_is_not_touched_and_the_others_go_on() {
             record
         })
         .await;
+    // The label is repaired, and then the command followed.
+    world.run().await;
     world.run().await;
     assert_eq!(world.record(newer).await.unwrap().state, State::Done, "{:?}", world.failures());
     world.finish().await;

@@ -11,7 +11,9 @@ const NOTIFIED: [&str; 3] = ["blocked", "in-review", "done"];
 
 /// The fields of a record as version 1 had them.
 pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value> {
-    record.insert("version".to_owned(), json!(1));
+    if record.insert("version".to_owned(), json!(1)) == Some(json!(1)) {
+        return record;
+    }
     let time = |value: &Value| serde_json::from_value::<DateTime<Utc>>(value.clone()).unwrap();
     let lease = record.remove("lease");
     let seconds = lease.as_ref().map_or(60, |one| (time(&one["until"]) - time(&record["renewed_at"])).num_seconds());
