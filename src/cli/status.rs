@@ -142,7 +142,7 @@ fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs, trigger: &str) -> anyh
             or_nothing(issue.place.map(|place| place.to_string())),
             format!("#{}", issue.issue),
             state(issue),
-            or_nothing(record.and_then(|record| record.pull_request).map(|pull| format!("#{pull}"))),
+            or_nothing(record.and_then(|record| record.pull.number).map(|pull| format!("#{pull}"))),
             or_nothing(record.and_then(|record| cost(record.spend))),
             issue.title.clone(),
             note.map_or_else(|| step.clone(), |at| format!("({})", at + 1)),

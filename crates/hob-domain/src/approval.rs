@@ -81,7 +81,7 @@ impl Proposed {
 mod tests {
     use super::*;
     use crate::{
-        BlockKind, Blocked, Claimant, IssueNumber, Nonce, Record, State, Timestamp, WorkerId, acquire,
+        BlockCode, Blocked, Claimant, IssueNumber, Nonce, Record, State, Timestamp, WorkerId, acquire,
         issue::record::APPROVED_MAX,
     };
 
@@ -118,11 +118,12 @@ mod tests {
 
     #[test]
     fn an_action_waits_only_on_an_issue_that_is_blocked_for_it() {
-        let mut record = Record { proposed: Some(proposed("shell", "rm x")), state: State::Blocked, ..record() };
+        let mut record = Record { state: State::Blocked, ..record() };
+        record.approval.waits = Some(proposed("shell", "rm x"));
         assert_eq!(record.waiting_action(), None);
-        for (kind, waits) in [(BlockKind::Question, false), (BlockKind::ApprovalNeeded, true)] {
+        for (reason, waits) in [(BlockCode::Question, false), (BlockCode::ApprovalNeeded, true)] {
             let (text, question, since) = (String::new(), String::new(), Timestamp::UNIX_EPOCH);
-            let blocked = Blocked { kind, text, question, last: Vec::new(), since, told: false, after: None };
+            let blocked = Blocked { reason, text, question, last: Vec::new(), since, told: false, after: None };
             record.blocked = Some(blocked);
             assert_eq!(record.waiting_action().is_some(), waits);
         }
@@ -134,14 +135,14 @@ mod tests {
     fn approvals_are_remembered_once_each_and_not_without_end() {
         let mut record = record();
         record.approve();
-        assert_eq!(record.approved, []);
+        assert_eq!(record.approval.given, []);
         for n in (0..APPROVED_MAX + 3).chain([APPROVED_MAX + 1]) {
-            record.proposed = Some(proposed("shell", &format!("rm {n}")));
+            record.approval.waits = Some(proposed("shell", &format!("rm {n}")));
             record.approve();
         }
-        assert_eq!((record.approved.len(), &record.proposed), (APPROVED_MAX, &None));
+        assert_eq!((record.approval.given.len(), &record.approval.waits), (APPROVED_MAX, &None));
         let last = proposed("shell", &format!("rm {}", APPROVED_MAX + 1)).mark();
-        assert_eq!(record.approved.iter().filter(|mark| **mark == last).count(), 1);
-        assert!(!record.approved.contains(&proposed("shell", "rm 0").mark()));
+        assert_eq!(record.approval.given.iter().filter(|mark| **mark == last).count(), 1);
+        assert!(!record.approval.given.contains(&proposed("shell", "rm 0").mark()));
     }
 }

@@ -298,7 +298,7 @@ fn chosen(claims: &Claims, record: &Record, catalog: &Catalog, name: &ProfileNam
     }
     let profile = catalog.get(name).map(|(profile, _)| profile);
     let asks = profile.is_some_and(|profile| !profile.case.questions.is_empty());
-    let wanted = match record.pull_request {
+    let wanted = match record.pull.number {
         _ if claims.investigates => Wanted::Conclusion,
         Some(_) => Wanted::Change,
         None if route.by.is_person() && asks => Wanted::Conclusion,
@@ -407,8 +407,8 @@ pub fn profile_warning(
 mod tests {
     use super::*;
     use crate::{
-        Claimant, HandOff, IssueNumber, PassedOn, ProfileFile, ProfileFiles, ProfileSource, PullNumber, Received,
-        RunId, Sha, Spend, WorkerId, acquire,
+        Claimant, HandOff, HandOffLog, IssueNumber, PassedOn, ProfileFile, ProfileFiles, ProfileSource, PullLog,
+        PullNumber, Received, RunId, Sha, Spend, WorkerId, acquire,
     };
 
     /// The router is sure that this is the `dns` profile's.
@@ -537,7 +537,7 @@ mod tests {
         let off = RouterInput { off_until: Some(Timestamp::UNIX_EPOCH), ..sure };
         let disabled = RouterInput { enabled: false, ..sure };
         let of_process = |claims| Claims { process: Some("own".to_owned()), ..claims };
-        let in_review = |record| Record { pull_request: Some(PullNumber(8)), ..record };
+        let in_review = |record| Record { pull: PullLog::of(PullNumber(8)), ..record };
         let (fresh, dns) = (record(), routed_to("dns", Router));
         let both = Claims { repository: Some(agent("repo")), ..person(profile("cloud"), Label) };
         let rows = [
@@ -602,7 +602,7 @@ mod tests {
         let of_repository = |named| Claims { repository: Some(named), ..claims() };
         let investigates = |claims| Claims { investigates: true, ..claims };
         let (fresh, dns) = (record(), routed_to("dns", Router));
-        let handed_on = |record| Record { handed_on: true, ..record };
+        let handed_on = |record| Record { chain: HandOffLog::default().after_report(), ..record };
         let rows = [
             ("the repository's agent", of_repository(agent("repo")), fresh.clone(), sure),
             ("the repository's profile", of_repository(profile("cloud")), fresh.clone(), sure),
@@ -695,7 +695,7 @@ mod tests {
         assert!(!asks(&claims(), &fresh, &router(ISSUE)), "the router is sure");
         assert!(!asks(&person(profile("cloud"), ChosenBy::Label), &fresh, &hunch));
         assert!(!asks(&person(agent("claude"), ChosenBy::Label), &fresh, &hunch));
-        let handed_on = Record { handed_on: true, ..routed_to("triage", ChosenBy::Router) };
+        let handed_on = Record { chain: HandOffLog::default().after_report(), ..routed_to("triage", ChosenBy::Router) };
         assert!(!asks(&claims(), &handed_on, &hunch));
         let answered = RouterInput { answer: Some(ModelAnswer { model: "small/one", text: "dns" }), ..hunch };
         let choice = who_works(&claims(), &fresh, &catalog, &answered);

@@ -228,9 +228,9 @@ impl Ledger<'_> {
         }
         // Others only ever write a request beside the holder; what the holder noted since its last write is in its own
         // record. Its own write of a command may have been cut off.
-        if found.request.is_some() {
+        if found.request().is_some() {
             let commands = mine.record.commands.clone().with_written(&found.commands);
-            let record = Box::new(Record { request: found.request, commands, ..*mine.record });
+            let record = Box::new(Record { control: found.control, commands, ..*mine.record });
             lease.set(Holding { tip: tip.commit, tree: mine.tree, record });
         }
         Ok(())
@@ -313,10 +313,11 @@ impl Ledger<'_> {
                 }
                 still_mine(&found, &mine.record)?;
                 // A request that came meanwhile stays in the ledger until it is carried out.
-                let request = found.request.filter(|request| mine.record.request.as_ref() != Some(request));
+                let request =
+                    found.control.filter(|asked| !asked.obeyed && mine.record.control.as_ref() != Some(asked));
                 let commands = record.commands.clone().with_written(&found.commands);
-                let request = request.or_else(|| record.request.clone());
-                let record = Box::new(Record { request, commands, ..*record });
+                let control = request.or_else(|| record.control.clone());
+                let record = Box::new(Record { control, commands, ..*record });
                 self.advance(Some(&tip.commit), &mine.tree, record, sentence, Share::Lease).await
             }
             result => result,

@@ -93,7 +93,7 @@ impl Comments<'_> {
         if let Some(own) = connection.writer.get() {
             return Ok(Some(own.clone()));
         }
-        let Some(status) = lease.record().status_comment else { return Ok(None) };
+        let Some(status) = lease.record().comments.status else { return Ok(None) };
         Ok(self.read(status).await?.and_then(|comment| comment.author).map(|author| author.login))
     }
 }

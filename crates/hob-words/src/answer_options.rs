@@ -1,6 +1,6 @@
 //! How the question of a blocked issue is answered: the way that fits it, and the others.
 
-use hob_domain::{BlockKind, Record};
+use hob_domain::{BlockCode, Record};
 use hob_text::markup::code_span;
 
 /// The ways to answer.
@@ -22,9 +22,9 @@ enum Retry {
     Useless,
 }
 
-/// The ways to answer a question of this kind.
-pub(super) fn answer_options(kind: BlockKind, record: &Record, label: &str) -> AnswerOptions {
-    let (first, retry) = first_option(kind, record.waiting_action().is_some());
+/// The ways to answer the question of a block for this reason.
+pub(super) fn answer_options(reason: BlockCode, record: &Record, label: &str) -> AnswerOptions {
+    let (first, retry) = first_option(reason, record.waiting_action().is_some());
     let mut others = String::from("Answers of accounts with write access to this repository count.\n\n");
     match retry {
         Retry::Named => others.push_str(&format!("- Removing the label `{label}` does the same as `/hob retry`.\n")),
@@ -33,7 +33,7 @@ pub(super) fn answer_options(kind: BlockKind, record: &Record, label: &str) -> A
         }
         Retry::Useless => {}
     }
-    let kept = match record.branch.as_ref().filter(|_| record.pushed) {
+    let kept = match record.work.pushed_branch() {
         Some(branch) => format!(" The work so far stays on {}.", code_span(branch)),
         None => String::new(),
     };
@@ -41,56 +41,56 @@ pub(super) fn answer_options(kind: BlockKind, record: &Record, label: &str) -> A
     AnswerOptions { first, others }
 }
 
-fn first_option(kind: BlockKind, waits_for_approval: bool) -> (&'static str, Retry) {
+fn first_option(reason: BlockCode, waits_for_approval: bool) -> (&'static str, Retry) {
     let as_it_is = Retry::Also("lets the agent try again unchanged");
-    match kind {
-        BlockKind::ApprovalNeeded if waits_for_approval => (
+    match reason {
+        BlockCode::ApprovalNeeded if waits_for_approval => (
             "Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do \
              instead.",
             Retry::Also("lets the agent continue without it"),
         ),
-        BlockKind::Question | BlockKind::ApprovalNeeded => {
+        BlockCode::Question | BlockCode::ApprovalNeeded => {
             ("Reply here, and the agent continues with your answer.", Retry::Also("leaves the decision to the agent"))
         }
-        BlockKind::PlanProposed => (
+        BlockCode::PlanProposed => (
             "Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: \
              the agent makes a new plan.",
             Retry::Also("asks for a new plan"),
         ),
-        BlockKind::ChecksFailed => ("Reply here with a hint, and the agent continues from its work so far.", as_it_is),
-        BlockKind::RedBase => {
+        BlockCode::ChecksFailed => ("Reply here with a hint, and the agent continues from its work so far.", as_it_is),
+        BlockCode::RedBase => {
             ("Once it is fixed, comment `/hob retry`: Hob starts from the fixed branch.", Retry::Named)
         }
-        BlockKind::MergeConflict => (
+        BlockCode::MergeConflict => (
             "Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.",
             Retry::Named,
         ),
-        BlockKind::NoChanges => ("Reply here with what should change, or close the issue.", Retry::Useless),
-        BlockKind::AgentFailed => ("Reply here with what the agent needs, and it tries again.", as_it_is),
-        BlockKind::RoundsUsedUp => {
+        BlockCode::NoChanges => ("Reply here with what should change, or close the issue.", Retry::Useless),
+        BlockCode::AgentFailed => ("Reply here with what the agent needs, and it tries again.", as_it_is),
+        BlockCode::RoundsUsedUp => {
             ("Comment `/hob retry` for as many rounds again, or reply here with a hint for the next one.", Retry::Named)
         }
-        BlockKind::LimitReached => {
+        BlockCode::AttemptsUsedUp | BlockCode::AttemptsFailed | BlockCode::ServiceDown | BlockCode::AttemptBudget => {
             ("Comment `/hob retry` for another attempt, or reply here with a hint for it.", Retry::Named)
         }
-        BlockKind::BudgetSpent => {
+        BlockCode::IssueBudget => {
             ("Once the limit is raised, comment `/hob retry`. Before that, no answer helps.", Retry::Named)
         }
-        BlockKind::PolicyViolated => {
+        BlockCode::PolicyViolated => {
             ("Reply here and say how to do without these changes, or make them yourself.", Retry::Useless)
         }
-        BlockKind::PushRefused | BlockKind::SetUpNeeded => {
+        BlockCode::PushRefused | BlockCode::SetUpNeeded | BlockCode::LedgerLost => {
             ("Comment `/hob retry` when Hob should try again.", Retry::Named)
         }
-        BlockKind::EditedMeanwhile => {
+        BlockCode::EditedMeanwhile => {
             ("Comment `/hob retry`, or reply here with more: Hob continues with the current text.", Retry::Named)
         }
-        BlockKind::Rejected | BlockKind::NoProgress => {
+        BlockCode::Rejected | BlockCode::NoProgress | BlockCode::RoundChangedNothing => {
             ("Reply here and say what should be different: the agent works on it once more.", Retry::Useless)
         }
-        BlockKind::PersonPushed => {
+        BlockCode::PersonPushed => {
             ("Any answer means yes: comment `/hob retry`, or reply here with a hint.", Retry::Named)
         }
-        BlockKind::WorkerDied => ("Comment `/hob retry`, or reply here with a hint.", Retry::Named),
+        BlockCode::WorkerDied => ("Comment `/hob retry`, or reply here with a hint.", Retry::Named),
     }
 }

@@ -201,10 +201,10 @@ fn head(number: IssueNumber, issue_title: &str) -> String {
 
 fn in_review(record: &Record) -> String {
     let mut facts = Vec::new();
-    if let Some(pull) = record.pull_request {
+    if let Some(pull) = record.pull.number {
         facts.push(format!("[pull request {pull}](../pull/{pull})"));
     }
-    if let Some(checks) = record.checks {
+    if let Some(checks) = record.work.checks {
         facts.push(format!("{} of {} passed", checks.passed, count(checks.run, "check")));
     }
     facts.extend(spent(record));
@@ -212,8 +212,8 @@ fn in_review(record: &Record) -> String {
 }
 
 fn running(record: &Record) -> String {
-    let mut facts = vec![format!("since {}", minute(record.claimed_at))];
-    facts.push(format!("attempt {}", record.attempt));
+    let mut facts = vec![format!("since {}", minute(record.since.at))];
+    facts.push(format!("attempt {}", record.attempts.now));
     facts.extend(spent(record));
     facts.join(" · ")
 }
@@ -247,8 +247,8 @@ fn line(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Action, BlockReason, CheckTally, EventId, Held, Impact, IssueStatus, IssueView, Nonce, Pause, Proposed,
-        PullNumber, Transition, Trigger, WorkerId, apply,
+        Action, BlockReason, CheckTally, EventId, Failure, Held, Impact, IssueStatus, IssueView, Nonce, Pause,
+        Proposed, PullLog, PullNumber, Transition, Trigger, Work, WorkerId, apply,
     };
 
     use super::*;
@@ -319,12 +319,12 @@ mod tests {
             impact: Impact::High,
         };
         let review = Record {
-            pull_request: Some(PullNumber(20)),
-            checks: Some(CheckTally { passed: 2, run: 2 }),
+            pull: PullLog::of(PullNumber(20)),
+            work: Work { checks: Some(CheckTally { passed: 2, run: 2 }), ..Work::default() },
             spend: Spend { usd_micros: 1_230_000, ..Spend::default() },
             ..record(State::InReview)
         };
-        let later = Record { retry_after: Some(at(500)), ..record(State::Ready) };
+        let later = Record { failure: Failure { until: Some(at(500)), ..Failure::default() }, ..record(State::Ready) };
         let held = Held { holder: WorkerId::from("w"), until: at(9) };
         vec![
             (

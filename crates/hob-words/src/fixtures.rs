@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hob_domain::{
-    BlockReason, BudgetAdvice, Checklist, Claimant, Conflict, ConflictKind, CostLimit, Exhausted, FailedChecks, Impact,
-    IssueNumber, LastLines, Nonce, Outage, Proposed, PullNumber, Record, Sha, Spend, State, StepState, Timestamp,
-    Violation, WorkPlan, WorkerId, acquire,
+    Attempts, BlockReason, BudgetAdvice, Checklist, Claimant, Conflict, ConflictKind, CostLimit, Exhausted,
+    FailedChecks, Impact, IssueNumber, LastLines, Nonce, Outage, Proposed, PullNumber, Record, Sha, Spend, State,
+    StepState, Timestamp, Violation, WorkPlan, WorkerId, acquire,
 };
 
 /// A record in `state`, held by `w` in generation 1, in its first attempt.
@@ -17,7 +17,7 @@ pub(super) fn record_at(state: State) -> Record {
         skew: Duration::from_secs(5),
     };
     let first = acquire(None, IssueNumber(1), &claimant, Timestamp::UNIX_EPOCH).unwrap();
-    Record { state, attempt: 1, attempts_ever: 1, ..first }
+    Record { state, attempts: Attempts { now: 1, ever: 1 }, ..first }
 }
 
 /// A plan.

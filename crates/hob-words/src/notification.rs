@@ -39,12 +39,12 @@ pub struct Notification<'a> {
 impl Notification<'_> {
     /// The id of the delivery: independent of the worker, and different for each question, pull request and end.
     pub fn delivery_id(&self) -> String {
-        let entered = match self.event {
+        let since = match self.event {
             NotifyEvent::BudgetWarning => None,
-            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => self.record.entered,
+            NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done => Some(self.record.since),
         };
         // The time is part of it because a rebuilt ledger counts generations from the start again.
-        let (at, lease) = entered.map_or((0, 0), |entered| (entered.at.timestamp(), entered.generation.0));
+        let (at, lease) = since.map_or((0, 0), |since| (since.at.timestamp(), since.generation.0));
         // The forge ignores case in repository names.
         let repo = self.repo.to_string().to_ascii_lowercase();
         let digest = Sha256::digest(format!("{repo}\n{}\n{}\n{at}\n{lease}", self.record.issue, self.event.name()));
@@ -65,11 +65,13 @@ impl Notification<'_> {
         if let Some(trigger) = &record.trigger {
             body["asked_by"] = json!(trigger.actor);
         }
-        if let Some(pull) = record.pull_request {
+        if let Some(pull) = record.pull.number {
             body["pull_request"] = json!({ "number": pull, "url": format!("{}/pull/{pull}", self.repo_url) });
         }
         if let Some(blocked) = record.blocked.as_ref().filter(|_| self.event == NotifyEvent::Blocked) {
-            body["blocked"] = json!({ "kind": blocked.kind, "question": title(&blocked.question, QUESTION_MAX) });
+            let (kind, reason) = (blocked.reason.kind(), blocked.reason);
+            let question = title(&blocked.question, QUESTION_MAX);
+            body["blocked"] = json!({ "kind": kind, "reason": reason, "question": question });
         }
         body
     }
@@ -78,7 +80,7 @@ impl Notification<'_> {
     /// <https://docs.slack.dev/messaging/formatting-message-text>
     pub fn slack(&self) -> Value {
         let issue = link(&self.issue_url(), &format!("#{} {}", self.record.issue, title(self.title, TITLE_MAX)));
-        let pull = if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull_request) {
+        let pull = if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull.number) {
             format!(" ({})", link(&format!("{}/pull/{pull}", self.repo_url), &format!("pull request {pull}")))
         } else {
             String::new()
@@ -95,7 +97,7 @@ impl Notification<'_> {
         let head = json!({ "type": "TextRun", "text": plain(&format!("{} {issue}", self.repo)), "weight": "bolder" });
         let opens = |title: String, url: String| json!({ "type": "Action.OpenUrl", "title": title, "url": url });
         let mut actions = vec![opens(format!("Issue {}", self.record.issue), self.issue_url())];
-        if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull_request) {
+        if let (NotifyEvent::InReview, Some(pull)) = (self.event, self.record.pull.number) {
             actions.push(opens(format!("Pull request {pull}"), format!("{}/pull/{pull}", self.repo_url)));
         }
         let block = |run: Value| json!({ "type": "RichTextBlock", "inlines": [run] });
@@ -169,8 +171,8 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        BlockReason, Budget, Entered, EventId, Generation, NotifyRules, PullNumber, State, Timestamp, Transition,
-        Trigger, apply, to_notify,
+        BlockReason, Budget, EventId, Generation, NotifyRules, PullLog, PullNumber, Since, State, Timestamp,
+        Transition, Trigger, apply, to_notify,
     };
 
     use super::*;
@@ -255,8 +257,8 @@ mod tests {
         }
         "#);
         let review = Record {
-            pull_request: Some(PullNumber(9)),
-            entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
+            pull: PullLog::of(PullNumber(9)),
+            since: Since { at: at(5), generation: Generation(1) },
             ..record_at(State::InReview)
         };
         let review = told(&review, &repo, "Fix it").slack();
@@ -313,8 +315,8 @@ mod tests {
         }
         "##);
         let review = Record {
-            pull_request: Some(PullNumber(9)),
-            entered: Some(Entered { at: at(5), generation: Generation(1), notified: false }),
+            pull: PullLog::of(PullNumber(9)),
+            since: Since { at: at(5), generation: Generation(1) },
             ..record_at(State::InReview)
         };
         let teams = told(&review, &repo, "Fix it").teams();

@@ -192,7 +192,7 @@ fn background(report: &PullReport<'_>) -> String {
         // A paragraph of its own, so that a back-tick in the title has no partner here.
         line(&mut text, &format!("\n{} answered: {}", person(&answer.actor), quoted(&answer.text)));
     }
-    let attempts = count(record.attempt, "attempt");
+    let attempts = count(record.attempts.now, "attempt");
     let agent = code_span(report.agent);
     line(&mut text, &format!("\nCost: {} over {attempts}, by the agent {agent}. {}", record.spend, report.limits));
     if !record.chain.links().is_empty() {

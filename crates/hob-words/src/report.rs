@@ -1,7 +1,7 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    BlockKind, Blocked, ChosenBy, CommentId, OWN_MARK, Record, RoundKind, Spend, State, StatusRules, events_in_words,
+    BlockCode, Blocked, ChosenBy, CommentId, OWN_MARK, Record, RoundKind, Spend, State, StatusRules, events_in_words,
     failing, no_verdict, unseen,
 };
 use hob_text::{
@@ -46,12 +46,12 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(blocked) = blocked {
         text.push_str(&asked(record, blocked));
         let budget = rules.budgets.of_issue(&record.commands);
-        let used_up = budget.left(record.spend).err().filter(|_| blocked.kind != BlockKind::BudgetSpent);
+        let used_up = budget.left(record.spend).err().filter(|_| blocked.reason != BlockCode::IssueBudget);
         if let Some(exhausted) = used_up {
             let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
             line(&mut text, &format!("\nThe issue's budget is used up: first {raise}, then answer."));
         }
-        let options = answer_options(blocked.kind, record, rules.blocked);
+        let options = answer_options(blocked.reason, record, rules.blocked);
         line(&mut text, &format!("\n{}", options.first));
         more.push(options.others);
     }
@@ -61,8 +61,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     for fight in record.label_fights.sentences() {
         line(&mut text, &format!("\n{fight}"));
     }
-    let refused =
-        record.pull_settings.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull_request);
+    let refused = record.pull.introduced.as_ref().filter(|introduced| Some(introduced.pull) == record.pull.number);
     for refused in refused.into_iter().flat_map(|introduced| &introduced.refused) {
         line(&mut text, &format!("\n{}", inert(&clip(refused, 500))));
     }
@@ -74,11 +73,11 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     if !facts.is_empty() {
         line(&mut text, &format!("\n{facts}"));
     }
-    if let Some(checklist) = record.checklist.as_ref().filter(|_| checklist.is_none()) {
+    if let Some(checklist) = record.work.checklist.as_ref().filter(|_| checklist.is_none()) {
         line(&mut text, "");
         text.push_str(&checklist.folded());
     }
-    if blocked.is_some() || record.attempt > 1 || record.spend != Spend::default() {
+    if blocked.is_some() || record.attempts.now > 1 || record.spend != Spend::default() {
         more.push(cost(record));
         let heading = if blocked.is_some() { "Other answers, cost and history" } else { "Cost and history" };
         line(&mut text, "");
@@ -89,13 +88,13 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
 
 /// The checks on the pull request that start no round.
 fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
-    let (told, is_draft) = (&record.review.told, record.pull_settings.waits_for_green());
+    let (told, is_draft) = (&record.review.told, record.pull.waits_for_green());
     let mut says = Vec::new();
     if record.state != State::InReview {
         return says;
     }
     let stays = if is_draft { ", and the pull request stays a draft meanwhile" } else { "" };
-    if let Some(pull) = record.pull_request.filter(|_| told.unapproved) {
+    if let Some(pull) = record.pull.number.filter(|_| told.unapproved) {
         says.push(format!(
             "The workflows of #{pull} wait for a maintainer's approval{stays}: press **Approve workflows to run** on [the pull \
              request]({}/pull/{pull}). Every push by Hob needs a new approval as long as Hob works with a job's own token; \
@@ -144,10 +143,10 @@ fn asked(record: &Record, blocked: &Blocked) -> String {
 /// The work's location and progress.
 fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     let mut facts = Vec::new();
-    if let Some(branch) = record.branch.as_ref().filter(|_| record.pushed) {
+    if let Some(branch) = record.work.pushed_branch() {
         facts.push(format!("branch [{}]({})", code_span(branch), branch_url(rules.repo_url, branch)));
     }
-    if let Some(checks) = record.checks {
+    if let Some(checks) = record.work.checks {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));
     }
@@ -185,7 +184,7 @@ fn profile(record: &Record) -> Option<String> {
 fn handled(record: &Record) -> Option<String> {
     let log = &record.review;
     let rounds: u32 = RoundKind::ALL.into_iter().map(|kind| log.count(kind)).sum();
-    let is_over = record.pull_request.is_some() && rounds > 0 && !log.is_under_way();
+    let is_over = record.pull.number.is_some() && rounds > 0 && !log.is_under_way();
     is_over.then(|| {
         let events = events_in_words(&log.handled);
         let of = if events.is_empty() { String::new() } else { format!(": {}", inert_line(&events)) };
@@ -205,8 +204,8 @@ fn branch_url(repo_url: &str, branch: &str) -> String {
 
 fn cost(record: &Record) -> String {
     let mut facts = Vec::new();
-    if record.attempt > 0 {
-        facts.push(format!("attempt {}", record.attempt));
+    if record.attempts.now > 0 {
+        facts.push(format!("attempt {}", record.attempts.now));
     }
     if record.spend != Spend::default() {
         facts.push(format!("spent {}", record.spend));
@@ -216,8 +215,8 @@ fn cost(record: &Record) -> String {
 }
 
 fn headline(record: &Record) -> String {
-    let pull = record.pull_request.map(|number| format!("#{number}")).unwrap_or_default();
-    if let Some(pause) = record.paused.as_ref().filter(|_| record.state != State::Done) {
+    let pull = record.pull.number.map(|number| format!("#{number}")).unwrap_or_default();
+    if let Some(pause) = record.pause().filter(|_| record.state != State::Done) {
         let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", inert_line(&pause.reason)) };
         return format!(
             "**Paused** by {}{why}: Hob leaves it alone until `/hob resume` in a comment, or `hob resume {}`.",
@@ -226,13 +225,13 @@ fn headline(record: &Record) -> String {
         );
     }
     match record.state {
-        State::Ready => match (&record.last_failure, record.retry_after) {
+        State::Ready => match (&record.failure.text, record.failure.until) {
             (Some(failure), Some(until)) => {
                 inert(&format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), clip(failure, 2_000)))
             }
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
-        State::InProgress if record.plan.under_way => {
+        State::InProgress if record.approval.plan.under_way => {
             "**In progress**: an agent plans the work, and changes nothing.".to_owned()
         }
         State::Assigned | State::InProgress if record.review.is_under_way() => {
@@ -250,7 +249,7 @@ fn headline(record: &Record) -> String {
             }
             None => "**Blocked**: a person is needed.".to_owned(),
         },
-        State::Done if let Some(comment) = record.report => {
+        State::Done if let Some(comment) = record.comments.report => {
             format!("**Done**: the [report](#issuecomment-{comment}) is below.")
         }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
@@ -261,8 +260,8 @@ fn headline(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, Budgets, CheckTally, Checklist, Claimant, Impact, IssueNumber, Nonce, Pause, Proposed, PullNumber,
-        PullSettings, Refusal, ReviewLog, Timestamp, WorkerId, acquire,
+        Answer, Branch, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce, OwnComments,
+        Pause, Proposed, PullLog, PullNumber, Refusal, ReviewLog, Timestamp, Work, WorkerId, acquire,
     };
 
     use super::*;
@@ -277,7 +276,7 @@ mod tests {
         };
         let mut record = acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap();
         record.state = state;
-        record.attempt = 1;
+        record.attempts.now = 1;
         record
     }
 
@@ -330,24 +329,30 @@ mod tests {
 
     #[test]
     fn an_issue_whose_result_is_a_comment_links_it() {
-        let body = status_body(&Record { report: Some(hob_domain::CommentId(9)), ..record(State::Done) }, &rules());
+        let body = status_body(
+            &Record {
+                comments: OwnComments { report: Some(hob_domain::CommentId(9)), status: None },
+                ..record(State::Done)
+            },
+            &rules(),
+        );
         assert!(body.contains("**Done**: the [report](#issuecomment-9) is below."));
     }
 
     #[test]
     fn a_pause_says_who_and_how_it_goes_on() {
         let pause = Pause { by: "ann".into(), since: Timestamp::UNIX_EPOCH, reason: "after the release".to_owned() };
-        let body = status_body(&Record { paused: Some(pause), ..record(State::Ready) }, &rules());
+        let body = status_body(&Record { control: Some(pause.into()), ..record(State::Ready) }, &rules());
         assert!(body.contains("**Paused** by `ann` (after the release): Hob leaves it alone until `/hob resume` in a comment, or `hob resume 7`."));
     }
 
     #[test]
     fn a_blocked_comment_says_why_what_is_asked_and_how_to_answer() {
         let mut record = record(State::Blocked);
-        record.branch = Some("hob/7-x".to_owned());
+        record.work.branch = Some(Branch { name: "hob/7-x".to_owned(), pushed: false });
         record.spend = Spend { wall_seconds: 61, ..Spend::default() };
         record.blocked = Some(Blocked {
-            kind: BlockKind::Question,
+            reason: BlockCode::Question,
             text: "The agent needs an answer. <img src=x>".to_owned(),
             question: "UTC or local?".to_owned(),
             last: Vec::new(),
@@ -383,9 +388,9 @@ mod tests {
         let mut record = record(State::Blocked);
         let text = "rm x\n```\n<img src=x> @all\n/hob approve".to_owned();
         let (tool, line, impact) = ("shell".to_owned(), "shell rm x …".to_owned(), Impact::High);
-        record.proposed = Some(Proposed { tool, line, text, impact });
+        record.approval.waits = Some(Proposed { tool, line, text, impact });
         record.blocked = Some(Blocked {
-            kind: BlockKind::ApprovalNeeded,
+            reason: BlockCode::ApprovalNeeded,
             text: "It needs a word.".to_owned(),
             question: "May it?".to_owned(),
             last: Vec::new(),
@@ -432,21 +437,20 @@ mod tests {
             hob_domain::ReviewEvent::Line(2),
             hob_domain::ReviewEvent::Line(3),
         ];
-        let with = |state, review, house| Record {
-            pull_request: Some(PullNumber(9)),
-            checks: Some(CheckTally { passed: 2, run: 2 }),
+        let with = |state, review, pull: PullLog| Record {
+            pull: PullLog { number: Some(PullNumber(9)), ..pull },
+            work: Work { checks: Some(CheckTally { passed: 2, run: 2 }), ..Work::default() },
             review,
-            pull_settings: house,
             ..record(state)
         };
         let round = ReviewLog { rounds: 1, round: said.clone(), ..ReviewLog::default() };
-        let mut draft = PullSettings::default();
+        let mut draft = PullLog::default();
         draft.opened_draft(PullNumber(9));
         let red_on_base = vec!["lint <b>".to_owned(), "e2e".to_owned()];
         let (undecided, hidden) = (vec!["slow".to_owned()], vec!["checks: read".to_owned()]);
         let told = hob_domain::CheckNotes { red_on_base, undecided, hidden, unapproved: true };
         let handled = ReviewLog { rounds: 2, ci_rounds: 1, handled: said, told, ..ReviewLog::default() };
-        let under_way = status_body(&with(State::InProgress, round, PullSettings::default()), &rules());
+        let under_way = status_body(&with(State::InProgress, round, PullLog::default()), &rules());
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
         <!-- hob:status -->
@@ -474,23 +478,27 @@ mod tests {
     fn the_status_comment_says_where_the_issue_stands() {
         let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
         let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
-        let worked = |state| Record {
-            branch: Some("hob/7-x".to_owned()),
-            pull_request: Some(PullNumber(9)),
-            checks: Some(CheckTally { passed: 2, run: 2 }),
-            spend,
-            ..record(state)
+        let work = Work { checks: Some(CheckTally { passed: 2, run: 2 }), ..Work::default() };
+        let worked = |state| {
+            let (pull, work) = (PullLog::of(PullNumber(9)), work.clone());
+            Record { pull, work, spend, ..record(state) }
         };
         let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
         let failure = Some("the model <b>failed</b>".to_owned());
         let pause = Pause { by: "ann".into(), since: at, reason: "after the release".to_owned() };
         let mut planning = record(State::InProgress);
-        planning.plan.under_way = true;
+        planning.approval.plan.under_way = true;
         let rows = [
             ("ready", record(State::Ready)),
             ("refused", Record { refused: Some(refusal), ..record(State::Ready) }),
-            ("retry", Record { last_failure: failure, retry_after: Some(at), ..record(State::Ready) }),
-            ("paused", Record { paused: Some(pause), ..record(State::Ready) }),
+            (
+                "retry",
+                Record {
+                    failure: Failure { text: failure, until: Some(at), ..Failure::default() },
+                    ..record(State::Ready)
+                },
+            ),
+            ("paused", Record { control: Some(pause.into()), ..record(State::Ready) }),
             ("assigned", record(State::Assigned)),
             ("in progress", record(State::InProgress)),
             ("planning", planning),
@@ -572,20 +580,21 @@ mod tests {
         let told: Vec<String> = every_reason()
             .into_iter()
             .map(|reason| {
-                let mut record = Record { branch: Some("hob/7-x".to_owned()), ..record(State::Blocked) };
+                let mut record = record(State::Blocked);
                 let blocked = reason.blocked(Timestamp::UNIX_EPOCH);
                 if let hob_domain::BlockReason::ApprovalNeeded(proposed) = &reason {
-                    record.proposed = Some(proposed.clone());
+                    record.approval.waits = Some(proposed.clone());
                 }
                 if let hob_domain::BlockReason::PlanProposed { plan, .. } = reason {
-                    record.plan.proposed = Some(*plan);
+                    record.approval.plan.proposed = Some(*plan);
                 }
-                record.pushed = blocked.kind == BlockKind::ChecksFailed;
-                let kind = blocked.kind;
+                let pushed = blocked.reason == BlockCode::ChecksFailed;
+                record.work.branch = Some(Branch { name: "hob/7-x".to_owned(), pushed });
+                let reason = blocked.reason;
                 record.blocked = Some(blocked);
                 let body = status_body(&record, &rules());
                 let body = body.split_once("\n\n").unwrap().1;
-                format!("== {kind:?}\n{}", body.rsplit_once("\n\n</details>").unwrap().0)
+                format!("== {reason:?}\n{}", body.rsplit_once("\n\n</details>").unwrap().0)
             })
             .collect();
         insta::assert_snapshot!(told.join("\n\n"), @"
@@ -744,7 +753,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == NoProgress
+        == RoundChangedNothing
         The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
 
         **Question**: What is the cause, or should this pull request not fix it?
@@ -775,7 +784,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == LimitReached
+        == AttemptsUsedUp
         3 attempts are used up, the most that `limits.attempts` allows.
 
         **Question**: Should Hob try again? An answer resets the count.
@@ -791,7 +800,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == LimitReached
+        == AttemptsFailed
         3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host.
 
         **Question**: Should Hob try again? An answer resets the count.
@@ -807,7 +816,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == LimitReached
+        == AttemptBudget
         The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far.
 
         **Question**: Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
@@ -823,7 +832,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == BudgetSpent
+        == IssueBudget
         The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far.
 
         **Question**: Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
@@ -907,7 +916,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == SetUpNeeded
+        == LedgerLost
         The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
 
         **Question**: Should Hob continue?
@@ -969,7 +978,7 @@ mod tests {
 
         attempt 1 · `hob explain 7 --history` prints each step
 
-        == LimitReached
+        == ServiceDown
         `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host.
 
         **Question**: Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
@@ -1023,7 +1032,7 @@ mod tests {
     fn a_checklist_stands_open_while_the_agent_works_and_is_folded_later() {
         let (now, then) = (checklist(), Checklist::new([("Then".to_owned(), hob_domain::StepState::Done)]).unwrap());
         let live = StatusRules { checklist: Some(&now), ..rules() };
-        let record = Record { checklist: Some(then), ..record(State::InProgress) };
+        let record = Record { work: Work { checklist: Some(then), ..Work::default() }, ..record(State::InProgress) };
         insta::assert_snapshot!(status_body(&record, &live), @r"
         <!-- hob:status -->
         **In progress**: an agent works on it.
@@ -1041,10 +1050,12 @@ mod tests {
 
     #[test]
     fn a_branch_is_linked_once_it_was_pushed() {
-        let mut record = Record { branch: Some("hob/7-größe".to_owned()), ..record(State::InProgress) };
-        assert!(!status_body(&record, &rules()).contains("hob/7"));
-        record.pushed = true;
+        let with = |pushed| {
+            let branch = Some(Branch { name: "hob/7-größe".to_owned(), pushed });
+            status_body(&Record { work: Work { branch, ..Work::default() }, ..record(State::InProgress) }, &rules())
+        };
+        assert!(!with(false).contains("hob/7"));
         let link = "branch [`hob/7-größe`](https://example.org/acme/site/tree/hob/7-gr%C3%B6%C3%9Fe)";
-        assert!(status_body(&record, &rules()).contains(link));
+        assert!(with(true).contains(link));
     }
 }

@@ -26,12 +26,12 @@ use crate::{WorkError, WorkEvent, Worker, authorize::Authorizer, inbox::Conversa
 
 /// The remarks with those of the round under way, as its poll found them. `None` if there is no news.
 pub(super) fn remarks_of_round(worker: &Worker, record: &Record) -> Option<Remarks> {
-    let found = worker.memory.found_pulls.get(record.pull_request?)?;
+    let found = worker.memory.found_pulls.get(record.pull.number?)?;
     let redaction = worker.forge.connection().secrets().redaction();
     let of_round = found.open.remarks.iter().filter(|remark| record.review.round.contains(&remark.said));
     let kept = of_round.filter(|remark| !redaction.holds(&remark.text)).cloned();
-    let remarks = kept.fold(record.remarks.clone(), Remarks::and);
-    (remarks != record.remarks).then_some(remarks)
+    let remarks = kept.fold(record.taught.remarks.clone(), Remarks::and);
+    (remarks != record.taught.remarks).then_some(remarks)
 }
 
 /// Proposes the correction that is due, if there is one. What fails here stops no poll.

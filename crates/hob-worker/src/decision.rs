@@ -40,7 +40,7 @@ pub(super) fn but_for_news(view: IssueView, record: &Record, rules: &PlanRules, 
 mod tests {
     use std::{collections::HashMap, time::Duration};
 
-    use hob_domain::{Claimant, Ending, IssueNumber, IssueStatus, State, acquire, released};
+    use hob_domain::{Claimant, Ending, Failure, IssueNumber, IssueStatus, State, acquire, released};
 
     use super::*;
 
@@ -66,8 +66,11 @@ mod tests {
         let (rules, lease) = (settings.plan_rules(), settings.lease.duration);
         let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: settings.lease.skew };
         let held = acquire(None, IssueNumber(7), &claimant, at(0)).unwrap();
-        let record =
-            Record { state: State::Ready, retry_after: Some(at(9_000)), ..released(&held, "m".into(), at(10)) };
+        let record = Record {
+            state: State::Ready,
+            failure: Failure { until: Some(at(9_000)), ..Failure::default() },
+            ..released(&held, "m".into(), at(10))
+        };
         let record =
             Record { commands: hob_domain::CommandLog { comments: Some(1), ..record.commands.clone() }, ..record };
         for (comments, updated_at, has_command_on_pull) in [(2, at(20), false), (1, at(10), true)] {

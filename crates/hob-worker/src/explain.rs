@@ -251,7 +251,7 @@ async fn told(
     Ok(match decision {
         Decision::Act(Action::SeekAnswer) => match blocked {
             Some(record) => {
-                let conversation = Conversation::on(record.pull_request);
+                let conversation = Conversation::on(record.pull.number);
                 let inbox = Inbox { worker, authorizer, conversation: &conversation, record };
                 heard(response(&inbox, issue).await?)
             }

@@ -29,7 +29,7 @@ pub(super) async fn note_what_came_before(worker: &Worker, lease: &HeldLease) ->
     let is_asked = |blocked: &&Blocked| blocked.asks_for_approval() && blocked.after.is_none();
     let Some(blocked) = record.blocked.as_ref().filter(is_asked) else { return Ok(()) };
     let mut newest = CommentId(0);
-    let pull = record.pull_request.map(|pull| IssueNumber(pull.0));
+    let pull = record.pull.number.map(|pull| IssueNumber(pull.0));
     for conversation in std::iter::once(lease.issue()).chain(pull) {
         let comments = worker.forge.comments().since(conversation, blocked.since).await?;
         newest = comments.iter().map(|comment| comment.id).fold(newest, CommentId::max);
@@ -115,9 +115,9 @@ async fn owners(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<V
             Ok(None) | Err(ForgeError::Unreadable { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
-        let changed = match &record.branch {
-            Some(branch) if record.pushed => worker.forge.repository().changed_paths(&base.sha, branch).await?,
-            Some(_) | None => Vec::new(),
+        let changed = match record.work.pushed_branch() {
+            Some(branch) => worker.forge.repository().changed_paths(&base.sha, branch).await?,
+            None => Vec::new(),
         };
         return Ok(code_owners(&text, &changed));
     }
@@ -132,7 +132,7 @@ async fn ask(
     person: &str,
 ) -> Result<(), WorkError> {
     let issue = lease.issue();
-    let status = match record.status_comment {
+    let status = match record.comments.status {
         Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };

@@ -95,7 +95,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     worker.memory.found_pulls.begin_poll();
     let followed = entries.values().filter_map(|entry| {
         let pull = in_review(&entry.record)?;
-        Some(Followed { pull, branch: entry.record.branch.as_deref(), updated_at: *open_pulls.get(&pull)? })
+        Some(Followed { pull, branch: entry.record.work.branch_name(), updated_at: *open_pulls.get(&pull)? })
     });
     read_ahead(worker, followed.collect()).await;
     let (mut views, authorizer) = (Vec::new(), Authorizer::default());
@@ -261,11 +261,11 @@ async fn view(
         _ if !waiting => Vec::new(),
         _ => worker.forge.issues().blockers(issue.number).await?,
     };
-    let conversation = Conversation::on(record.as_ref().and_then(|record| record.pull_request));
+    let conversation = Conversation::on(record.as_ref().and_then(|record| record.pull.number));
     let inbox = record.as_ref().map(|record| Inbox { worker, authorizer, conversation: &conversation, record });
     let of_review = inbox.as_ref().filter(|inbox| in_review(inbox.record).is_some());
     let review = if let (Some(inbox), Some((pull, PullStatus::Open, updated_at))) = (of_review, seen) {
-        let followed = Followed { pull, branch: inbox.record.branch.as_deref(), updated_at };
+        let followed = Followed { pull, branch: inbox.record.work.branch_name(), updated_at };
         Box::pin(pull_facts(inbox, &followed)).await?
     } else {
         None
@@ -299,7 +299,7 @@ async fn view(
 
 /// The time at which an issue that waits for a service may continue, by the repository's ledger.
 fn goes_on(worker: &Worker, record: &Record) -> Option<Timestamp> {
-    let outage = record.outage.as_ref()?;
+    let outage = record.failure.outage.as_ref()?;
     worker.forge.repository_ledger().known()?.outages.goes_on(outage, record.renewed_at)
 }
 
@@ -311,19 +311,19 @@ fn is_dashboard(worker: &Worker, number: IssueNumber) -> bool {
 
 /// Whether the issue needs no further look. A holder in a finished ledger died before it had shown the end.
 fn is_finished(record: &Record) -> bool {
-    record.state == State::Done && record.holder.is_none()
+    record.state == State::Done && record.lease.is_none()
 }
 
 /// The pull request of an issue in review.
 fn in_review(record: &Record) -> Option<PullNumber> {
-    record.pull_request.filter(|_| record.state == State::InReview)
+    record.pull.number.filter(|_| record.state == State::InReview)
 }
 
 /// The pull request whose fate matters: one in review, one that a person closed, or one of an issue that was closed and
 /// is requested again.
 fn followed_pull(record: &Record) -> Option<PullNumber> {
     match record.state {
-        State::InReview | State::Blocked | State::Done => record.pull_request,
+        State::InReview | State::Blocked | State::Done => record.pull.number,
         State::Ready | State::Assigned | State::InProgress => None,
     }
 }

@@ -108,7 +108,7 @@ async fn of_head(
     found: Option<&Found>,
     record: &Record,
 ) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
-    let is_draft = record.pull_settings.waits_for_green();
+    let is_draft = record.pull.waits_for_green();
     let told = found.and_then(|found| found.open.checks.as_ref());
     let is_new = found.is_some_and(|found| worker.memory.found_pulls.is_new(found));
     // An empty list may mean that the token may not see them, which the query does not always say.

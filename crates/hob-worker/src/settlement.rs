@@ -49,7 +49,7 @@ pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> R
 /// record.
 fn merged(lease: &HeldLease) -> (Lessons, Remarks) {
     let record = lease.record();
-    if record.state == State::Done { (record.learned, record.remarks) } else { Default::default() }
+    if record.state == State::Done { (record.taught.facts, record.taught.remarks) } else { Default::default() }
 }
 
 /// Settles what a worker that died left unsettled, and remembers what merged work showed, where that is news.

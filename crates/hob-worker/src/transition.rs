@@ -142,7 +142,7 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
 
 /// Edits the existing status comment; `None` if there is none.
 async fn edit_own(worker: &Worker, lease: &HeldLease, body: &str) -> Result<Option<CommentId>, ForgeError> {
-    if let Some(id) = lease.record().status_comment
+    if let Some(id) = lease.record().comments.status
         && edit_comment(worker, lease, id, body).await?
     {
         return Ok(Some(id));
@@ -164,7 +164,7 @@ async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &
 
 /// A status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that was not noted.
 async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, ForgeError> {
-    let is_first = lease.generation().0 <= 1 && lease.record().status_comment.is_none();
+    let is_first = lease.generation().0 <= 1 && lease.record().comments.status.is_none();
     if is_first && !lease.comment_tried().load(Ordering::Relaxed) {
         return Ok(None);
     }

@@ -98,9 +98,9 @@ pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
         None => "the issue was not claimed".to_owned(),
         Some(record) => match (record.state, record.blocked.as_ref()) {
             (State::InReview | State::Done, _) => return Ok(()),
-            (State::Blocked, Some(why)) if is_asked(why.kind) => return Ok(()),
+            (State::Blocked, Some(why)) if is_asked(why.reason.kind()) => return Ok(()),
             (State::Blocked, Some(why)) => format!("blocked: {}", why.text.lines().next().unwrap_or_default()),
-            (state, _) => format!("{state}: {}", record.last_failure.as_deref().unwrap_or("its attempt did not end")),
+            (state, _) => format!("{state}: {}", record.failure.text.as_deref().unwrap_or("its attempt did not end")),
         },
     };
     Err(fatal(Exit::Rehearsal, format!("the rehearsal ended without a pull request: {end}")))
@@ -108,7 +108,10 @@ pub(in crate::cli) async fn expect_an_end(stage: &Stage) -> anyhow::Result<()> {
 
 /// Whether only a person can say how to continue.
 fn is_asked(kind: BlockKind) -> bool {
-    matches!(kind, BlockKind::Question | BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
+    match kind {
+        BlockKind::Question | BlockKind::Approval => true,
+        BlockKind::Failed | BlockKind::Limit | BlockKind::Setup | BlockKind::Changed => false,
+    }
 }
 
 fn collect(stage: &Stage) -> BTreeMap<u64, Account> {

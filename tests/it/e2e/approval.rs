@@ -1,7 +1,7 @@
 //! Actions that need approval: questions on the issue, allowed or not, and what runs afterwards.
 
 use hob_config::{AgentSettings, Ask, Impact};
-use hob_domain::{BlockKind, IssueNumber, State};
+use hob_domain::{BlockCode, IssueNumber, State};
 use serde_json::{Value, json};
 
 use crate::harness::{Builder, Replies, World, redacted};
@@ -38,14 +38,14 @@ async fn waiting() -> (World, Replies, u64) {
     (world, replies, issue)
 }
 
-async fn kind(world: &World, issue: u64) -> BlockKind {
-    world.record(issue).await.unwrap().blocked.unwrap().kind
+async fn kind(world: &World, issue: u64) -> BlockCode {
+    world.record(issue).await.unwrap().blocked.unwrap().reason
 }
 
 #[tokio::test]
 async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let (world, replies, issue) = waiting().await;
-    assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded);
+    assert_eq!(kind(&world, issue).await, BlockCode::ApprovalNeeded);
     let _redacted = redacted();
     insta::assert_snapshot!(world.status(issue).await, @"
     <!-- hob:status -->
@@ -93,7 +93,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     let history = world.history(issue).await;
     assert!(history.iter().any(|line| line.starts_with("approved by wil; claimed by w1")), "{history:?}");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.approved.len(), record.proposed), (1, None));
+    assert_eq!((record.approval.given.len(), record.approval.waits), (1, None));
     world.finish().await;
 }
 
@@ -118,7 +118,7 @@ async fn another_action_is_asked_about_again_and_an_old_word_does_not_count_for_
     replies.then(&json!([{ "calls": shell("rm -f x") }]));
     world.run().await;
     assert!(world.status(issue).await.contains("| rm -f x\n"), "what was allowed is another action");
-    assert_eq!(world.record(issue).await.unwrap().approved.len(), 2);
+    assert_eq!(world.record(issue).await.unwrap().approval.given.len(), 2);
     world.finish().await;
 }
 
@@ -137,13 +137,13 @@ async fn an_approval_within_the_second_of_the_question_counts_and_one_before_it_
         |said: &str| said.contains("That came before the question") || said.contains("Nothing waits for approval");
     let said = world.said(issue).await;
     assert!(said.iter().any(|said| too_early(&said.text)), "{said:?}");
-    assert_eq!(world.record(issue).await.unwrap().approved.len(), 1);
+    assert_eq!(world.record(issue).await.unwrap().approval.given.len(), 1);
 
     world.comments_at_once("wil", issue, "/hob approve").await;
     replies.then(&json!([{ "calls": shell("rm -f x") }]));
     world.run().await;
     assert!(world.status(issue).await.contains("| rm -f x\n"), "{:?}", world.history(issue).await);
-    assert_eq!(world.record(issue).await.unwrap().approved.len(), 2);
+    assert_eq!(world.record(issue).await.unwrap().approval.given.len(), 2);
     world.finish().await;
 }
 
@@ -156,9 +156,9 @@ async fn any_other_answer_goes_on_without_it_and_its_words_reach_the_agent() {
         let expect = ["Do you approve this: `shell rm x`?", "answer of wil", "Empty it instead."];
         replies.then(&json!([{ "expect": expect, "calls": shell("rm x") }]));
         world.run().await;
-        assert_eq!(kind(&world, issue).await, BlockKind::ApprovalNeeded, "{}", world.status(issue).await);
+        assert_eq!(kind(&world, issue).await, BlockCode::ApprovalNeeded, "{}", world.status(issue).await);
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.approved.len(), record.attempts_ever), (0, 2), "{answer}");
+        assert_eq!((record.approval.given.len(), record.attempts.ever), (0, 2), "{answer}");
         world.finish().await;
     }
 }
@@ -189,7 +189,7 @@ async fn an_operator_approves_from_the_command_line() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("tool `shell`:\n| rm x\n"), "{ended:?}");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.approved.len(), record.proposed), (State::Ready, 1, None));
+    assert_eq!((record.state, record.approval.given.len(), record.approval.waits), (State::Ready, 1, None));
     assert_eq!(world.labels(issue).await, ["code"]);
     let again = world.hob(&["approve", &number, "--json"]).await;
     assert!(again.code == 4 && again.stderr.contains("does not ask for an approval"), "{again:?}");
@@ -228,7 +228,7 @@ async fn where_nobody_is_asked_the_model_is_told_at_once() {
           "calls": [{ "name": "ask", "arguments": { "question": "May I remove x?" } }] },
     ]));
     let ended = world.hob(&["run", "--once"]).await;
-    assert_eq!((ended.code, kind(&world, issue).await), (0, BlockKind::Question), "{ended:?}");
+    assert_eq!((ended.code, kind(&world, issue).await), (0, BlockCode::Question), "{ended:?}");
     // To a question in words, `/hob approve` is a reply like any other.
     world.comments("wil", issue, "/hob approve").await;
     let expect = ["May I remove x?", "answer of wil", "/hob approve"];

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::TcpListener};
 
-use hob_domain::BlockKind;
+use hob_domain::BlockCode;
 use http::Method;
 use serde_json::json;
 
@@ -202,7 +202,7 @@ async fn a_bot_that_answers_every_question_is_not_listened_to_for_ever() {
     }
     let most = usize::try_from(world.settings.limits.attempts_of_life()).unwrap();
     assert_eq!(world.briefs(issue).len(), most);
-    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::BudgetSpent);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().reason, BlockCode::IssueBudget);
     world.finish().await;
 }
 

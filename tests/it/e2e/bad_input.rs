@@ -139,7 +139,7 @@ async fn a_disk_that_is_full_while_cloning_is_told_and_the_next_run_goes_on() {
     assert!(ended.stderr.contains("File too large"), "{ended:?}");
     assert_eq!(world.labels(issue).await, ["code"], "{ended:?}");
     let record = world.record(issue).await.unwrap();
-    assert!(record.retry_after.is_some() && record.holder.is_none(), "{record:?}");
+    assert!(record.failure.until.is_some() && record.lease.is_none(), "{record:?}");
 
     world.forge.advance(world.settings.limits.retry_delay * 2);
     let ended = world.hob(&["run", "--once"]).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::BlockKind;
+use hob_domain::BlockCode;
 use serde_json::Value;
 
 use crate::harness::World;
@@ -34,7 +34,7 @@ async fn an_answer_after_the_base_was_mended_goes_on_from_the_mended_base() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let branch = format!("hob/{issue}-make-done-txt");
-    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::ChecksFailed);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().reason, BlockCode::ChecksFailed);
     world.pushes_onto("ann", "main", "dry", "").await;
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
@@ -68,7 +68,7 @@ async fn the_base_is_merged_into_a_branch_that_has_a_persons_commit() {
     world.pushes_onto("wil", &branch, "mine.txt", "by hand").await;
     world.pushes_onto("ann", "main", "other.txt", "elsewhere").await;
     next_attempt(&world).await;
-    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::PersonPushed);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().reason, BlockCode::PersonPushed);
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
@@ -110,13 +110,13 @@ async fn a_conflict_is_the_agents_to_resolve_and_no_commit_has_its_markers() {
 async fn markers_that_the_agent_leaves_go_back_to_it_and_then_block_the_issue() {
     let (world, issue) = in_conflict("echo more > more-$n.txt").await;
     let blocked = world.record(issue).await.unwrap().blocked.unwrap();
-    assert_eq!(blocked.kind, BlockKind::MergeConflict);
+    assert_eq!(blocked.reason, BlockCode::MergeConflict);
     assert!(blocked.text.contains("conflicts with `main`") && blocked.text.contains("`both.txt`"), "{blocked:?}");
     assert_eq!(world.briefs(issue).len(), 4, "one attempt, and three rounds of the next");
     let file = world.look(&format!("/contents/both.txt?ref=hob/{issue}-change-both-txt")).await;
     assert_eq!(file["content"].as_str().unwrap().trim(), "bWluZQo=", "no marker was pushed");
     world.comments("ann", issue, "Take theirs").await;
     world.run().await;
-    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::MergeConflict);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().reason, BlockCode::MergeConflict);
     world.finish().await;
 }

@@ -280,9 +280,9 @@ async fn no_command_is_looked_for_on_a_blocked_issue_without_news() {
     assert_eq!(world.run().await.worked, 0);
     world.forge.set_role(&repo_on_forge(), &"tess".into(), Role::Write).unwrap();
     assert_eq!(world.run().await.worked, 0);
-    assert_eq!(world.record(issue).await.unwrap().paused, None);
+    assert_eq!(world.record(issue).await.unwrap().pause(), None);
     world.comments("ann", issue, "/hob help").await;
     assert_eq!(world.run().await.worked, 0);
-    assert!(world.record(issue).await.unwrap().paused.is_some_and(|pause| pause.by.as_str() == "tess"));
+    assert!(world.record(issue).await.unwrap().pause().is_some_and(|pause| pause.by.as_str() == "tess"));
     world.finish().await;
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{Allowance, BlockKind, IssueNumber, RepositoryRecord, Reservation, Spend, State, reserve};
+use hob_domain::{Allowance, BlockCode, IssueNumber, RepositoryRecord, Reservation, Spend, State, reserve};
 use hob_forge::{Access, Forge};
 use hob_worker::RunLimits;
 
@@ -13,9 +13,9 @@ fn costing(script: &str, usd: &str) -> String {
     format!("{script}\necho '{{\"outcome\":\"done\",\"summary\":\"Did it.\",\"usd\":{usd},\"input_tokens\":100}}'")
 }
 
-async fn blocked_kind(world: &World, issue: u64) -> Option<BlockKind> {
+async fn blocked_for(world: &World, issue: u64) -> Option<BlockCode> {
     let record = world.record(issue).await.unwrap();
-    record.blocked.filter(|_| record.state == State::Blocked).map(|blocked| blocked.kind)
+    record.blocked.filter(|_| record.state == State::Blocked).map(|blocked| blocked.reason)
 }
 
 /// Attack corpus I97.
@@ -28,7 +28,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
         .await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::BudgetSpent));
+    assert_eq!(blocked_for(&world, issue).await, Some(BlockCode::IssueBudget));
     let spent = world.record(issue).await.unwrap().spend;
     assert_eq!(spent.usd_micros, 6_000_000, "the second round had what was left of five dollars");
     let status = world.status(issue).await;
@@ -40,7 +40,7 @@ async fn an_issues_budget_holds_whatever_is_answered_and_whatever_label_is_put_o
     world.run().await;
     world.labels_on("ann", issue, "code").await;
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::BudgetSpent));
+    assert_eq!(blocked_for(&world, issue).await, Some(BlockCode::IssueBudget));
     assert_eq!(world.briefs(issue).len(), 2, "no agent ran again");
     assert_eq!(world.record(issue).await.unwrap().spend, spent);
     world.finish().await;
@@ -57,7 +57,7 @@ async fn tokens_and_attempts_of_a_life_are_limited_too() {
         let issue = world.asks("Make done.txt", "").await;
         world.run().await;
         for attempt in 1..=attempts {
-            assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::Question), "{key}");
+            assert_eq!(blocked_for(&world, issue).await, Some(BlockCode::Question), "{key}");
             world.comments("ann", issue, &format!("Green, as in answer {attempt}.")).await;
             world.run().await;
         }
@@ -78,7 +78,7 @@ async fn an_attempts_budget_ends_the_attempt_and_a_person_may_start_another() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached), "{record:?}");
+    assert_eq!(blocked_for(&world, issue).await, Some(BlockCode::AttemptBudget), "{record:?}");
     assert!(world.status(issue).await.contains("The attempt's budget of $1.00 (`budget.attempt`) is used up"));
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
@@ -167,7 +167,7 @@ async fn room_that_is_gone_after_the_claim_costs_one_requeue_and_no_work() {
     let (world, summary) = the_day_is_taken_at("/git/refs").await;
     assert_eq!((summary.worked, summary.failed), (0, 0), "{:?}", world.failures());
     let record = world.record(1).await.unwrap();
-    assert_eq!((record.state, record.generation.0, record.attempts_ever), (State::Ready, 1, 0));
+    assert_eq!((record.state, record.generation.0, record.attempts.ever), (State::Ready, 1, 0));
     let labelled = world.writes().into_iter().filter(|write| write.path.contains("/issues/1/labels"));
     assert_eq!(labelled.count(), 0, "no label comes and goes");
     for issue in 2..=4 {
@@ -250,7 +250,7 @@ async fn an_exhausted_quota_is_a_pause_and_no_attempt() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.attempts_ever), (State::Ready, 0, 0), "{record:?}");
+    assert_eq!((record.state, record.attempts.now, record.attempts.ever), (State::Ready, 0, 0), "{record:?}");
     world.forge.advance(Duration::from_secs(7_000));
     world.run().await;
     assert_eq!(world.briefs(issue).len(), 1, "not before the quota is there again");
@@ -269,10 +269,10 @@ async fn an_agent_that_is_always_killed_costs_no_attempt_and_is_handed_to_a_pers
         world.run().await;
         world.forge.advance(Duration::from_secs(300));
     }
-    assert_eq!(world.record(issue).await.unwrap().attempts_ever, 0);
+    assert_eq!(world.record(issue).await.unwrap().attempts.ever, 0);
     world.forge.advance(Duration::from_secs(3_600));
     world.run().await;
-    assert_eq!(blocked_kind(&world, issue).await, Some(BlockKind::LimitReached));
+    assert_eq!(blocked_for(&world, issue).await, Some(BlockCode::ServiceDown));
     assert!((5..9).contains(&world.briefs(issue).len()), "{}", world.briefs(issue).len());
     assert!(world.status(issue).await.contains("The agent `fixer` has failed"), "{}", world.status(issue).await);
     world.finish().await;
@@ -287,7 +287,7 @@ async fn a_round_that_changes_nothing_is_the_last() {
         .await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    assert_eq!((world.briefs(issue).len(), blocked_kind(&world, issue).await), (2, Some(BlockKind::ChecksFailed)));
+    assert_eq!((world.briefs(issue).len(), blocked_for(&world, issue).await), (2, Some(BlockCode::ChecksFailed)));
     assert!(world.status(issue).await.contains("after 2 rounds of work"));
     world.finish().await;
 }

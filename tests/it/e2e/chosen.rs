@@ -248,7 +248,7 @@ async fn a_signal_puts_the_work_back_and_begins_no_more() {
     assert_eq!(states(&ended), as_states(&[(first, "failed"), (second, "pending")]), "{ended:?}");
     assert!(told(&ended)[0].2.contains("the worker was stopped"), "{ended:?}");
     let record = world.record(first).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     assert_eq!(world.record(second).await, None);
     world.finish().await;
 }

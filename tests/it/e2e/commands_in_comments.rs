@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::json;
 
@@ -52,7 +52,7 @@ async fn a_pause_and_a_resume_hold_an_issue_and_let_it_go() {
     world.comments("ann", issue, "/hob resume").await;
     world.run().await;
     world.run().await;
-    assert_eq!(world.record(issue).await.unwrap().paused, None);
+    assert_eq!(world.record(issue).await.unwrap().pause(), None);
     assert_eq!(receipts(&world, issue).await, (vec![], vec!["eyes".to_owned(), "eyes".to_owned()]));
     let history = world.history(issue).await;
     assert_eq!(history.iter().filter(|line| line.starts_with("paused by ann")).count(), 1, "{history:?}");
@@ -72,7 +72,7 @@ async fn a_pause_interrupts_a_running_agent() {
         world.comments("ann", issue, "/hob pause").await;
     });
     let record = world.record(issue).await.unwrap();
-    assert!(record.state == State::Ready && record.paused.is_some_and(|pause| pause.by.as_str() == "ann"));
+    assert!(record.state == State::Ready && record.pause().is_some_and(|pause| pause.by.as_str() == "ann"));
     assert_eq!(receipts(&world, issue).await, (vec![], vec!["eyes".to_owned()]));
     world.finish().await;
 }
@@ -259,8 +259,8 @@ async fn with_a_spent_budget(most: &str) -> (World, u64) {
     world.run().await;
     let record = world.record(issue).await.unwrap();
     let (history, failures) = (world.history(issue).await, world.failures());
-    let kind = record.blocked.map(|blocked| blocked.kind);
-    assert_eq!(kind, Some(BlockKind::BudgetSpent), "{history:?} {failures:?}");
+    let kind = record.blocked.map(|blocked| blocked.reason);
+    assert_eq!(kind, Some(BlockCode::IssueBudget), "{history:?} {failures:?}");
     (world, issue)
 }
 
@@ -291,7 +291,7 @@ async fn a_budget_in_a_comment_lets_an_issue_go_on_as_far_as_the_settings_allow(
         world.status(issue).await
     );
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.spend.usd_micros, record.attempts_ever), (9_000_000, 2));
+    assert_eq!((record.spend.usd_micros, record.attempts.ever), (9_000_000, 2));
     assert!(world.pull().await["body"].as_str().unwrap().contains("an issue $8.50 and"));
     let history = world.history(issue).await;
     let set = |line: &&String| line.starts_with("ann set the issue's budget to $8.50 and requeued it");
@@ -339,7 +339,7 @@ async fn what_comes_while_an_agent_works_is_followed_at_once() {
         }
     });
     let record = world.record(issue).await.unwrap();
-    assert!(record.paused.is_some() && record.commands.receipts.is_empty());
+    assert!(record.pause().is_some() && record.commands.receipts.is_empty());
     assert_eq!(record.commands.budget.map(|budget| budget.usd_micros), Some(4_000_000));
     let (replies, reactions) = receipts(&world, issue).await;
     assert_eq!(reactions, ["eyes", "eyes", "eyes", "confused", "eyes", "confused", "eyes"]);
@@ -376,7 +376,7 @@ async fn a_round_in_review_is_paused_and_resumed_on_the_pull_request() {
         world.comments("ann", pull, "/hob pause").await;
     });
     let record = world.record(issue).await.unwrap();
-    assert!(record.state == State::Ready && record.paused.is_some(), "{record:?}");
+    assert!(record.state == State::Ready && record.pause().is_some(), "{record:?}");
     assert_eq!(run(&worker).await.worked, 0);
     world.comments("ann", pull, "/hob resume").await;
     run(&worker).await;
@@ -426,7 +426,7 @@ async fn a_pause_before_the_first_claim_keeps_the_issue_from_being_worked_on() {
     world.comments("ann", issue, "/hob pause").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert!(record.paused.is_some() && record.state == State::Ready && world.briefs(issue).is_empty(), "{record:?}");
+    assert!(record.pause().is_some() && record.state == State::Ready && world.briefs(issue).is_empty(), "{record:?}");
     assert_eq!(receipts(&world, issue).await, (vec![], vec!["eyes".to_owned()]), "what came before the label is void");
     world.comments("ann", issue, "/hob resume").await;
     world.run().await;

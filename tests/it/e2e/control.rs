@@ -33,8 +33,12 @@ async fn a_pause_reaches_a_running_worker_and_keeps_its_work() {
     let (_, asked) = tokio::join!(run(&worker), paused);
     assert_eq!(asked, Requested::Passed);
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.attempts_ever), (State::Ready, 0, 0), "it counts as no attempt");
-    assert_eq!(record.request, None);
+    assert_eq!(
+        (record.state, record.attempts.now, record.attempts.ever),
+        (State::Ready, 0, 0),
+        "it counts as no attempt"
+    );
+    assert_eq!(record.request(), None);
     assert_eq!(world.branches().await.len(), 1, "the work so far is on the branch");
     assert!(world.status(issue).await.contains("**Paused** by `hob` (after the release)"));
 
@@ -121,7 +125,7 @@ async fn a_request_to_a_worker_that_died_is_obeyed_by_the_next() {
     world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + std::time::Duration::from_secs(2));
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert!(record.paused.is_some() && record.state == State::Ready, "{record:?}");
+    assert!(record.pause().is_some() && record.state == State::Ready, "{record:?}");
     hob_worker::terminate(&operator, IssueNumber(issue)).await.unwrap();
     assert!(world.labels(issue).await.is_empty());
     world.finish().await;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use github_emulator::LoggedRequest;
 use hob_domain::{
     BlockReason, Control, DASHBOARD_MARK, DASHBOARD_TITLE, Ending, Impact, IssueNumber, Proposed, RunId, RunPurpose,
-    Sha, State, Transition,
+    State, Transition,
 };
 use hob_forge::Access;
 use hob_worker::{Worker, run_sequentially};
@@ -266,8 +266,8 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
         let claimant = world.claimant(title);
         let lease = forge.ledger().acquire(number, None, &claimant, &base.tree, claim(title)).await.unwrap();
         let (agent, branch) = ("fixer".to_owned(), format!("hob/{issue}"));
-        let (base, session, purpose) = (Sha("b".to_owned()), RunId("s".to_owned()), RunPurpose::Work);
-        let start = Transition::StartAgent { agent, branch, base, session, purpose };
+        let (session, purpose) = (RunId("s".to_owned()), RunPurpose::Work);
+        let start = Transition::StartAgent { agent, branch, session, purpose };
         forge.ledger().transition(&lease, start).await.unwrap();
         held.push(lease);
     }
@@ -300,10 +300,10 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
     world.ticks("ann", board, "cancel", second).await;
     run(&worker).await;
     let record = world.record(first).await.unwrap();
-    assert_eq!((record.approved, record.state), (vec![action.mark()], State::InReview), "{:?}", world.failures());
+    assert_eq!((record.approval.given, record.state), (vec![action.mark()], State::InReview), "{:?}", world.failures());
     let asked = world.record(second).await.unwrap();
-    let request = asked.request.clone().unwrap();
-    assert_eq!((request.control, request.by.as_str(), asked.holder.is_some()), (Control::Terminate, "ann", true));
+    let request = asked.request().unwrap();
+    assert_eq!((request.control, request.by.as_str(), asked.lease.is_some()), (Control::Terminate, "ann", true));
     run(&worker).await;
     assert_eq!(world.times(second, "ann asked to end the work").await, 1);
     forge.ledger().release_with(&held[1], Transition::Finish(Ending::Closed)).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use serde_json::{Value, json};
 
 use crate::harness::{Builder, Faulty, Lost, Replies, World, redacted};
@@ -26,7 +26,7 @@ impl World {
     /// The work is over with one comment, and nothing is pushed.
     async fn ended_with_a_comment(&self, issue: u64) -> String {
         let record = self.record(issue).await.unwrap();
-        assert_eq!((record.state, record.report.is_some()), (State::Done, true), "{:?}", self.failures());
+        assert_eq!((record.state, record.comments.report.is_some()), (State::Done, true), "{:?}", self.failures());
         assert!(!self.labels(issue).await.contains(&"code".to_owned()));
         assert!(self.branches().await.is_empty() && self.pulls().await.is_empty());
         let mut reports = self.reports(issue).await;
@@ -115,7 +115,7 @@ async fn a_comment_is_not_what_an_open_pull_request_needs() {
     world.forge.advance(Duration::from_secs(2));
     world.comments("ann", pull, "/hob do Say why.").await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
     assert!(
         status.contains("The profile `research` brings no change, and a change is what is worked on here"),
@@ -129,7 +129,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
     let world = world(SPLITS).start().await;
     let issue = world.opens("ann", "Version 2", "Read and write it.", &["code", "agent:planner"]).await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::PlanProposed), "{:?}", world.failures());
     let status = world.status(issue).await;
     for part in [
         "The agent proposes to split this issue into 3 issues. None is opened before the split is approved.",
@@ -144,7 +144,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
     world.comments("tess", issue, "/hob approve").await;
     world.comments("ann", issue, "Fewer, please").await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::PlanProposed), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::PlanProposed), "{:?}", world.failures());
     assert!(world.briefs(issue)[1].contains("This plan of yours was not approved."), "{}", world.briefs(issue)[1]);
     assert!(world.parts_of(issue).await.is_empty());
 

@@ -1,7 +1,7 @@
 //! Drift: every row of the table in `docs/protocol.md#drift` that no other test has.
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ async fn a_deleted_ledger_is_made_anew_from_the_pull_request() {
     delete_ledger(&world, issue).await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.pull_request.unwrap().0), (State::InReview, pull));
+    assert_eq!((record.state, record.pull.number.unwrap().0), (State::InReview, pull));
     assert_eq!((world.pulls().await.len(), world.briefs(issue).len()), (1, 1));
     // It goes on as if nothing had been.
     world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
@@ -127,7 +127,7 @@ async fn a_deleted_ledger_without_a_state_label_opens_no_second_pull_request() {
     delete_ledger(&world, issue).await;
     world.labels_off("ann", issue, "in-review").await;
     world.run().await;
-    assert_eq!(world.record(issue).await.unwrap().pull_request.unwrap().0, pull);
+    assert_eq!(world.record(issue).await.unwrap().pull.number.unwrap().0, pull);
     assert_eq!((world.pulls().await.len(), world.labels(issue).await), (1, vec!["code".into(), "in-review".into()]));
     world.finish().await;
 }
@@ -280,7 +280,7 @@ async fn an_issue_that_is_closed_and_opened_again_keeps_its_open_pull_request() 
     world.edits("ann", issue, json!({"state": "open"})).await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.pull_request.unwrap().0), (State::InReview, pull));
+    assert_eq!((record.state, record.pull.number.unwrap().0), (State::InReview, pull));
     assert_eq!((world.pulls().await.len(), world.labels(issue).await), (1, vec!["code".into(), "in-review".into()]));
     world.finish().await;
 }
@@ -339,7 +339,7 @@ async fn hob_steps_aside_when_a_person_pushed_to_its_branch() {
     world.forge.advance(std::time::Duration::from_secs(3_600));
     world.run().await;
     let blocked = world.record(issue).await.unwrap().blocked.unwrap();
-    assert_eq!(blocked.kind, BlockKind::PersonPushed);
+    assert_eq!(blocked.reason, BlockCode::PersonPushed);
     assert!(world.status(issue).await.contains("wil pushed the commit"), "{}", world.status(issue).await);
     assert_eq!(world.briefs(issue).len(), 1, "no agent touches it");
     world.comments("ann", issue, "/hob retry").await;

@@ -37,8 +37,8 @@ async fn an_agent_killed_by_a_signal_is_tried_again_later() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code"]);
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt), (State::Ready, 0), "nothing was done");
-    assert!(record.retry_after.unwrap() > record.renewed_at, "{record:?}");
+    assert_eq!((record.state, record.attempts.now), (State::Ready, 0), "nothing was done");
+    assert!(record.failure.until.unwrap() > record.renewed_at, "{record:?}");
     assert!(world.status(issue).await.contains(": signal 9 ended `sh`"));
 
     let before = world.writes().len();
@@ -140,7 +140,7 @@ fn a_limit_longer_than_our_patience_does_not_lose_the_bill() {
         });
         world.run().await;
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.state, record.attempt, record.spend.input_tokens), (State::InReview, 1, 10));
+        assert_eq!((record.state, record.attempts.now, record.spend.input_tokens), (State::InReview, 1, 10));
         world.finish().await;
     }));
 }
@@ -174,7 +174,7 @@ fn a_limit_or_a_failure_that_passes_costs_no_attempt() {
                 world.run().await;
                 let record = world.record(issue).await.unwrap();
                 assert_eq!(
-                    (record.state, record.attempts_ever),
+                    (record.state, record.attempts.ever),
                     (State::InReview, 1),
                     "{name}: {:?}",
                     world.failures()
@@ -290,7 +290,7 @@ async fn a_failure_of_the_machine_that_comes_again_counts() {
     for _ in 0..3 {
         world.run().await;
         let record = world.record(issue).await.unwrap();
-        counted.push((record.state, record.attempts_ever));
+        counted.push((record.state, record.attempts.ever));
         world.forge.advance(Duration::from_secs(3_600));
     }
     assert_eq!(counted, [(State::Ready, 0), (State::Ready, 1), (State::Blocked, 2)], "{:?}", world.failures());

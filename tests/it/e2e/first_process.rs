@@ -61,6 +61,6 @@ async fn a_signal_to_the_first_process_reaches_hob_and_its_environment_reaches_n
     assert!(ended.stderr.contains("saving work in progress"), "{ended:?}");
     assert_eq!(fs::read_to_string(world.dir().join("environment")).unwrap(), "");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     world.finish().await;
 }

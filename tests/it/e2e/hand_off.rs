@@ -1,6 +1,6 @@
 //! Rows M3, M5, M8, M9, M10: profiles hand the work off to one another.
 
-use hob_domain::{BlockKind, ChainLink, State};
+use hob_domain::{BlockCode, ChainLink, State};
 use hob_worker::WorkEvent;
 use serde_json::{Value, json};
 
@@ -365,8 +365,8 @@ async fn each_part_of_a_chain_keeps_to_its_own_paths() {
         world.run().await;
         let record = world.record(issue).await.unwrap();
         assert_eq!((record.state, record.chain.links().len()), (state, 1), "{script}: {:?}", record.blocked);
-        let kind = record.blocked.map(|blocked| blocked.kind);
-        assert_eq!(kind, (state == State::Blocked).then_some(BlockKind::PolicyViolated), "{script}");
+        let kind = record.blocked.map(|blocked| blocked.reason);
+        assert_eq!(kind, (state == State::Blocked).then_some(BlockCode::PolicyViolated), "{script}");
         world.finish().await;
     }
 }

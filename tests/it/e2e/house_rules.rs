@@ -172,7 +172,7 @@ async fn a_label_names_the_base_and_counts_as_its_actor_does() {
     assert_eq!(bases, ["release-2", "main"], "{:?}", world.failures());
     assert_eq!(world.changed(pulls[0]["number"].as_u64().unwrap()).await, ["done.txt"], "it goes out from there");
     let record = world.record(issue).await.unwrap();
-    assert_eq!(record.pull_settings.base.unwrap().branch, "release-2");
+    assert_eq!(record.work.base.unwrap().branch, "release-2");
     world.finish().await;
 }
 
@@ -290,7 +290,7 @@ async fn a_statement_is_signed_by_the_key_of_the_commits() {
     world.signs();
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    let proof = world.record(issue).await.unwrap().proof.unwrap();
+    let proof = world.record(issue).await.unwrap().work.proof.unwrap();
     let canonical = proof.statement.canonical().unwrap();
     let verdict = async |text: &str, namespace: &str| {
         let files = [("statement", text), ("signature", proof.signature.as_deref().unwrap())];

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use hob_worker::RunLimits;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ impl World {
     /// The work is over, with one report, and nothing but ledger, labels and comments is written.
     async fn is_concluded(&self, issue: u64) {
         let record = self.record(issue).await.unwrap();
-        assert_eq!((record.state, record.report.is_some()), (State::Done, true), "{:?}", self.failures());
+        assert_eq!((record.state, record.comments.report.is_some()), (State::Done, true), "{:?}", self.failures());
         assert!(!self.labels(issue).await.contains(&"code".to_owned()));
         assert_eq!(self.reports(issue).await.len(), 1);
         self.has_no_change().await;
@@ -98,7 +98,7 @@ async fn a_profile_with_questions_that_a_person_chose_leads_to_one_report() {
     <sub>3 iterations in 0 minutes; 1 of 1 question answered, 0 of 0 hypotheses tested, 1 change of the state, 0 actions refused, 0 errors.</sub>
     ");
     let status = world.status(issue).await;
-    let link = format!("the [report](#issuecomment-{})", world.record(issue).await.unwrap().report.unwrap());
+    let link = format!("the [report](#issuecomment-{})", world.record(issue).await.unwrap().comments.report.unwrap());
     assert!(status.contains("**Done**: the [report]") && status.contains(&link), "{status}");
     let history = world.history(issue).await;
     for sentence in ["the agent `oncall` started to investigate", "finished: the report is written"] {
@@ -131,7 +131,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     });
     replies.are(&json!([begin]));
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::Question), "{}", world.status(issue).await);
     assert!(world.status(issue).await.contains("**Question**: Which key signs it?"));
     world.comments("out", issue, "The other key.").await;
     let before = world.writes().len();
@@ -146,7 +146,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     world.comments("wil", issue, "The old one.").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert!(record.paused.is_some() && record.attempt == 1, "{:?}", world.history(issue).await);
+    assert!(record.pause().is_some() && record.attempts.now == 1, "{:?}", world.history(issue).await);
     world.comments("ann", issue, "/hob resume").await;
     world.run().await;
     let mut said = vec![
@@ -161,7 +161,7 @@ async fn a_label_asks_for_evidence_and_approval_on_the_issue_and_ends_with_a_rep
     for (state, next) in [("normalize", "investigate"), ("investigate", "conclude"), ("conclude", "")] {
         replies.are(&json!(said));
         world.run().await;
-        assert_eq!(world.blocked(issue).await, Some(BlockKind::ApprovalNeeded), "{}", world.status(issue).await);
+        assert_eq!(world.blocked(issue).await, Some(BlockCode::ApprovalNeeded), "{}", world.status(issue).await);
         assert!(world.status(issue).await.contains(&format!("\"to\": \"{state}\"")), "{}", world.status(issue).await);
         world.comments("ann", issue, "/hob approve").await;
         let goes_on = json!({ "expect": ["answer of ann"], "calls": [to(state)] });
@@ -187,7 +187,7 @@ async fn on_another_machine_the_case_begins_anew_with_the_reply() {
     let issue = world.opens("ann", "Alarm", "It rings.", &["code", "agent:oncall"]).await;
     replies.are(&json!([{ "calls": [act("request_evidence", &[], &[("request", "Which rack?")])] }]));
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question));
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::Question));
     world.comments("wil", issue, "/hob unblock Rack 3, beside the door.").await;
     replies.are(&json!([
         { "expect": ["E2, comment wil", "Rack 3, beside the door.", "Which rack?"],
@@ -304,7 +304,7 @@ async fn a_conclusion_that_names_a_profile_is_handed_over_to_it() {
     <sub>3 iterations in 0 minutes; 1 of 1 question answered, 0 of 0 hypotheses tested, 1 change of the state, 0 actions refused, 0 errors.</sub>
     ");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt), (State::Ready, 0), "{:?}", world.failures());
+    assert_eq!((record.state, record.attempts.now), (State::Ready, 0), "{:?}", world.failures());
     world.has_no_change().await;
     world.run().await;
     let pull = world.pull().await;
@@ -337,7 +337,7 @@ async fn whoever_is_chosen_after_a_report_works_to_the_end() {
         world.run().await;
         assert_eq!(
             world.blocked(issue).await,
-            Some(BlockKind::Question),
+            Some(BlockCode::Question),
             "{chosen:?}: {:?}",
             world.history(issue).await
         );
@@ -429,7 +429,7 @@ async fn an_agent_that_cannot_investigate_is_told_of_before_it_runs() {
     let world = World::fixing().file(".github/hob.toml", rules).start().await;
     let issue = world.opens("ann", "Why?", "", &["code", "investigate"]).await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::SetUpNeeded), "{:?}", world.failures());
     let status = world.status(issue).await;
     // The built-in profile by which it would work is not blamed.
     assert!(status.contains("The agent `chore` cannot investigate: it only applies what its recipe says"), "{status}");
@@ -449,7 +449,7 @@ async fn an_investigation_that_is_ended_or_withdrawn_has_no_report() {
     let issue = world.opens("ann", "Alarm", "It rings.", &["code", "investigate"]).await;
     let other = world.opens("ann", "Alarm too", "It rings.", &["code", "investigate"]).await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::Question), "{}", world.status(issue).await);
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::Question), "{}", world.status(issue).await);
     world.comments("ann", issue, "/hob cancel").await;
     world.labels_off("ann", other, "code").await;
     world.run().await;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, When};
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::json;
 
@@ -22,8 +22,8 @@ async fn refused() -> (World, u64, String) {
     let issue = world.asks("Make done.txt", "").await;
     world.forge.inject(refuses_once(issue));
     run(&world.worker("one").await).await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::PushRefused), "{:?}", world.failures());
-    let head = world.record(issue).await.unwrap().head_sha.unwrap().to_string();
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
+    let head = world.record(issue).await.unwrap().work.head.unwrap().to_string();
     assert_eq!(world.kept(issue).await.as_ref(), Some(&head));
     (world, issue, head)
 }
@@ -94,8 +94,8 @@ async fn a_rounds_work_is_published_by_another_machine() {
     world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
     world.forge.inject(refuses_once(issue));
     run(&world.worker("one").await).await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::PushRefused), "{:?}", world.failures());
-    let head = world.record(issue).await.unwrap().head_sha.unwrap().to_string();
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
+    let head = world.record(issue).await.unwrap().work.head.unwrap().to_string();
     assert_eq!(world.kept(issue).await.as_ref(), Some(&head));
     world.comments("ann", issue, "/hob retry").await;
     run(&world.worker("two").await).await;

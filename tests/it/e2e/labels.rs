@@ -97,9 +97,9 @@ async fn a_finished_issue_that_is_asked_for_again_starts_anew() {
     world.labels_on("ann", issue, "code").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt), (State::InReview, 1), "{}", world.status(issue).await);
-    assert_ne!(record.pull_request.unwrap().0, first);
-    assert_eq!(record.branch.unwrap(), format!("hob/{issue}-make-done-txt-2"));
+    assert_eq!((record.state, record.attempts.now), (State::InReview, 1), "{}", world.status(issue).await);
+    assert_ne!(record.pull.number.unwrap().0, first);
+    assert_eq!(record.work.branch.unwrap().name, format!("hob/{issue}-make-done-txt-2"));
     world.finish().await;
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
+use hob_domain::{BlockCode, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
 use hob_forge::{Access, Forge, HeldLease};
 use hob_words::STATUS_MARK;
 use hob_worker::RunLimits;
@@ -138,7 +138,7 @@ async fn a_dead_workers_issue_is_blocked_where_the_settings_say_so() {
     world.run().await;
     assert_eq!(world.settings.recovery, Recovery::Block);
     assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().kind, BlockKind::WorkerDied);
+    assert_eq!(world.record(issue).await.unwrap().blocked.unwrap().reason, BlockCode::WorkerDied);
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
@@ -173,7 +173,7 @@ async fn a_worker_that_is_told_to_stop_keeps_the_work_puts_its_issue_back_and_en
     tokio::join!(run(&worker), stops);
     assert_eq!(world.labels(issue).await, ["code"]);
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     assert_eq!(world.history(issue).await.last().unwrap(), "requeued: the worker was stopped");
     assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is on its branch");
     let go_on = async {
@@ -198,7 +198,7 @@ async fn a_worker_that_is_told_to_stop_undoes_nothing_that_had_ended() {
         let issue = world.asks("Make done.txt", "").await;
         run(&world.worker_stopped_at("w1", state).await).await;
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.state, record.attempt, record.holder), (state, 1, None));
+        assert_eq!((record.state, record.attempts.now, record.lease), (state, 1, None));
         let label = world.settings.labels.of(state).unwrap();
         assert_eq!(world.labels(issue).await, if label < "code" { [label, "code"] } else { ["code", label] });
         world.finish().await;
@@ -238,7 +238,6 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
         agent: "fixer".to_owned(),
         purpose: RunPurpose::Work,
         branch: branch.clone(),
-        base: forge.repository().base_branch().await.unwrap().sha,
         session: RunId("the-dead-ones".to_owned()),
     };
     forge.ledger().transition(&lease, start).await.unwrap();

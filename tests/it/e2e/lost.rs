@@ -20,7 +20,7 @@ async fn every_write_may_be_lost(lost: Lost) {
         let is_lost = door.run_without(&world, index, lost).await;
         // Everything lost after the claim is made up for under the lease.
         if let Some(record) = world.record(issue).await {
-            let (now, told) = ((record.state, record.attempts_ever), world.history(issue).await);
+            let (now, told) = ((record.state, record.attempts.ever), world.history(issue).await);
             assert_eq!(now, (State::InReview, 1), "{lost:?} {index}: {told:?} {:?}", world.failures());
         }
         world.comes_to(issue, State::InReview, 3).await;

@@ -66,9 +66,9 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     world.run().await;
     let check = check.replace("{DIR}", &world.dir().display().to_string());
     let record = world.record(first).await.unwrap();
-    let learned: Vec<_> = record.learned.iter().map(|lesson| (lesson.kind, lesson.command.as_str())).collect();
+    let learned: Vec<_> = record.taught.facts.iter().map(|lesson| (lesson.kind, lesson.command.as_str())).collect();
     assert_eq!(learned, [(LessonKind::Test, "python3 -m pytest tests/test_0.py"), (LessonKind::SetUp, "true")]);
-    let flaky = world.record(second).await.unwrap().learned;
+    let flaky = world.record(second).await.unwrap().taught.facts;
     assert_eq!(
         flaky.iter().map(|lesson| (lesson.kind, &*lesson.command)).collect::<Vec<_>>(),
         [(LessonKind::Flaky, &*check)]
@@ -76,18 +76,18 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     // Nothing is learned before a merge, and nothing from a rejection.
     assert_eq!(remembered(&world).await, []);
     assert!(!world.briefs(second)[0].contains(MARK));
-    let rejected = world.record(second).await.unwrap().pull_request.unwrap();
+    let rejected = world.record(second).await.unwrap().pull.number.unwrap();
     world.edits("ann", rejected.0, json!({ "state": "closed" })).await;
     world.run().await;
     assert_eq!(world.record(second).await.unwrap().state, State::Blocked);
     assert_eq!(remembered(&world).await, []);
-    world.merges(record.pull_request.unwrap().0).await;
+    world.merges(record.pull.number.unwrap().0).await;
     let third = world.asks("A third", "").await;
     world.run().await;
     let facts =
         [(LessonKind::Test, "python3 -m pytest tests/test_0.py".to_owned()), (LessonKind::SetUp, "true".to_owned())];
     assert_eq!(remembered(&world).await, facts);
-    assert!(world.record(first).await.unwrap().learned.is_empty());
+    assert!(world.record(first).await.unwrap().taught.facts.is_empty());
     let fourth = world.asks("A fourth", "").await;
     world.run().await;
     let brief = &world.briefs(fourth)[0];
@@ -222,7 +222,7 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
         let issue = world.asks(&format!("Add tests/test_{n}.py"), "").await;
         world.run().await;
         let record = world.record(issue).await.unwrap();
-        let pull = record.pull_request.unwrap_or_else(|| panic!("{:?}", world.failures()));
+        let pull = record.pull.number.unwrap_or_else(|| panic!("{:?}", world.failures()));
         let begins = |event: &&WorkEvent| matches!(event, WorkEvent::Progress { issue: of, text } if *of == IssueNumber(issue) && text.starts_with("running agent "));
         let rounds = world.notices.lock().unwrap().iter().filter(begins).count();
         figures.push((model.turns.lock().unwrap()[&n], rounds, record.spend.input_tokens));

@@ -164,7 +164,7 @@ async fn a_model_that_refuses_ends_the_claims_and_counts_no_attempt() {
         assert_eq!(ended.code, 6, "{ended:?}");
         assert_eq!(ended.stderr.matches("we do not serve you").count(), 1, "said once: {}", ended.stderr);
         let record = world.record(first).await.unwrap();
-        assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+        assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
         assert_eq!(world.labels(first).await, ["code"]);
         assert_eq!((world.record(second).await, world.said(second).await.len()), (None, 0));
         world.finish().await;
@@ -206,7 +206,7 @@ async fn what_goes_missing_in_the_middle_ends_the_claims_and_counts_no_attempt()
     assert_eq!(ended.stderr.matches(says).count(), 1, "said once: {}", ended.stderr);
     assert_eq!(world.labels(first).await, ["code", "in-review"]);
     let record = world.record(second).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     assert_eq!(world.labels(second).await, ["code"]);
     assert_eq!((world.record(third).await, world.said(third).await.len()), (None, 0));
     world.finish().await;
@@ -230,7 +230,7 @@ async fn work_that_may_not_be_published_is_kept_and_done_once() {
         let lacks = summary.map_or_else(|error| error.to_string(), |summary| summary.lacks.unwrap().to_string());
         assert!(lacks.contains(&message), "{lacks}");
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.state, record.attempt), (State::Ready, 0));
+        assert_eq!((record.state, record.attempts.now), (State::Ready, 0));
     }
     run_once(&world.worker("w").await, RunLimits::default()).await.unwrap();
     assert_eq!(
@@ -300,7 +300,10 @@ async fn an_agent_that_finds_no_program_blocks_no_issue() {
     assert_eq!(run.code, 6, "{run:?}");
     assert!(run.stderr.contains("`own` does not find a program that it needs (exit code 127: "), "{run:?}");
     assert!(run.stderr.contains("`sandbox.read`"), "{run:?}");
-    assert_eq!((world.labels(issue).await, world.record(issue).await.unwrap().attempt), (vec!["code".to_owned()], 0));
+    assert_eq!(
+        (world.labels(issue).await, world.record(issue).await.unwrap().attempts.now),
+        (vec!["code".to_owned()], 0)
+    );
     world.finish().await;
 }
 

@@ -72,3 +72,4 @@ mod signals;
 mod trouble;
 mod trust;
 mod unwritten_spend;
+mod versions;

@@ -1,5 +1,6 @@
 //! Notifications: each question, pull request and end reaches a receiver once, signed; and one person is mentioned.
 
+use hob_domain::NotifyEvent;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -40,7 +41,10 @@ async fn a_question_a_review_and_an_end_are_notified_once_each() {
         (&body["event"], &body["repository"], &body["asked_by"]),
         (&json!("blocked"), &json!("acme/site"), &json!("ann"))
     );
-    assert_eq!(body["blocked"], json!({"kind": "question", "question": "Which <b>colour</b>, @here?"}));
+    assert_eq!(
+        body["blocked"],
+        json!({"kind": "question", "reason": "question", "question": "Which <b>colour</b>, @here?"})
+    );
     for _ in 0..3 {
         world.run().await;
     }
@@ -102,7 +106,7 @@ async fn what_may_pass_is_tried_again_and_a_receiver_that_fails_holds_nothing_up
         assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
         assert_eq!(world.labels(issue).await, ["blocked", "code"]);
         let record = world.record(issue).await.unwrap();
-        assert!(record.holder.is_none() && record.entered.unwrap().notified);
+        assert!(record.lease.is_none() && record.told == [NotifyEvent::Blocked]);
         world.run().await;
         assert_eq!((receiver.received().len(), receiver.heard()), (heard, vec!["blocked".to_owned()]), "{answers:?}");
         world.finish().await;
@@ -151,7 +155,7 @@ async fn a_budget_that_is_nearly_used_up_is_warned_of_once_in_an_issues_life() {
     assert_eq!(receiver.heard(), ["blocked", "blocked", "budget-warning", "in-review"], "{:?}", world.failures());
     let warning = receiver.received()[2].body.clone();
     assert!(warning["text"].as_str().unwrap().starts_with("90% of the issue's budget is used: $6.30"), "{warning}");
-    assert!(world.record(issue).await.unwrap().budget_warned);
+    assert!(world.record(issue).await.unwrap().told.contains(&NotifyEvent::BudgetWarning));
     world.leave();
 }
 

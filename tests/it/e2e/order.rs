@@ -206,6 +206,6 @@ async fn a_requeued_issue_waits_for_its_assignee_and_hears_commands() {
     assert!(said.iter().any(|said| said.text.contains(waits)), "{said:?}");
     world.comments("ann", issue, "/hob pause").await;
     world.run().await;
-    assert!(world.record(issue).await.unwrap().paused.is_some(), "{:?}", world.failures());
+    assert!(world.record(issue).await.unwrap().pause().is_some(), "{:?}", world.failures());
     world.finish().await;
 }

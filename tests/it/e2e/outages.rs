@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 
 use crate::harness::{Model, World};
 
@@ -64,7 +64,7 @@ async fn a_models_outage_of_hours_blocks_nobody_and_costs_no_attempt() {
     assert_eq!(states(&world, &issues).await, [State::Ready; 8]);
     for issue in &issues {
         let record = world.record(*issue).await.unwrap();
-        assert_eq!((record.attempt, record.attempts_ever), (0, 0), "{record:?}");
+        assert_eq!((record.attempts.now, record.attempts.ever), (0, 0), "{record:?}");
     }
     // Each of the first four asks once before they know, and then one issue asks each hour.
     assert!(in_the_first_hour <= 4 + 8 + 4, "{in_the_first_hour}");
@@ -90,7 +90,7 @@ async fn an_outage_that_outlasts_patience_ends_in_one_question_that_names_the_se
     let blocked: Vec<_> = issues.iter().zip(&states_then).filter(|(_, state)| **state == State::Blocked).collect();
     let [(asks, _)] = blocked.as_slice() else { panic!("{states_then:?}") };
     let record = world.record(**asks).await.unwrap();
-    assert_eq!(record.blocked.unwrap().kind, BlockKind::LimitReached);
+    assert_eq!(record.blocked.unwrap().reason, BlockCode::ServiceDown);
     let status = world.status(**asks).await;
     assert!(status.contains("The model `openai/scripted` has failed"), "{status}");
     assert!(status.contains("Should Hob try again now"), "{status}");
@@ -132,8 +132,8 @@ async fn work_that_only_could_not_be_pushed_is_published_and_not_done_again() {
     world.forge.inject(down("/acme/site.git/git-receive-pack"));
     live(&world, HOUR, STEP).await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempts_ever), (State::Ready, 0), "{record:?}");
-    assert!(record.last_failure.unwrap().contains("503"));
+    assert_eq!((record.state, record.attempts.ever), (State::Ready, 0), "{record:?}");
+    assert!(record.failure.text.unwrap().contains("503"));
     world.forge.heal();
     live(&world, HOUR, STEP).await;
     assert_eq!(states(&world, &[issue]).await, [State::InReview], "{:?}", world.failures());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{BlockKind, IssueNumber, PlanFirst, State};
+use hob_domain::{BlockCode, IssueNumber, PlanFirst, State};
 use hob_worker::Approved;
 use serde_json::{Value, json};
 
@@ -33,10 +33,14 @@ impl World {
     /// A plan waits for approval, and nothing is written but ledger, labels and comments.
     async fn waits_for_approval(&self, issue: u64) {
         let record = self.record(issue).await.unwrap();
-        let kind = record.blocked.as_ref().map(|blocked| blocked.kind);
-        assert_eq!((record.state, kind), (State::Blocked, Some(BlockKind::PlanProposed)), "{:?}", self.failures());
+        let kind = record.blocked.as_ref().map(|blocked| blocked.reason);
+        assert_eq!((record.state, kind), (State::Blocked, Some(BlockCode::PlanProposed)), "{:?}", self.failures());
         assert_eq!(self.labels(issue).await.first().map(String::as_str), Some("blocked"));
-        assert!(record.waiting_plan().is_some() && record.approved_plan().is_none() && !record.pushed);
+        assert!(
+            record.waiting_plan().is_some()
+                && record.approved_plan().is_none()
+                && record.work.pushed_branch().is_none()
+        );
         self.nothing_is_written().await;
     }
 
@@ -211,8 +215,8 @@ async fn an_approval_ends_with_the_text_that_it_was_for() {
     assert!(matches!(approved, Approved::Plan(plan) if plan.files == ["done.txt"]));
     world.edits("wil", issue, json!({"body": "And paint it."})).await;
     world.run().await;
-    let kind = world.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind);
-    assert_eq!(kind, Some(BlockKind::EditedMeanwhile), "as without a plan");
+    let kind = world.record(issue).await.unwrap().blocked.map(|blocked| blocked.reason);
+    assert_eq!(kind, Some(BlockCode::EditedMeanwhile), "as without a plan");
     world.comments("wil", issue, "/hob retry").await;
     world.run().await;
     world.waits_for_approval(issue).await;
@@ -245,12 +249,12 @@ async fn an_agent_without_a_plan_is_tried_again_and_then_asked_about() {
     world.run().await;
     let record = world.record(issue).await.unwrap();
     let why = "the agent gave no plan: its last words have no steps";
-    assert_eq!((record.state, record.last_failure.as_deref()), (State::Ready, Some(why)));
+    assert_eq!((record.state, record.failure.text.as_deref()), (State::Ready, Some(why)));
     world.forge.advance(world.settings.limits.retry_delay + Duration::from_secs(1));
     world.run().await;
     assert!(world.briefs(issue)[1].contains(&format!("The attempt before failed: {why}")));
     let blocked = world.record(issue).await.unwrap().blocked.unwrap();
-    assert_eq!(blocked.kind, BlockKind::NoProgress);
+    assert_eq!(blocked.reason, BlockCode::NoProgress);
     assert!(blocked.text.contains(why), "{}", blocked.text);
     world.nothing_is_written().await;
     world.finish().await;
@@ -262,7 +266,7 @@ async fn a_plan_counts_as_an_attempt_and_its_spend_is_booked() {
     let agent = format!("[ $HOB_PURPOSE = plan ] && {{ echo '{plan}'; exit; }}; echo done > done.txt");
     let (world, issue) = waiting(World::with_agent(&agent)).await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.attempts_ever, record.spend.usd_micros, record.spend.input_tokens), (1, 250_000, 9));
+    assert_eq!((record.attempts.ever, record.spend.usd_micros, record.spend.input_tokens), (1, 250_000, 9));
     let status = world.status(issue).await;
     assert!(status.contains("The work costs $4.75 at most") && status.contains("It names no files."), "{status}");
     world.finish().await;

@@ -185,7 +185,7 @@ async fn an_issue_may_wait_for_a_green_base_and_costs_nothing_until_then() {
     for _ in 0..2 {
         world.run().await;
         let record = world.record(issue).await.unwrap();
-        assert_eq!((record.state, record.attempt, world.briefs(issue).len()), (State::Ready, 0, 0));
+        assert_eq!((record.state, record.attempts.now, world.briefs(issue).len()), (State::Ready, 0, 0));
         let status = world.status(issue).await;
         assert!(
             status.contains("**Waiting** until") && status.contains("the base branch fails its own checks"),
@@ -292,7 +292,7 @@ async fn no_agent_starts_where_the_sandbox_keeps_every_check_from_passing() {
     assert_eq!(ended.code, 6, "{ended:?}");
     let says = format!("the sandbox refused `{check}`: connect 127.0.0.1:{port} (1×); a box lets it");
     assert!(ended.stderr.contains("no check can pass on the base branch") && ended.stderr.contains(&says), "{ended:?}");
-    assert_eq!((world.record(issue).await.unwrap().attempt, world.briefs(issue).len()), (0, 0));
+    assert_eq!((world.record(issue).await.unwrap().attempts.now, world.briefs(issue).len()), (0, 0));
     world.finish().await;
 }
 
@@ -332,9 +332,9 @@ async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
     let (done, asks) = (world.asks("Make done.txt", "").await, world.asks("Paint it", "").await);
     world.run().await;
     world.run().await;
-    assert_eq!(world.record(asks).await.unwrap().proof, None);
+    assert_eq!(world.record(asks).await.unwrap().work.proof, None);
     let pull = world.pull().await;
-    let proof = world.record(done).await.unwrap().proof.unwrap();
+    let proof = world.record(done).await.unwrap().work.proof.unwrap();
     let statement = &proof.statement;
     let commit = world.look(&format!("/git/commits/{}", pull["head"]["sha"].as_str().unwrap())).await;
     assert_eq!((json!(statement.head), json!(statement.tree)), (commit["sha"].clone(), commit["tree"]["sha"].clone()));
@@ -347,6 +347,6 @@ async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
     world.pushes_onto("ann", branch, "beside.txt", "mine\n").await;
     world.run().await;
     assert_ne!(world.pull().await["head"]["sha"], json!(statement.head));
-    assert_eq!(world.record(done).await.unwrap().proof.unwrap(), proof);
+    assert_eq!(world.record(done).await.unwrap().work.proof.unwrap(), proof);
     world.finish().await;
 }

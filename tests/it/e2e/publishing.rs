@@ -1,7 +1,7 @@
 //! Branches and pull requests: one of each, even if others exist already.
 
 use github_emulator::Role;
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ async fn a_protected_branch_blocks_the_issue_with_the_reason() {
     let status = world.status(issue).await;
     assert!(status.contains("protected branch"), "{status}");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.blocked.unwrap().kind), (State::Blocked, BlockKind::PushRefused));
+    assert_eq!((record.state, record.blocked.unwrap().reason), (State::Blocked, BlockCode::PushRefused));
     assert!(world.pulls().await.is_empty());
     world.finish().await;
 }
@@ -117,7 +117,7 @@ async fn after_a_rejection_a_new_pull_request_takes_the_place_of_the_closed_one(
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     let open: Vec<_> = world.pulls().await.into_iter().filter(|pull| pull["state"] == "open").collect();
     assert_eq!(open.len(), 1);
-    assert_eq!(world.record(issue).await.unwrap().pull_request.unwrap().0, open[0]["number"].as_u64().unwrap());
+    assert_eq!(world.record(issue).await.unwrap().pull.number.unwrap().0, open[0]["number"].as_u64().unwrap());
     world.finish().await;
 }
 

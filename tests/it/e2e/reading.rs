@@ -85,7 +85,7 @@ async fn with_a_long_past(issues: u64) -> World {
     world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
     world.run().await;
     let record = world.record(1).await.unwrap();
-    assert_eq!((record.state, record.holder.is_none()), (State::Done, true));
+    assert_eq!((record.state, record.lease.is_none()), (State::Done, true));
     let tree = world.look("/commits/main").await["commit"]["tree"]["sha"].clone();
     for number in 101..=101 + issues {
         let state = if number == 101 { State::InReview } else { State::Done };

@@ -145,7 +145,7 @@ async fn a_command_whose_times_differ_by_a_second_is_followed() {
     world.forge.set_moods(Moods::new([Mood::Touched], 3).with_percent(100));
     world.comments("ann", issue, "/hob pause").await;
     world.run().await;
-    assert!(world.record(issue).await.unwrap().paused.is_some(), "{:?}", world.failures());
+    assert!(world.record(issue).await.unwrap().pause().is_some(), "{:?}", world.failures());
     world.finish().await;
 }
 

@@ -2,7 +2,7 @@
 //! helps.
 
 use github_emulator::{BranchRules, Fault, What, When};
-use hob_domain::{BlockKind, State};
+use hob_domain::{BlockCode, State};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -145,7 +145,7 @@ async fn a_branch_in_the_way_blocks_the_issue_before_any_agent_runs() {
     makes_branch(&world, "hob").await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::SetUpNeeded), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::SetUpNeeded), "{:?}", world.failures());
     assert_eq!((world.briefs(issue).len(), world.branches().await), (0, vec!["hob".to_owned()]));
     let status = world.status(issue).await;
     assert!(
@@ -174,7 +174,7 @@ async fn a_branch_in_the_way_at_the_push_is_a_refusal_that_names_what_helps() {
     });
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::PushRefused), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
     let status = world.status(issue).await;
     assert!(status.contains("Another branch's name leaves no room for this one"), "{status}");
     assert_eq!(world.briefs(issue).len(), 1);
@@ -192,7 +192,7 @@ async fn a_push_without_the_signatures_that_a_rule_asks_for_names_the_setting() 
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.blocked.unwrap().kind), (State::Blocked, BlockKind::PushRefused));
+    assert_eq!((record.state, record.blocked.unwrap().reason), (State::Blocked, BlockCode::PushRefused));
     let status = world.status(issue).await;
     assert!(status.contains("Commits must have verified signatures."), "{status}");
     assert!(status.contains("\n\nA rule asks for signed commits: set `publish.signing`"), "{status}");
@@ -211,7 +211,7 @@ async fn a_push_with_a_private_address_names_the_setting() {
     let branch = format!("hob/{issue}-make-done-txt");
     world.forge.inject(refuses(&branch, "push declined due to email privacy restrictions", &says));
     world.run().await;
-    assert_eq!(world.blocked(issue).await, Some(BlockKind::PushRefused), "{:?}", world.failures());
+    assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
     let status = world.status(issue).await;
     assert!(
         status.contains("GH007") && status.contains("set `identity.email` to the account's noreply address"),

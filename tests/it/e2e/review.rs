@@ -124,7 +124,7 @@ async fn a_review_with_three_threads_is_worked_on_and_each_is_answered_once() {
     let asked = world.look(&format!("/pulls/{pull}/requested_reviewers")).await;
     assert_eq!(asked["users"][0]["login"], "ann", "{asked}");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.round, record.review.rounds, record.review.handled.len()), (1, 1, 4));
+    assert_eq!((record.review.begun, record.review.rounds, record.review.handled.len()), (1, 1, 4));
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
 
     // Handled feedback starts nothing more.

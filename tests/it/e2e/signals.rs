@@ -38,7 +38,7 @@ async fn is_put_back_by(signal: Signal) {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stderr.contains("saving work in progress"), "{ended:?}");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     assert_eq!(world.labels(issue).await, ["code"]);
     world.finish().await;
 }
@@ -73,7 +73,7 @@ async fn a_run_whose_time_is_over_puts_its_issue_back() {
     let (done, ()) = tokio::join!(hob_worker::run_forever(&worker, limits), gate.reached());
     assert_eq!((done.worked, done.failed), (1, 0), "{:?}", world.failures());
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.state, record.attempt, record.holder), (State::Ready, 0, None));
+    assert_eq!((record.state, record.attempts.now, record.lease), (State::Ready, 0, None));
     assert_eq!(world.labels(issue).await, ["code"]);
     world.finish().await;
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockKind, Recovery, Spend, State, spend_by_day};
+use hob_domain::{BlockCode, Recovery, Spend, State, spend_by_day};
 use hob_forge::Access;
 use hob_worker::RunLimits;
 use http::Method;
@@ -136,7 +136,7 @@ async fn no_attempt_begins_before_the_cost_of_the_earlier_one_is_in_the_ledger()
     world.forge.heal();
     run(&world.worker("slow").await).await;
     assert_eq!(world.briefs(issue).len(), 1, "no agent runs above the budget");
-    assert_eq!(world.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind), Some(BlockKind::BudgetSpent));
+    assert_eq!(world.record(issue).await.unwrap().blocked.map(|blocked| blocked.reason), Some(BlockCode::IssueBudget));
     counts_each_run_once(&world, issue).await;
     world.finish_after_faults().await;
 }

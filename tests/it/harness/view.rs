@@ -1,7 +1,7 @@
 //! A test's view: labels, comments, pull requests, commits, the ledger, briefs, and the requests to the forge.
 
 use github_emulator::LoggedRequest;
-use hob_domain::{BlockKind, IssueNumber, Record, RepositoryRecord, Timestamp};
+use hob_domain::{BlockCode, IssueNumber, Record, RepositoryRecord, Timestamp};
 use hob_forge::{Access, Forge};
 use hob_words::STATUS_MARK;
 use http::Method;
@@ -78,8 +78,8 @@ impl World {
     }
 
     /// Why the issue is blocked; `None` if it is not.
-    pub(crate) async fn blocked(&self, issue: u64) -> Option<BlockKind> {
-        self.record(issue).await.unwrap().blocked.map(|blocked| blocked.kind)
+    pub(crate) async fn blocked(&self, issue: u64) -> Option<BlockCode> {
+        self.record(issue).await.unwrap().blocked.map(|blocked| blocked.reason)
     }
 
     /// The text of the status comment.

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Action, Answer as Words, ApprovalGrant, AssigneeFilter, BlockReason, Budget, CommentId, Decision, Ending, EventId,
-    IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
+    Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, Budget, CommentId, Decision, Ending,
+    EventId, IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
     RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, SharedSettings, State, Transition, Trigger, Unblocking,
     WaitReason, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
 };
@@ -131,7 +131,7 @@ impl Shell {
     /// The decision function's result for the issue as it was seen and the current ledger.
     pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
         let record = tip.map(Rec::record);
-        let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull_request);
+        let number = record.as_ref().filter(|record| follows_its_pull(record.state)).and_then(|r| r.pull.number);
         let pull = |PullNumber(n): PullNumber| world.forge.pulls[usize::try_from(n).unwrap() - 1].map(Pull::status);
         let view = IssueView {
             assignees: Vec::new(),
@@ -340,8 +340,12 @@ impl Shell {
         let Some(transition) = self.transition(world, w, lease) else { return Rec::of(&next) };
         // A rule that is left out lets everything pass.
         if self.has(Variant::StopPutsBack) && lease.doing == Doing::ReleaseReady {
-            let attempt = next.attempt.saturating_sub(1);
-            return Rec::of(&Record { state: State::Ready, attempt, ..next });
+            let attempt = next.attempts.now.saturating_sub(1);
+            return Rec::of(&Record {
+                state: State::Ready,
+                attempts: Attempts { now: attempt, ..next.attempts },
+                ..next
+            });
         }
         Rec::of(&apply(&next, transition, now).unwrap().0)
     }
@@ -357,8 +361,8 @@ impl Shell {
                     0 => 2,
                     known => known,
                 };
-                let (agent, base, session) = (String::new(), Sha(String::new()), RunId(String::new()));
-                Transition::StartAgent { agent, purpose: RunPurpose::Work, branch: name.to_string(), base, session }
+                let (agent, session) = (String::new(), RunId(String::new()));
+                Transition::StartAgent { agent, purpose: RunPurpose::Work, branch: name.to_string(), session }
             }
             Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
             Doing::Settle(State::InReview) => {

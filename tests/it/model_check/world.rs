@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Answer, BlockKind, Blocked, Claimant, CommentId, EventAnswer, Generation, Holder, IssueNumber, LabelFights,
-    LabelNames, Nonce, PullNumber, PullSettings, PullStatus, RECORD_VERSION, Record, ReviewEvent, ReviewLog, Spend,
-    State, Timestamp, WorkerId,
+    Answer, Attempts, BlockCode, Blocked, Branch, Claimant, CommentId, EventAnswer, Failure, Generation, IssueNumber,
+    LabelNames, Nonce, OwnComments, PullLog, PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp,
+    Work, WorkerId, acquire,
 };
 
 /// The one issue.
@@ -121,7 +121,7 @@ impl Rec {
     pub(super) fn record(&self) -> Record {
         let nonce = |nonce: u8| Nonce(nonce.to_string());
         let blocked = || Blocked {
-            kind: BlockKind::Question,
+            reason: BlockCode::Question,
             text: String::new(),
             question: String::new(),
             last: Vec::new(),
@@ -136,30 +136,19 @@ impl Rec {
             comment: Some(CommentId(id.into())),
             event: None,
         };
+        // The rest is as in the first record of any issue.
+        let first = acquire(None, ISSUE, &claimant(self.nonce), at(LONG_AGO)).unwrap();
         Record {
-            version: RECORD_VERSION,
-            issue: ISSUE,
             nonce: nonce(self.nonce),
             generation: Generation(self.generation.into()),
-            holder: self.holder.map(|holder| Holder { worker: worker(), nonce: nonce(holder) }),
+            lease: self.holder.map(|holder| hob_domain::Lease {
+                worker: worker(),
+                nonce: nonce(holder),
+                until: at(self.renewed) + ticks(DURATION),
+            }),
             renewed_at: at(self.renewed),
-            duration_seconds: ticks(DURATION).as_secs(),
-            entered: None,
-            budget_warned: false,
             state: self.state,
-            claimed_at: at(LONG_AGO),
-            attempt: self.attempt.into(),
-            attempts_ever: self.attempt.into(),
-            accepted: None,
-            stalled: None,
-            outage: None,
-            label_fights: LabelFights::default(),
-            report: None,
-            handed_on: false,
-            pull_settings: PullSettings::default(),
-            request: None,
-            paused: None,
-            round: 0,
+            attempts: Attempts { now: self.attempt.into(), ever: self.attempt.into() },
             review: ReviewLog {
                 round: matches!(self.round, Round::UnderWay | Round::Answered).then_some(REVIEW).into_iter().collect(),
                 answers: (self.round == Round::Answered).then(answer_to_review).into_iter().collect(),
@@ -167,31 +156,16 @@ impl Rec {
                 may_be_said: self.may_be_said,
                 ..ReviewLog::default()
             },
-            commands: hob_domain::CommandLog::default(),
-            retry_after: self.retry.map(at),
-            last_failure: None,
+            failure: Failure { until: self.retry.map(at), ..Failure::default() },
             blocked: (self.state == State::Blocked).then(blocked),
-            proposed: None,
-            plan: hob_domain::PlanLog::default(),
-            approved: Vec::new(),
             answer: (self.heard > 0).then(|| answer(self.heard)),
-            refused: None,
-            branch: (self.branch > 0).then(|| self.branch.to_string()),
-            pushed: self.branch > 0,
-            base_sha: None,
-            head_sha: None,
-            pull_request: (self.pull > 0).then(|| PullNumber(self.pull.into())),
-            status_comment: self.comment.then_some(CommentId(1)),
-            session: None,
-            trigger: None,
-            spend: Spend::default(),
-            checks: None,
-            proof: None,
-            checklist: None,
-            route: None,
-            chain: hob_domain::HandOffLog::default(),
-            learned: hob_domain::Lessons::default(),
-            remarks: hob_domain::Remarks::default(),
+            work: Work {
+                branch: (self.branch > 0).then(|| Branch { name: self.branch.to_string(), pushed: true }),
+                ..Work::default()
+            },
+            pull: PullLog { number: (self.pull > 0).then(|| PullNumber(self.pull.into())), ..PullLog::default() },
+            comments: OwnComments { status: self.comment.then_some(CommentId(1)), report: None },
+            ..first
         }
     }
 
@@ -203,15 +177,15 @@ impl Rec {
         Self {
             nonce: nonce(&record.nonce),
             generation: u8::try_from(record.generation.0).unwrap(),
-            holder: record.holder.as_ref().map(|holder| nonce(&holder.nonce)),
+            holder: record.lease.as_ref().map(|lease| nonce(&lease.nonce)),
             renewed: time(record.renewed_at),
             state: record.state,
-            attempt: u8::try_from(record.attempt).unwrap(),
-            retry: record.retry_after.map(time),
+            attempt: u8::try_from(record.attempts.now).unwrap(),
+            retry: record.failure.until.map(time),
             heard: id(record.answer.as_ref().and_then(|answer| answer.comment).map(|id| id.0)),
-            branch: record.branch.as_ref().map_or(0, |branch| branch.parse().unwrap()),
-            pull: id(record.pull_request.map(|number| number.0)),
-            comment: record.status_comment.is_some(),
+            branch: record.work.branch_name().map_or(0, |branch| branch.parse().unwrap()),
+            pull: id(record.pull.number.map(|number| number.0)),
+            comment: record.comments.status.is_some(),
             round: match &record.review {
                 review if !review.handled.is_empty() => Round::Handled,
                 review if !review.answers.is_empty() => Round::Answered,

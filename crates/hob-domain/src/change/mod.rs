@@ -11,7 +11,7 @@ pub(crate) mod evidence;
 pub(crate) mod failed_checks;
 pub(crate) mod left_out;
 pub(crate) mod policy;
-pub(crate) mod pull_settings;
+pub(crate) mod pull_log;
 pub(crate) mod push_refused;
 pub(crate) mod push_rules;
 pub(crate) mod review;

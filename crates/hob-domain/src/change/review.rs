@@ -108,6 +108,10 @@ pub struct EventAnswer {
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReviewLog {
+    /// Rounds begun so far. One round may be for several kinds of events, and an answer lets the counts of the kinds begin
+    /// anew, so this is not their sum.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub begun: u32,
     /// Rounds for people's reviews and comments.
     #[serde(skip_serializing_if = "is_zero")]
     pub rounds: u32,
@@ -205,6 +209,7 @@ impl ReviewLog {
     /// Begins a round.
     pub(crate) fn begin(&mut self, events: Vec<ReviewEvent>, from: Sha) {
         (self.round, self.from, self.answers, self.may_be_said) = (events, Some(from), Vec::new(), false);
+        self.begun += 1;
         for kind in self.kinds().collect::<Vec<_>>() {
             *self.count_mut(kind) += 1;
         }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
-    AssigneeFilter, BlockKind, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
+    AssigneeFilter, BlockCode, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
     Outage, PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRecord, RepositoryRules, Request,
     ReviewEvent, ReviewRules, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due, has_label,
     held_by, hour_room,
@@ -151,7 +151,7 @@ fn asked_by_another(issue: &IssueView, askers: &BTreeMap<&str, IssueNumber>) -> 
 
 /// The outage that an issue waits for. `None` if it waits for no service, or if a person wants a retry now.
 fn waits_for(issue: &IssueView) -> Option<&Outage> {
-    issue.record.as_ref()?.outage.as_ref().filter(|outage| outage.failures > 0)
+    issue.record.as_ref()?.failure.outage.as_ref().filter(|outage| outage.failures > 0)
 }
 
 /// What the repository has room for, over all workers.
@@ -244,7 +244,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
     if !triggered {
         return ended(issue, record);
     }
-    if let Some(request) = &record.request {
+    if let Some(request) = record.request() {
         return Decision::Act(Action::CarryOut(request.clone()));
     }
     let by_hand = record.state != State::Blocked && has_label(&issue.labels, &rules.labels.blocked);
@@ -253,7 +253,7 @@ pub fn decide(issue: &IssueView, rules: &PlanRules, now: Timestamp) -> Decision 
             Decision::Wait(WaitReason::BlockedByHand(rules.labels.blocked.clone()))
         }
         State::Ready => ready(issue, record, rules, now),
-        State::Assigned | State::InProgress => match &record.paused {
+        State::Assigned | State::InProgress => match record.pause() {
             Some(pause) => Decision::Wait(WaitReason::Paused(pause.clone())),
             None => Decision::Act(Action::Recover(rules.recovery)),
         },
@@ -312,21 +312,21 @@ fn ended(issue: &IssueView, record: &Record) -> Decision {
 }
 
 fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
-    if let Some(pause) = &record.paused {
+    if let Some(pause) = record.pause() {
         if has_news(issue, record) && !left_behind(record) {
             return Decision::Act(Action::SeekCommand);
         }
         let paused = Decision::Wait(WaitReason::Paused(pause.clone()));
         return repaired(issue, record, rules, now).unwrap_or(paused);
     }
-    let pause = record.retry_after.map(|own| issue.goes_on.unwrap_or(own));
+    let pause = record.failure.until.map(|own| issue.goes_on.unwrap_or(own));
     let waits = match (&record.refused, pause) {
         (Some(refusal), _) if issue.updated_at <= refusal.at => WaitReason::Refused(refusal.reason.clone()),
         (_, Some(until)) if until > now => {
             if has_news(issue, record) && !left_behind(record) {
                 return Decision::Act(Action::SeekCommand);
             }
-            WaitReason::RetryAfter { until, why: record.last_failure.clone().unwrap_or_default() }
+            WaitReason::RetryAfter { until, why: record.failure.text.clone().unwrap_or_default() }
         }
         _ => match not_before(issue, rules) {
             Some(_) if has_news(issue, record) && !left_behind(record) => return Decision::Act(Action::SeekCommand),
@@ -338,23 +338,23 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
 }
 
 fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Decision {
-    match (issue.pull, record.pull_request) {
+    match (issue.pull, record.pull.number) {
         (Some((_, PullStatus::Merged)), _) => Decision::Act(Action::Finish(Ending::Merged)),
         (Some((number, PullStatus::Closed)), _) => Decision::Act(Action::AskAboutRejection(number)),
         (Some((number, PullStatus::Open)), _) | (None, Some(number)) => {
             let work = || {
-                issue.review.as_ref().filter(|_| record.paused.is_none()).and_then(|facts| {
+                issue.review.as_ref().filter(|_| record.pause().is_none()).and_then(|facts| {
                     let events = due(&record.review, facts, &rules.review, record.renewed_at, now);
                     (!events.is_empty()).then(|| Action::Rework(events, facts.head.clone()))
                 })
             };
             let ready = || {
-                let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.pull_settings.to_mark_ready(facts, &rules.review, record.renewed_at, now)
+                let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
+                record.pull.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
             let notes = || {
-                let facts = issue.review.as_ref().filter(|_| record.paused.is_none())?;
-                record.pull_settings.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
+                let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
+                record.pull.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
             };
             match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
@@ -364,7 +364,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                     None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
                     None if let Some(notes) = notes() => Decision::Act(Action::NoteChecks(notes)),
-                    None => Decision::Wait(match &record.paused {
+                    None => Decision::Wait(match record.pause() {
                         Some(pause) => WaitReason::Paused(pause.clone()),
                         None if issue.review.as_ref().is_some_and(PullFacts::is_unapproved) => {
                             WaitReason::Unapproved(number)
@@ -380,7 +380,7 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
 }
 
 fn blocked(issue: &IssueView, record: &Record) -> Decision {
-    let rejected = record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::Rejected);
+    let rejected = record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::Rejected);
     Decision::Act(match issue.pull {
         Some((_, PullStatus::Merged)) => Action::Finish(Ending::Merged),
         Some((number, PullStatus::Open)) if rejected => Action::ReturnToReview(number),
@@ -413,16 +413,16 @@ fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestam
 
 /// Whether the last holder never released its lease; if so, what it had to show may be missing.
 fn left_behind(record: &Record) -> bool {
-    record.holder.is_some()
+    record.lease.is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Holder, Nonce, Pause, Receipt,
-        Refusal, RepositoryRecord, Reservation, SharedSettings, Spend, Transition, WorkerId, acquire, apply,
-        labels::tests::names, released, reserve,
+        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, Nonce, Pause,
+        PullLog, Receipt, Refusal, RepositoryRecord, Reservation, SharedSettings, Spend, Transition, WorkerId, acquire,
+        apply, labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -489,7 +489,7 @@ mod tests {
         let pull = PullNumber(9);
         let review = |status| IssueView {
             pull: Some((pull, status)),
-            ..view(&["code", "in-review"], Some(Record { pull_request: Some(pull), ..record(State::InReview) }))
+            ..view(&["code", "in-review"], Some(Record { pull: PullLog::of(pull), ..record(State::InReview) }))
         };
         let act = Decision::Act;
         for (name, view, decision) in [
@@ -536,8 +536,7 @@ mod tests {
     fn a_live_lease_keeps_every_action_away() {
         for state in State::ALL {
             let mut held = record(state);
-            held.holder = Some(crate::Holder { worker: "w".into(), nonce: "n".into() });
-            held.renewed_at = at(NOW - 30);
+            held.lease = Some(crate::Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30) });
             let decision = decided(view(&["code"], Some(held)));
             assert!(matches!(decision, Decision::Wait(WaitReason::Held(_))), "{state}: {decision:?}");
         }
@@ -553,7 +552,10 @@ mod tests {
 
     #[test]
     fn a_wait_ends_by_time_or_by_news() {
-        let waiting = |until| Record { retry_after: Some(at(until)), ..record(State::Ready) };
+        let waiting = |until| Record {
+            failure: Failure { until: Some(at(until)), ..Failure::default() },
+            ..record(State::Ready)
+        };
         assert!(matches!(
             decided(view(&["code"], Some(waiting(NOW + 1)))),
             Decision::Wait(WaitReason::RetryAfter { .. })
@@ -570,22 +572,25 @@ mod tests {
     #[test]
     fn what_a_dead_worker_had_not_shown_is_shown() {
         let left = |state| {
-            let holder = Holder { worker: WorkerId::from("dead"), nonce: Nonce::from("n") };
-            Record { holder: Some(holder), pull_request: Some(PullNumber(9)), ..record(state) }
+            let lease = Lease { worker: WorkerId::from("dead"), nonce: Nonce::from("n"), until: at(0) };
+            Record { lease: Some(lease), pull: PullLog::of(PullNumber(9)), ..record(state) }
         };
         let show = Decision::Act(Action::ShowState);
         assert_eq!(decided(view(&["code", "in-review"], Some(left(State::InReview)))), show);
         assert_eq!(decided(view(&["code", "in-review"], Some(left(State::Done)))), show);
         assert_eq!(decided(view(&["in-review"], Some(left(State::Done)))), show);
-        let waiting = Record { retry_after: Some(at(NOW + 1)), ..left(State::Ready) };
+        let waiting =
+            Record { failure: Failure { until: Some(at(NOW + 1)), ..Failure::default() }, ..left(State::Ready) };
         assert_eq!(decided(view(&["code"], Some(waiting))), show);
-        let live = Record { renewed_at: at(NOW), ..left(State::Done) };
+        let lease = left(State::Done).lease.map(|lease| Lease { until: at(NOW), ..lease });
+        let live = Record { lease, ..left(State::Done) };
         assert!(matches!(decided(view(&["code"], Some(live))), Decision::Wait(WaitReason::Held(_))));
     }
 
     #[test]
     fn a_stale_label_of_a_waiting_issue_is_repaired() {
-        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let waiting =
+            Record { failure: Failure { until: Some(at(NOW + 1)), ..Failure::default() }, ..record(State::Ready) };
         let repair = Action::RepairLabels(vec![LabelChange::Remove("assigned".to_owned())]);
         assert_eq!(decided(view(&["code", "assigned"], Some(waiting))), Decision::Act(repair));
     }
@@ -593,7 +598,7 @@ mod tests {
     /// An issue in review with this many label repairs within the last hour, after which Hob gave up or did not.
     fn fought(repairs: u32, gives_up: bool) -> Record {
         let add = vec![LabelChange::Add("in-review".to_owned())];
-        let mut record = Record { pull_request: Some(PullNumber(9)), ..record(State::InReview) };
+        let mut record = Record { pull: PullLog::of(PullNumber(9)), ..record(State::InReview) };
         for n in 0..repairs {
             let at = at(NOW - 3_600 + i64::from(n));
             record =
@@ -726,7 +731,10 @@ mod tests {
         let outage = Outage { service: "m".to_owned(), since: at(0), failures: 1 };
         let waits = |number, until, goes_on| IssueView {
             goes_on,
-            record: Some(Record { outage: Some(outage.clone()), retry_after: Some(at(until)), ..record(State::Ready) }),
+            record: Some(Record {
+                failure: Failure { outage: Some(outage.clone()), until: Some(at(until)), ..Failure::default() },
+                ..record(State::Ready)
+            }),
             ..numbered(number, &["code"], 0)
         };
         let mut repository = RepositoryRecord::next(None, Nonce::from("n"), at(NOW));
@@ -751,7 +759,7 @@ mod tests {
     fn open_pull_requests_have_a_cap_and_work_under_way_counts() {
         let in_review = |number, status| IssueView {
             pull: Some((PullNumber(90 + number), status)),
-            record: Some(Record { pull_request: Some(PullNumber(90 + number)), ..record(State::InReview) }),
+            record: Some(Record { pull: PullLog::of(PullNumber(90 + number)), ..record(State::InReview) }),
             ..numbered(number, &["code", "in-review"], 0)
         };
         let working = IssueView { record: Some(record(State::InProgress)), ..numbered(3, &["code"], 0) };
@@ -771,7 +779,8 @@ mod tests {
         let working = IssueView { record: Some(record(State::InProgress)), ..numbered(2, &["code"], 0) };
         let blocked = IssueView { record: Some(record(State::Blocked)), ..numbered(3, &["code", "blocked"], 0) };
         let done = IssueView { status: IssueStatus::Closed, record: Some(record(State::Ready)), ..numbered(4, &[], 9) };
-        let later = Record { retry_after: Some(at(NOW + 60)), ..record(State::Ready) };
+        let later =
+            Record { failure: Failure { until: Some(at(NOW + 60)), ..Failure::default() }, ..record(State::Ready) };
         let later = IssueView { record: Some(later), ..numbered(5, &["code"], 0) };
         let issues = vec![numbered(1, &["code"], 0), working, blocked, later, done];
         let snapshot = Snapshot { issues, repository: Some(repository) };
@@ -853,7 +862,7 @@ mod tests {
     #[test]
     fn what_was_asked_of_a_worker_that_died_is_done_by_the_next() {
         let request = Request { control: Control::Pause, by: "ann".into(), at: at(1), reason: String::new() };
-        let asked = Record { request: Some(request.clone()), ..record(State::InProgress) };
+        let asked = Record { control: Some(request.clone().into()), ..record(State::InProgress) };
         assert_eq!(decided(view(&["code"], Some(asked.clone()))), Decision::Act(Action::CarryOut(request)));
         assert_eq!(decided(view(&[], Some(asked))), Decision::Act(Action::Finish(Ending::Unlabeled)));
     }
@@ -862,7 +871,7 @@ mod tests {
     fn a_paused_issue_waits_until_it_is_resumed() {
         let pause = Pause { by: "ann".into(), since: at(1), reason: "later".to_owned() };
         for state in [State::Ready, State::InProgress] {
-            let paused = Record { paused: Some(pause.clone()), ..record(state) };
+            let paused = Record { control: Some(pause.clone().into()), ..record(state) };
             assert_eq!(decided(view(&["code"], Some(paused))), Decision::Wait(WaitReason::Paused(pause.clone())));
         }
     }
@@ -873,7 +882,7 @@ mod tests {
         let with = |state, status| IssueView { pull: Some((pull, status)), ..view(&["code"], Some(record(state))) };
         let rejected = |status| {
             let blocked = Blocked {
-                kind: BlockKind::Rejected,
+                reason: BlockCode::Rejected,
                 text: String::new(),
                 question: String::new(),
                 last: Vec::new(),
@@ -914,7 +923,8 @@ mod tests {
             ..view(&["code", "in-review"], Some(record(state)))
         };
         assert_eq!(decided(news(State::InReview)), Decision::Act(Action::SeekCommand));
-        let waiting = Record { retry_after: Some(at(NOW + 1)), ..record(State::Ready) };
+        let waiting =
+            Record { failure: Failure { until: Some(at(NOW + 1)), ..Failure::default() }, ..record(State::Ready) };
         let waiting = IssueView { labels: vec!["code".to_owned()], record: Some(waiting), ..news(State::Ready) };
         assert_eq!(decided(waiting), Decision::Act(Action::SeekCommand));
         // A comment that came while the ledger moved on is noticed only by the number of comments.
@@ -931,7 +941,7 @@ mod tests {
     #[test]
     fn a_blocked_record_without_a_label_still_looks_for_an_answer() {
         let blocked = Blocked {
-            kind: crate::BlockKind::Question,
+            reason: crate::BlockCode::Question,
             text: String::new(),
             question: String::new(),
             last: Vec::new(),

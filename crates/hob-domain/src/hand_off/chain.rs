@@ -115,6 +115,10 @@ pub struct HandOffLog {
     /// Marks of the evidence named since something new was said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evidence: Vec<String>,
+    /// Whether an agent handed off after the investigation was reported. The links alone do not tell: they are
+    /// bounded, and one may be older than the report.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    after_report: bool,
 }
 
 /// Why a chain may not continue.
@@ -152,6 +156,17 @@ impl HandOffLog {
     /// The total cost at the last hand-off.
     pub fn billed(&self) -> Option<Spend> {
         self.billed
+    }
+
+    /// Whether the investigation was handed off after its report.
+    pub fn is_after_report(&self) -> bool {
+        self.after_report
+    }
+
+    /// The same after the report of an investigation.
+    #[must_use]
+    pub(crate) fn after_report(self) -> Self {
+        Self { after_report: true, ..self }
     }
 
     /// Whether `hand_off` may pass to `to`, with the work at `head`.

@@ -1,7 +1,7 @@
 //! Which comment answers the question of a blocked issue, and what the answer means.
 
 use crate::{
-    AccountKind, ApprovalGrant, Asked, AskedInReview, BlockKind, Blocked, Command, CommandVerdict, Ending, FollowRules,
+    AccountKind, ApprovalGrant, Asked, AskedInReview, BlockCode, Blocked, Command, CommandVerdict, Ending, FollowRules,
     Following, Message, MessageTrust, Proposed, Receipt, Record, State, unknown_command_reply,
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn may_answer(record: &Record, message: &Message) -> bool {
     let taken = record.answer.as_ref().and_then(|answer| answer.comment);
     message.at >= blocked.since
         && Some(message.comment) > taken
-        && Some(message.comment) != record.status_comment
+        && Some(message.comment) != record.comments.status
         && !message.has_own_mark()
         && meaning(record, message, blocked).is_some()
 }
@@ -48,8 +48,8 @@ pub(crate) fn answer(record: &Record, message: &Message, rules: &FollowRules) ->
     if message.trust == MessageTrust::Edited && message.asks().is_some() {
         return Following::Nothing;
     }
-    let spent = rules.budgets.allowance(record.spend, record.attempts_ever, &record.commands).err();
-    let spent = spent.filter(|_| blocked.kind == BlockKind::BudgetSpent);
+    let spent = rules.budgets.allowance(record.spend, record.attempts.ever, &record.commands).err();
+    let spent = spent.filter(|_| blocked.reason == BlockCode::IssueBudget);
     match (meaning(record, message, blocked), spent) {
         (Some(Meaning::Words(_)), Some(exhausted)) => {
             let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
@@ -87,7 +87,7 @@ enum Meaning {
 /// `None` if it is not meant for Hob.
 fn meaning(record: &Record, message: &Message, blocked: &Blocked) -> Option<Meaning> {
     match (message.pull, message.asks()) {
-        (None, None) => plain_words(message, blocked.kind),
+        (None, None) => plain_words(message, blocked.reason),
         (None, Some(AskedInReview::Command(Asked::Unknown(said)))) => {
             Some(Meaning::Impossible(unknown_command_reply(&said)))
         }
@@ -104,9 +104,9 @@ fn meaning(record: &Record, message: &Message, blocked: &Blocked) -> Option<Mean
 
 /// A person's plain reply answers any reason for the block; a program's only a question, so that two programs do not
 /// answer each other for ever.
-fn plain_words(message: &Message, kind: BlockKind) -> Option<Meaning> {
+fn plain_words(message: &Message, reason: BlockCode) -> Option<Meaning> {
     let is_person = message.author.kind == AccountKind::User;
-    let is_asked = matches!(kind, BlockKind::Question | BlockKind::ApprovalNeeded);
+    let is_asked = matches!(reason, BlockCode::Question | BlockCode::ApprovalNeeded);
     // People talk to each other.
     let is_to_another = message.body.trim_start().starts_with('@');
     (!is_to_another && (is_person || is_asked)).then(|| reply(message))
@@ -118,19 +118,19 @@ fn reply(message: &Message) -> Meaning {
 
 fn commanded(record: &Record, message: &Message, blocked: &Blocked, command: Command) -> Option<Meaning> {
     let is_newer = blocked.precedes(message.comment, message.at);
-    match (command, blocked.kind) {
+    match (command, blocked.reason) {
         (Command::Cancel, _) => Some(Meaning::Cancel),
         (Command::Retry, _) => Some(Meaning::Words(String::new())),
         (Command::Unblock(text), _) => Some(Meaning::Words(text)),
-        (Command::Approve(words), BlockKind::ApprovalNeeded) => {
+        (Command::Approve(words), BlockCode::ApprovalNeeded) => {
             let waiting = record.waiting_action().filter(|_| is_newer);
             waiting.map(|action| Meaning::Approval(approval_text(action, &words)))
         }
-        (Command::Approve(words), BlockKind::PlanProposed) => {
+        (Command::Approve(words), BlockCode::PlanProposed) => {
             let waiting = record.waiting_plan().filter(|_| is_newer);
             waiting.map(|_plan| Meaning::PlanApproval(plan_approval_text(&words)))
         }
-        (Command::Approve(_), BlockKind::Question) => Some(reply(message)),
+        (Command::Approve(_), BlockCode::Question) => Some(reply(message)),
         (Command::Approve(_), _) => Some(Meaning::Impossible(
             "Nothing waits for approval here: reply in plain words, or comment `/hob retry`.".to_owned(),
         )),

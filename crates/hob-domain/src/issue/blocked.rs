@@ -8,8 +8,9 @@ use hob_text::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetAdvice, CommentId, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage, Proposed, PullNumber,
-    RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, refused_push_advice,
+    BlockCode, BlockKind, BudgetAdvice, CommentId, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage,
+    Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, issue::block_code::with_kind,
+    refused_push_advice,
 };
 
 /// Policy violations that a blocked issue lists.
@@ -18,55 +19,12 @@ const VIOLATIONS_SHOWN: usize = 20;
 /// Files in conflict that a blocked issue lists.
 const FILES_SHOWN: usize = 20;
 
-/// The kind of a [`BlockReason`], as the ledger keeps it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BlockKind {
-    /// The agent asks a question.
-    Question,
-    /// The agent wants to do something that needs approval.
-    ApprovalNeeded,
-    /// The agent has a plan, and nothing is written before a person approves it.
-    PlanProposed,
-    /// The checks fail on the head.
-    ChecksFailed,
-    /// The checks already fail on the base.
-    RedBase,
-    /// The branch and its base changed the same lines, and the agent did not resolve that.
-    MergeConflict,
-    /// The agent changed nothing.
-    NoChanges,
-    /// The agent failed in a way that a retry cannot change.
-    AgentFailed,
-    /// The attempt's time or money, or the attempts between two answers, are used up.
-    LimitReached,
-    /// A budget of the issue's whole life is used up; only a higher budget helps.
-    BudgetSpent,
-    /// Policy forbids publishing the change.
-    PolicyViolated,
-    /// The forge refused the push or the pull request.
-    PushRefused,
-    /// The issue was edited while the agent worked.
-    EditedMeanwhile,
-    /// The pull request was closed without a merge.
-    Rejected,
-    /// Something has to be set up first.
-    SetUpNeeded,
-    /// The same failure on the same work, twice.
-    NoProgress,
-    /// A person pushed to Hob's branch.
-    PersonPushed,
-    /// The pull request has had as many rounds in review as it may have.
-    RoundsUsedUp,
-    /// Its worker died, and the setting `recovery` leaves the decision to a person.
-    WorkerDied,
-}
-
 /// Why an issue is blocked, as the ledger keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
-    /// The kind of reason.
-    pub kind: BlockKind,
+    /// The reason as a code; its JSON has the kind beside it.
+    #[serde(flatten, with = "with_kind")]
+    pub reason: BlockCode,
     /// What happened, one or a few sentences.
     pub text: String,
     /// The question to a person.
@@ -93,12 +51,37 @@ impl Blocked {
 
     /// Whether it waits for an approval.
     pub fn asks_for_approval(&self) -> bool {
-        matches!(self.kind, BlockKind::ApprovalNeeded | BlockKind::PlanProposed)
+        self.reason.kind() == BlockKind::Approval
     }
 
     /// Whether the obstacle is unrelated to the work, which then continues unchanged.
     pub(crate) fn is_of_no_work(&self) -> bool {
-        matches!(self.kind, BlockKind::PushRefused | BlockKind::LimitReached)
+        match self.reason {
+            BlockCode::PushRefused
+            | BlockCode::AttemptsUsedUp
+            | BlockCode::AttemptsFailed
+            | BlockCode::ServiceDown
+            | BlockCode::AttemptBudget => true,
+            BlockCode::Question
+            | BlockCode::ApprovalNeeded
+            | BlockCode::PlanProposed
+            | BlockCode::ChecksFailed
+            | BlockCode::RedBase
+            | BlockCode::MergeConflict
+            | BlockCode::NoChanges
+            | BlockCode::AgentFailed
+            | BlockCode::IssueBudget
+            | BlockCode::PolicyViolated
+            | BlockCode::SetUpNeeded
+            | BlockCode::LedgerLost
+            | BlockCode::EditedMeanwhile
+            | BlockCode::Rejected
+            | BlockCode::NoProgress
+            | BlockCode::RoundChangedNothing
+            | BlockCode::PersonPushed
+            | BlockCode::RoundsUsedUp
+            | BlockCode::WorkerDied => false,
+        }
     }
 
     /// What happened and the question, in one line.
@@ -247,31 +230,33 @@ pub enum BlockReason {
 }
 
 impl BlockReason {
-    /// The kind that the ledger keeps.
-    pub fn kind(&self) -> BlockKind {
+    /// The reason without what its text mentions.
+    pub fn code(&self) -> BlockCode {
         match self {
-            Self::Question { .. } => BlockKind::Question,
-            Self::ApprovalNeeded(_) => BlockKind::ApprovalNeeded,
-            Self::PlanProposed { .. } => BlockKind::PlanProposed,
-            Self::ChecksFailed { .. } => BlockKind::ChecksFailed,
-            Self::RedBase { .. } => BlockKind::RedBase,
-            Self::MergeConflict { .. } => BlockKind::MergeConflict,
-            Self::NoChanges { .. } => BlockKind::NoChanges,
-            Self::AgentFailed { .. } => BlockKind::AgentFailed,
-            Self::AttemptsUsedUp { .. }
-            | Self::AttemptsFailed { .. }
-            | Self::ServiceDown { .. }
-            | Self::AttemptBudget { .. } => BlockKind::LimitReached,
-            Self::IssueBudget { .. } => BlockKind::BudgetSpent,
-            Self::PolicyViolated(_) => BlockKind::PolicyViolated,
-            Self::PushRefused { .. } => BlockKind::PushRefused,
-            Self::SetUpNeeded { .. } | Self::LedgerLost => BlockKind::SetUpNeeded,
-            Self::EditedMeanwhile => BlockKind::EditedMeanwhile,
-            Self::Rejected(_) => BlockKind::Rejected,
-            Self::NoProgress { .. } | Self::RoundChangedNothing { .. } => BlockKind::NoProgress,
-            Self::PersonPushed { .. } => BlockKind::PersonPushed,
-            Self::RoundsUsedUp { .. } => BlockKind::RoundsUsedUp,
-            Self::WorkerDied => BlockKind::WorkerDied,
+            Self::Question { .. } => BlockCode::Question,
+            Self::ApprovalNeeded(_) => BlockCode::ApprovalNeeded,
+            Self::PlanProposed { .. } => BlockCode::PlanProposed,
+            Self::ChecksFailed { .. } => BlockCode::ChecksFailed,
+            Self::RedBase { .. } => BlockCode::RedBase,
+            Self::MergeConflict { .. } => BlockCode::MergeConflict,
+            Self::NoChanges { .. } => BlockCode::NoChanges,
+            Self::AgentFailed { .. } => BlockCode::AgentFailed,
+            Self::AttemptsUsedUp { .. } => BlockCode::AttemptsUsedUp,
+            Self::AttemptsFailed { .. } => BlockCode::AttemptsFailed,
+            Self::ServiceDown { .. } => BlockCode::ServiceDown,
+            Self::AttemptBudget { .. } => BlockCode::AttemptBudget,
+            Self::IssueBudget { .. } => BlockCode::IssueBudget,
+            Self::PolicyViolated(_) => BlockCode::PolicyViolated,
+            Self::PushRefused { .. } => BlockCode::PushRefused,
+            Self::SetUpNeeded { .. } => BlockCode::SetUpNeeded,
+            Self::LedgerLost => BlockCode::LedgerLost,
+            Self::EditedMeanwhile => BlockCode::EditedMeanwhile,
+            Self::Rejected(_) => BlockCode::Rejected,
+            Self::NoProgress { .. } => BlockCode::NoProgress,
+            Self::RoundChangedNothing { .. } => BlockCode::RoundChangedNothing,
+            Self::PersonPushed { .. } => BlockCode::PersonPushed,
+            Self::RoundsUsedUp { .. } => BlockCode::RoundsUsedUp,
+            Self::WorkerDied => BlockCode::WorkerDied,
         }
     }
 
@@ -404,7 +389,7 @@ impl BlockReason {
             Vec::new()
         };
         Blocked {
-            kind: self.kind(),
+            reason: self.code(),
             text: self.text(),
             question: self.question(),
             last,
@@ -504,6 +489,7 @@ pub(crate) mod tests {
                 tip: Sha("fedcba9876543210".to_owned()),
             },
             BlockReason::WorkerDied,
+            BlockReason::RoundsUsedUp { kind: RoundKind::Checks, limit: 2, wanted: text() },
         ]
     }
 
@@ -532,9 +518,9 @@ pub(crate) mod tests {
         let told: Vec<String> = every_reason()
             .iter()
             .map(|reason| {
-                let Blocked { kind, text, question, .. } = reason.blocked(Timestamp::UNIX_EPOCH);
+                let Blocked { reason, text, question, .. } = reason.blocked(Timestamp::UNIX_EPOCH);
                 let lines = text.lines().count();
-                format!("{kind:?} | {} ({lines} lines) | {question}", text.lines().next().unwrap())
+                format!("{reason:?} | {} ({lines} lines) | {question}", text.lines().next().unwrap())
             })
             .collect();
         insta::assert_snapshot!(told.join("\n"), @"
@@ -545,22 +531,23 @@ pub(crate) mod tests {
         RedBase | The base branch fails its own checks, so no agent was started. (3 lines) | Can you fix the base branch?
         MergeConflict | The branch conflicts with `main` in these files, and the agent did not resolve that: (3 lines) | Which side should be kept, and in which files?
         NoChanges | The agent changed no file. It said: It is fine. (1 lines) | What should the agent change, if anything?
-        NoProgress | The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky. (1 lines) | What is the cause, or should this pull request not fix it?
+        RoundChangedNothing | The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky. (1 lines) | What is the cause, or should this pull request not fix it?
         AgentFailed | The agent failed: no route to host. (1 lines) | What should the agent do differently, or what does it need?
-        LimitReached | 3 attempts are used up, the most that `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | 3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
-        LimitReached | The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
-        BudgetSpent | The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
+        AttemptsUsedUp | 3 attempts are used up, the most that `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
+        AttemptsFailed | 3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
+        AttemptBudget | The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
+        IssueBudget | The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?
-        SetUpNeeded | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
+        LedgerLost | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
         EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the current text?
         Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
         NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
-        LimitReached | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
+        ServiceDown | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
         PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped. (1 lines) | Should Hob continue from the branch as it is now?
         WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
+        RoundsUsedUp | The pull request has had 2 rounds for failed checks, the most that `limits.ci_rounds` allows. Now: no route to host. (1 lines) | What makes these checks fail?
         ");
     }
 }

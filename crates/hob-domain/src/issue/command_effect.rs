@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hob_text::{clip, title};
 
 use crate::{
-    AfterBudget, BlockKind, ChosenAgent, Command, CommandVerdict, Control, FollowRules, Message, Record, Request,
+    AfterBudget, BlockCode, ChosenAgent, Command, CommandVerdict, Control, FollowRules, Message, Record, Request,
     SetBudget, State, Timestamp, Transition, command_list, dollars, usd_micros,
 };
 
@@ -43,7 +43,7 @@ pub(crate) fn effect(
     rules: &FollowRules,
     now: Timestamp,
 ) -> Effect {
-    let (by, is_paused) = (|| message.author.login.clone(), record.paused.is_some());
+    let (by, is_paused) = (|| message.author.login.clone(), record.pause().is_some());
     let request = |control, reason| Request { control, by: by(), at: now, reason };
     let says = |text: String| Effect { says: Some(text), ..Effect::done(nothing(message)) };
     if record.state == State::Done && !matches!(command, Command::Explain | Command::Help) {
@@ -75,7 +75,7 @@ pub(crate) fn effect(
         Command::Unblock(_) if record.state == State::Assigned => Effect::done(nothing(message)),
         Command::Agent(name) => choose(name, message, rules),
         Command::Budget(amount) => budget(record, amount, message, rules),
-        Command::Plan if record.pull_request.is_some() => {
+        Command::Plan if record.pull.number.is_some() => {
             Effect::refused(message, "There is a pull request already: say there what should change.".to_owned())
         }
         Command::Plan => Effect::done(Transition::RequestPlan { by: by() }),
@@ -134,8 +134,8 @@ fn budget(record: &Record, amount: &str, message: &Message, rules: &FollowRules)
     }
     let set = SetBudget { usd_micros, by: message.author.login.clone() };
     let of_issue = rules.budgets.with(&set);
-    let left = of_issue.left(record.spend).map(drop).and_then(|()| of_issue.next_attempt(record.attempts_ever));
-    let is_spent = record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::BudgetSpent);
+    let left = of_issue.left(record.spend).map(drop).and_then(|()| of_issue.next_attempt(record.attempts.ever));
+    let is_spent = record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::IssueBudget);
     let is_blocked_for_it = record.state == State::Blocked && is_spent;
     let then = if is_blocked_for_it && left.is_ok() { AfterBudget::Requeue } else { AfterBudget::Stay };
     let says = left
@@ -170,7 +170,7 @@ fn senseless(command: &Command, record: &Record) -> String {
             State::Ready | State::Assigned | State::InProgress | State::InReview | State::Done,
         ) => "Nothing waits for another attempt",
     };
-    let instead = match (record.state, &record.paused, record.pull_request) {
+    let instead = match (record.state, record.pause(), record.pull.number) {
         (_, Some(_), _) => "`/hob resume` lets it go on, as it is paused.".to_owned(),
         (State::InReview, None, Some(pull)) => format!("say on pull request #{pull} what should change."),
         (State::Blocked, None, _) => "answer the question, or comment `/hob retry`.".to_owned(),
@@ -185,8 +185,9 @@ fn senseless(command: &Command, record: &Record) -> String {
 mod tests {
     use super::*;
     use crate::{
-        Budget, Budgets, CommandLog, CommentId, Exhausted, Following, Pause, PullNumber, Receipt, Spend, SubIssue,
-        WorkPlan, apply, conversation::message::tests::message, follow, issue::lease::tests::record_at,
+        Attempts, Budget, Budgets, CommandLog, CommentId, Exhausted, Failure, Following, Pause, PullLog, PullNumber,
+        Receipt, Spend, SubIssue, WorkPlan, apply, conversation::message::tests::message, follow,
+        issue::lease::tests::record_at,
     };
 
     fn now() -> Timestamp {
@@ -252,8 +253,8 @@ mod tests {
         for state in State::ALL {
             for is_paused in [false, true] {
                 let pause = Pause { by: "bob".into(), since: now(), reason: String::new() };
-                let pull_request = Some(PullNumber(9));
-                let record = Record { paused: is_paused.then_some(pause), pull_request, ..record_at(state) };
+                let pull = PullLog::of(PullNumber(9));
+                let record = Record { control: is_paused.then(|| pause.into()), pull, ..record_at(state) };
                 let mut takes = Vec::new();
                 for said in all {
                     let (next, receipt) = followed(&record, &format!("/hob {said}"));
@@ -285,22 +286,23 @@ mod tests {
     #[test]
     fn what_is_followed_takes_effect_in_the_same_commit() {
         let (paused, _) = followed(&record_at(State::InReview), "/hob pause later");
-        assert_eq!(paused.paused.as_ref().map(|pause| pause.reason.as_str()), Some("later"));
+        assert_eq!(paused.pause().map(|pause| pause.reason), Some("later".to_owned()));
         let unhandled = Record { commands: CommandLog::default(), ..paused };
         let (resumed, _) = followed(&unhandled, "/hob resume");
-        assert_eq!(resumed.paused, None);
+        assert_eq!(resumed.control, None);
         let (asked, _) = followed(&record_at(State::InProgress), "/hob pause");
-        assert!(asked.paused.is_none() && asked.asks_for_a_pause());
-        let waiting = Record { retry_after: Some(now()), ..record_at(State::Ready) };
-        assert_eq!(followed(&waiting, "/hob retry").0.retry_after, None);
+        assert!(asked.pause().is_none() && asked.asks_for_a_pause());
+        let waiting =
+            Record { failure: Failure { until: Some(now()), ..Failure::default() }, ..record_at(State::Ready) };
+        assert_eq!(followed(&waiting, "/hob retry").0.failure.until, None);
         let (planned, _) = followed(&record_at(State::Ready), "/hob plan");
         assert_eq!(planned.commands.wants_plan, Some("ann".into()));
         // The rest of a split is not opened once a person asks for another plan or another agent.
         let mut approved = record_at(State::Ready);
-        approved.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
-        approved.plan.approved = Some("0123".to_owned());
+        approved.approval.plan.proposed = Some(WorkPlan { issues: vec![SubIssue::default()], ..WorkPlan::default() });
+        approved.approval.plan.approved = Some("0123".to_owned());
         for line in ["/hob plan", "/hob agent fast"] {
-            assert_eq!(followed(&approved, line).0.plan.approved, None, "{line}");
+            assert_eq!(followed(&approved, line).0.approval.plan.approved, None, "{line}");
         }
     }
 
@@ -350,11 +352,11 @@ mod tests {
     #[test]
     fn a_budget_that_is_enough_requeues_an_issue_that_is_blocked_for_it() {
         let (enough, receipt) = followed(&spent(6_000_000), "/hob budget 7");
-        assert_eq!((enough.state, enough.attempt, enough.blocked, receipt.says), (State::Ready, 0, None, None));
+        assert_eq!((enough.state, enough.attempts.now, enough.blocked, receipt.says), (State::Ready, 0, None, None));
         let (not_enough, receipt) = followed(&spent(6_000_000), "/hob budget 6");
         assert_eq!((not_enough.state, not_enough.commands.budget.is_some()), (State::Blocked, true));
         assert_eq!(receipt.says.unwrap(), "The budget is $6.00, and the issue's budget of $6.00 is used up.");
-        let tried = Record { attempts_ever: 9, ..spent(6_000_000) };
+        let tried = Record { attempts: Attempts { now: 1, ever: 9 }, ..spent(6_000_000) };
         let (tried, receipt) = followed(&tried, "/hob budget 7");
         assert_eq!(tried.state, State::Blocked);
         assert!(receipt.says.unwrap().ends_with("the issue's budget of 9 attempts is used up."));
@@ -370,12 +372,12 @@ mod tests {
         let said = says(&record_at(State::Ready), &format!("/hob agent {name}"));
         assert!(said.len() < 400 && said.starts_with("`'@ann'#1<b>") && said.matches('`').count() == 8, "{said}");
         let (paused, _) = followed(&record_at(State::Ready), &format!("/hob pause {}", "y ".repeat(9_000)));
-        assert!(paused.paused.unwrap().reason.chars().count() <= REASON_MAX);
+        assert!(paused.pause().unwrap().reason.chars().count() <= REASON_MAX);
     }
 
     #[test]
     fn what_makes_no_sense_is_told_with_what_would() {
-        let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         for (record, line, reply) in [
             (&review, "/hob retry", "Nothing waits for another attempt: say on pull request #9 what should change."),
             (&record_at(State::Ready), "/hob resume", "It is not paused: `/hob retry` tries it without waiting."),

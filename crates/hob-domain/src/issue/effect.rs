@@ -4,10 +4,10 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, ApprovalGrant, BlockKind, BlockReason, Blocked, CheckNotes, ChosenAgent, Ending, EventAnswer,
-    HandOffLog, Lessons, Login, Outage, PassedOn, Pause, PlanLog, Proof, PullNumber, PullSettings, Record, Recovery,
-    Refusal, Remarks, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, State, Timestamp, Traces,
-    Transition, Trigger, Unblocking, WorkerId, dollars, events_in_words, failing,
+    AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
+    Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullLog,
+    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since, State,
+    Taught, Timestamp, Traces, Transition, Trigger, Unblocking, Work, WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -26,9 +26,9 @@ impl Transition {
             Self::Unblock(unblocking) => unblocking.free(record),
             Self::Refuse(refusal) => refuse(record, refusal),
             Self::RefusalShown => show_refusal(record, now),
-            Self::StartAgent { agent, purpose, branch, base, session } => {
-                (record.base_sha, record.session) = (Some(base), Some(session));
-                start_agent(record, &agent, purpose, branch)
+            Self::StartAgent { agent, purpose, branch, session } => {
+                record.session = Some(session);
+                start_agent(record, &agent, purpose, &branch)
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::HandOff(passed) => hand_off(record, *passed),
@@ -42,22 +42,22 @@ impl Transition {
             Self::Answer { head, proof, answers } => answer(record, head, proof, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
-                let what = format!("attempt {} failed, the next starts", record.attempt);
-                record.outage = None;
+                let what = format!("attempt {} failed, the next starts", record.attempts.now);
+                record.failure.outage = None;
                 requeue_until(record, &what, failure, until)
             }
             Self::Postpone { failure, until } => {
-                uncount_attempt(record);
+                record.attempts.uncount();
                 requeue_until(record, "postponed, work resumes", failure, until)
             }
             Self::Requeue { reason } => {
-                uncount_attempt(record);
+                record.attempts.uncount();
                 format!("requeued: {reason}")
             }
             Self::Request(request) => ask_for(record, request),
             Self::Pause(pause) => pause_work(record, pause),
             Self::Resume { by } => {
-                (record.request, record.paused) = (None, None);
+                record.control = None;
                 format!("resumed by {by}")
             }
             Self::Follow { receipt, then } => {
@@ -69,8 +69,8 @@ impl Transition {
             Self::SetBudget { budget, then } => set_budget(record, budget, then),
             Self::RequestPlan { by } => request_plan(record, by),
             Self::RetryNow { by } => {
-                record.retry_after = None;
-                record.outage = record.outage.take().map(Outage::tried_again);
+                record.failure.until = None;
+                record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
                 format!("{by} asked to try again now")
             }
             Self::Reject(pull) => reject(record, pull, now),
@@ -100,9 +100,9 @@ fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
     sentence
 }
 
-fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: String) -> String {
-    record.plan.under_way = purpose == RunPurpose::Plan;
-    let branch = record.branch.insert(branch);
+fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: &str) -> String {
+    record.approval.plan.under_way = purpose == RunPurpose::Plan;
+    record.work.name_branch(branch);
     match purpose {
         RunPurpose::Work => format!("the agent `{agent}` started on `{branch}`"),
         RunPurpose::Plan => format!("the agent `{agent}` started to plan"),
@@ -130,7 +130,7 @@ impl Unblocking {
         if record.unpublished().is_some() && !is_kept {
             // Work that passed its checks before the answer is not what is wanted now. In a round, the branch has what
             // people saw.
-            record.head_sha = record.accepted.clone().filter(|_| record.pull_request.is_some());
+            record.work.head = record.work.accepted.clone().filter(|_| record.pull.number.is_some());
         }
         if let Some(comment) = answer.comment {
             record.commands.handle(comment);
@@ -152,29 +152,32 @@ impl Unblocking {
 
 /// A person who unblocks an issue gives it all of its attempts again.
 fn begin_anew(record: &mut Record) {
-    record.attempt = 0;
-    record.outage = record.outage.take().map(Outage::tried_again);
+    record.attempts.now = 0;
+    record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
     record.review.go_on();
     record.chain.begin_anew();
-    if record.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::RoundsUsedUp) {
+    if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {
         record.review.allow_again();
     }
-    (record.last_failure, record.blocked, record.proposed) = (None, None, None);
+    (record.failure.text, record.blocked, record.approval.waits) = (None, None, None);
 }
 
 fn hand_off(record: &mut Record, passed: PassedOn) -> String {
     let sentence = passed.received.sentence();
     record.session = Some(passed.session.clone());
-    record.handed_on |= record.report.is_some() && !passed.received.switched;
+    let ends_a_report = record.comments.report.is_some() && !passed.received.switched;
     record.chain.take(passed, record.spend);
+    if ends_a_report {
+        record.chain = std::mem::take(&mut record.chain).after_report();
+    }
     sentence
 }
 
 /// An approved list of issues is carried out without an agent, so anything that a person says later needs a new
 /// approval.
 fn take_list_back(record: &mut Record) {
-    if record.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
-        record.plan.approved = None;
+    if record.approval.plan.proposed.as_ref().is_some_and(|plan| !plan.issues.is_empty()) {
+        record.approval.plan.approved = None;
     }
 }
 
@@ -206,7 +209,7 @@ fn set_budget(record: &mut Record, budget: SetBudget, then: AfterBudget) -> Stri
 }
 
 fn holder(record: &Record) -> &str {
-    record.holder.as_ref().map_or("nobody", |holder| holder.worker.as_str())
+    record.lease.as_ref().map_or("nobody", |lease| lease.worker.as_str())
 }
 
 fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
@@ -252,15 +255,16 @@ fn show_refusal(record: &mut Record, now: Timestamp) -> String {
 
 fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
     record.blocked = Some(BlockReason::Rejected(pull).blocked(now));
-    (record.learned, record.remarks) = Default::default();
+    record.taught = Taught::default();
     format!("the pull request {pull} was closed without a merge")
 }
 
 /// What the work showed and what was said of it counts once it is merged, and not otherwise.
 fn finish(record: &mut Record, ending: &Ending) -> String {
-    (record.request, record.retry_after) = (None, None);
+    record.failure.until = None;
+    record.control.take_if(|control| !control.obeyed);
     if !ending.is_a_merge() {
-        (record.learned, record.remarks) = Default::default();
+        record.taught = Taught::default();
     }
     format!("finished: {ending}")
 }
@@ -268,15 +272,15 @@ fn finish(record: &mut Record, ending: &Ending) -> String {
 fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
     let blocked = reason.blocked(now);
     if !matches!(reason, BlockReason::ServiceDown { .. }) {
-        record.outage = None;
+        record.failure.outage = None;
     }
     match reason {
-        BlockReason::ApprovalNeeded(proposed) => record.proposed = Some(proposed),
+        BlockReason::ApprovalNeeded(proposed) => record.approval.waits = Some(proposed),
         BlockReason::PlanProposed { plan, .. } => {
-            record.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
+            record.approval.plan = PlanLog { proposed: Some(*plan), ..PlanLog::default() };
         }
         BlockReason::PersonPushed { branch, tip, .. } => {
-            (record.branch, record.pushed, record.accepted) = (Some(branch), true, Some(tip));
+            (record.work.branch, record.work.accepted) = (Some(Branch { name: branch, pushed: true }), Some(tip));
         }
         BlockReason::Question { .. }
         | BlockReason::ChecksFailed { .. }
@@ -325,33 +329,39 @@ fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
 
 fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {
     let sentence = if record.review.is_under_way() {
-        format!("round {} in review is done: {}", record.round, events_in_words(&record.review.round))
+        format!("round {} in review is done: {}", record.review.begun, events_in_words(&record.review.round))
     } else {
         format!("opened the pull request {pull}")
     };
     record.review.end(&head);
-    record.outage = None;
-    (record.head_sha, record.pull_request) = (Some(head), Some(pull));
+    record.failure.outage = None;
+    (record.work.head, record.pull.number) = (Some(head), Some(pull));
     keep_proof(record, proof);
-    (record.pushed, record.last_failure) = (true, None);
+    record.work.push_branch();
+    record.failure.text = None;
     sentence
 }
 
 fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timestamp) -> String {
     let what = events_in_words(&events);
     // The branch is what people reviewed, including their own commits.
-    record.accepted = Some(head.clone());
+    record.work.accepted = Some(head.clone());
     record.review.begin(events, head);
-    record.round += 1;
     record.chain.begin_anew();
-    (record.attempt, record.outage, record.last_failure, record.answer) = (0, None, None, None);
+    (record.attempts.now, record.failure.outage, record.failure.text, record.answer) = (0, None, None, None);
     start_attempt(record, now);
-    format!("round {} in review: {what}; claimed by {}, generation {}", record.round, holder(record), record.generation)
+    format!(
+        "round {} in review: {what}; claimed by {}, generation {}",
+        record.review.begun,
+        holder(record),
+        record.generation
+    )
 }
 
 fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
     let sentence = format!("pushed {}, to be reported in {}", head.short(), count(answers.len(), "answer"));
-    (record.head_sha, record.pushed) = (Some(head), true);
+    record.work.head = Some(head);
+    record.work.push_branch();
     keep_proof(record, proof);
     (record.review.answers, record.review.may_be_said) = (answers, true);
     sentence
@@ -360,36 +370,36 @@ fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Ve
 /// Keeps the proof of the published head.
 fn keep_proof(record: &mut Record, proof: Option<Box<Proof>>) {
     if let Some(proof) = proof {
-        (record.checks, record.proof) = (proof.tally(), Some(proof));
+        (record.work.checks, record.work.proof) = (proof.tally(), Some(proof));
     }
 }
 
 fn ask_for(record: &mut Record, request: Request) -> String {
     let sentence = format!("{} asked to {} the work", request.by, request.control.verb());
-    record.request = Some(request);
+    record.control = Some(request.into());
     sentence
 }
 
 fn pause_work(record: &mut Record, pause: Pause) -> String {
     if !record.has_ended() {
-        uncount_attempt(record);
+        record.attempts.uncount();
     }
     let sentence = format!("paused by {}", pause.by);
-    (record.request, record.paused) = (None, Some(pause));
+    record.control = Some(pause.into());
     sentence
 }
 
 fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timestamp) -> String {
     let sentence = format!("{what} after {}: {failure}", until.format("%H:%M:%S UTC"));
-    (record.retry_after, record.last_failure) = (Some(until), Some(failure));
+    (record.failure.until, record.failure.text) = (Some(until), Some(failure));
     sentence
 }
 
 fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
     record.blocked = (traces.state() == State::Blocked).then(|| BlockReason::LedgerLost.blocked(now));
-    record.status_comment = traces.comment;
-    (record.pushed, record.branch) = (traces.branch.is_some(), traces.branch);
-    (record.pull_request, record.head_sha) = traces.pull.unzip();
+    record.comments.status = traces.comment;
+    record.work.branch = traces.branch.map(|name| Branch { name, pushed: true });
+    (record.pull.number, record.work.head) = traces.pull.unzip();
     // Answered events are neither worked on nor answered again.
     record.review.handled = traces.answered;
     "rebuilt: the ledger was deleted".to_owned()
@@ -397,52 +407,29 @@ fn rebuild(record: &mut Record, traces: Traces, now: Timestamp) -> String {
 
 /// Begins the next attempt at an issue.
 fn start_attempt(record: &mut Record, now: Timestamp) {
-    record.attempt += 1;
-    record.attempts_ever += 1;
-    record.claimed_at = now;
-    record.retry_after = None;
-    (record.refused, record.blocked, record.proposed, record.checklist) = (None, None, None, None);
-}
-
-/// Does not count the current attempt.
-fn uncount_attempt(record: &mut Record) {
-    record.attempt = record.attempt.saturating_sub(1);
-    record.attempts_ever = record.attempts_ever.saturating_sub(1);
+    record.attempts.begin();
+    record.since = Since { at: now, generation: record.generation };
+    record.failure.until = None;
+    (record.refused, record.blocked, record.approval.waits, record.work.checklist) = (None, None, None, None);
 }
 
 /// The record of a finished issue that is asked for again: it keeps the spend but not the work.
 fn asked_for_again(old: &Record) -> Record {
     Record {
-        attempt: 0,
-        round: 0,
+        attempts: Attempts { now: 0, ..old.attempts },
         review: ReviewLog::default(),
-        last_failure: None,
-        proposed: None,
-        plan: PlanLog::default(),
-        approved: Vec::new(),
+        failure: Failure::default(),
+        approval: Approval::default(),
         answer: None,
-        branch: None,
-        pushed: false,
-        base_sha: None,
-        head_sha: None,
-        pull_request: None,
+        work: Work::default(),
+        pull: PullLog::default(),
         session: None,
         trigger: None,
-        checks: None,
-        proof: None,
-        checklist: None,
         route: None,
-        report: None,
-        handed_on: false,
+        comments: OwnComments { report: None, ..old.comments },
         chain: HandOffLog::default(),
-        learned: Lessons::default(),
-        remarks: Remarks::default(),
-        accepted: None,
-        stalled: None,
-        outage: None,
-        pull_settings: PullSettings::default(),
-        paused: None,
-        request: None,
+        taught: Taught::default(),
+        control: None,
         ..old.clone()
     }
 }

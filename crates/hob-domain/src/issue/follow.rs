@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::{
         AccountKind, Actor, Answer, ApprovalGrant, BlockReason, Budget, Budgets, CommandLog, CommandVerdict, CommentId,
-        Control, CostLimit, EventId, Exhausted, Impact, Pause, Proposed, PullNumber, Request, SetBudget, Sha, Spend,
-        Trigger, WorkPlan, apply, conversation::message::tests::message, issue::lease::tests::record_at,
+        Control, CostLimit, EventId, Exhausted, Impact, Pause, Proposed, PullLog, PullNumber, Request, SetBudget, Sha,
+        Spend, Trigger, WorkPlan, apply, conversation::message::tests::message, issue::lease::tests::record_at,
     };
 
     /// When the work was asked for, when the question was asked, and when messages come.
@@ -120,12 +120,12 @@ mod tests {
 
     /// Every state, with the conditions that a rule asks for.
     fn records() -> Vec<(&'static str, Record)> {
-        let pull_request = Some(PullNumber(9));
+        let pull = || PullLog::of(PullNumber(9));
         let paused = |record: Record| Record {
-            paused: Some(Pause { by: "bob".into(), since: at(ASKED), reason: String::new() }),
+            control: Some(Pause { by: "bob".into(), since: at(ASKED), reason: String::new() }.into()),
             ..record
         };
-        let review = || Record { pull_request, ..record(State::InReview) };
+        let review = || Record { pull: pull(), ..record(State::InReview) };
         let rework = Transition::Rework { events: vec![ReviewEvent::Comment(1)], head: Sha::from("h") };
         let round = apply(&review(), rework, at(ASKED)).unwrap().0;
         let request = Request { control: Control::Pause, by: "bob".into(), at: at(ASKED), reason: String::new() };
@@ -149,11 +149,11 @@ mod tests {
         vec![
             ("ready", record(State::Ready)),
             ("ready, paused", paused(record(State::Ready))),
-            ("ready, with a pull request", Record { pull_request, ..record(State::Ready) }),
+            ("ready, with a pull request", Record { pull: pull(), ..record(State::Ready) }),
             ("assigned", record(State::Assigned)),
             ("assigned, a round in review", round),
             ("in-progress", record(State::InProgress)),
-            ("in-progress, asked to pause", Record { request: Some(request), ..record(State::InProgress) }),
+            ("in-progress, asked to pause", Record { control: Some(request.into()), ..record(State::InProgress) }),
             ("in-review", review()),
             ("in-review, paused", paused(review())),
             ("in-review, the request is handled", handled),
@@ -165,7 +165,7 @@ mod tests {
             ("blocked by a failure, an answer was taken", Record { answer: Some(taken), ..failed() }),
             (
                 "blocked, its pull request rejected",
-                Record { pull_request, ..apply(&review(), Transition::Reject(PullNumber(9)), at(ASKED)).unwrap().0 },
+                Record { pull: pull(), ..apply(&review(), Transition::Reject(PullNumber(9)), at(ASKED)).unwrap().0 },
             ),
             ("blocked, the budget spent", Record { spend: bill, ..blocked(spent()) }),
             (

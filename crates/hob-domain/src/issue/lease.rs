@@ -22,8 +22,8 @@
 use std::time::Duration;
 
 use crate::{
-    CommandLog, Generation, HandOffLog, Holder, IssueNumber, LabelFights, Lessons, Nonce, PlanLog, PullSettings,
-    RECORD_VERSION, Record, Remarks, ReviewLog, Spend, State, Timestamp, WorkerId,
+    Approval, Attempts, CommandLog, Failure, Generation, HandOffLog, IssueNumber, LabelFights, Lease, Nonce,
+    OwnComments, PullLog, RECORD_VERSION, Record, ReviewLog, Since, Spend, State, Taught, Timestamp, Work, WorkerId,
 };
 
 /// A worker that wants a lease.
@@ -57,21 +57,15 @@ pub struct Lost {
     pub tip: Generation,
 }
 
-/// When the record's lease ends, regardless of its holder.
-pub fn expires_at(record: &Record) -> Timestamp {
-    record.renewed_at + Duration::from_secs(record.duration_seconds)
-}
-
-/// How long the lease still lasts; zero once it has expired.
+/// How long the record's lease still lasts; zero once it has expired, or if there is none.
 pub fn remaining(record: &Record, now: Timestamp) -> Duration {
-    (expires_at(record) - now).to_std().unwrap_or_default()
+    record.lease.as_ref().map(|lease| (lease.until - now).to_std().unwrap_or_default()).unwrap_or_default()
 }
 
 /// The lease that excludes other workers at `now`, if there is one.
 pub fn held_by(record: &Record, now: Timestamp, skew: Duration) -> Option<Held> {
-    let holder = record.holder.as_ref()?;
-    let until = expires_at(record);
-    (now <= until + skew).then(|| Held { holder: holder.worker.clone(), until })
+    let Lease { worker, until, .. } = record.lease.as_ref()?;
+    (now <= *until + skew).then(|| Held { holder: worker.clone(), until: *until })
 }
 
 /// The record that takes the lease, to be written over exactly the tip that was read.
@@ -89,9 +83,11 @@ pub fn acquire(tip: Option<&Record>, issue: IssueNumber, claimant: &Claimant, no
     next.version = RECORD_VERSION;
     next.nonce = claimant.nonce.clone();
     next.generation = Generation(next.generation.0 + 1);
-    next.holder = Some(Holder { worker: claimant.worker.clone(), nonce: claimant.nonce.clone() });
+    let Claimant { worker, nonce, duration, .. } = claimant.clone();
+    // The forge's times have whole seconds.
+    let until = now + Duration::from_secs(duration.as_secs());
+    next.lease = Some(Lease { worker, nonce, until });
     next.renewed_at = now;
-    next.duration_seconds = claimant.duration.as_secs();
     Ok(next)
 }
 
@@ -100,21 +96,23 @@ pub fn acquire(tip: Option<&Record>, issue: IssueNumber, claimant: &Claimant, no
 /// # Errors
 /// [`Lost`] if the tip has another generation or another holder.
 pub fn still_mine(tip: &Record, mine: &Record) -> Result<(), Lost> {
-    if tip.generation == mine.generation && tip.holder.is_some() && tip.holder == mine.holder {
-        Ok(())
-    } else {
-        Err(Lost { tip: tip.generation })
+    match (&tip.lease, &mine.lease) {
+        (Some(at_tip), Some(held)) if tip.generation == mine.generation && at_tip.is_of(held) => Ok(()),
+        _ => Err(Lost { tip: tip.generation }),
     }
 }
 
 /// The record that renews the lease `mine`.
 pub fn renewed(mine: &Record, nonce: Nonce, now: Timestamp) -> Record {
-    Record { nonce, renewed_at: now, ..mine.clone() }
+    // A renewal is as long as what it renews.
+    let until = |lease: &Lease| now + (lease.until - mine.renewed_at);
+    let lease = mine.lease.as_ref().map(|lease| Lease { until: until(lease), ..lease.clone() });
+    Record { nonce, lease, renewed_at: now, ..mine.clone() }
 }
 
 /// The record that releases the lease `mine`.
 pub fn released(mine: &Record, nonce: Nonce, now: Timestamp) -> Record {
-    Record { holder: None, ..renewed(mine, nonce, now) }
+    Record { lease: None, ..renewed(mine, nonce, now) }
 }
 
 fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
@@ -123,51 +121,31 @@ fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
         issue,
         nonce: Nonce::from(""),
         generation: Generation(0),
-        holder: None,
+        lease: None,
         renewed_at: now,
-        duration_seconds: 0,
         state: State::Ready,
-        entered: None,
-        claimed_at: now,
-        attempt: 0,
-        attempts_ever: 0,
-        round: 0,
+        since: Since { at: now, generation: Generation(0) },
+        attempts: Attempts::default(),
         review: ReviewLog::default(),
         commands: CommandLog::default(),
-        retry_after: None,
-        last_failure: None,
+        failure: Failure::default(),
         blocked: None,
-        proposed: None,
-        plan: PlanLog::default(),
-        approved: Vec::new(),
+        approval: Approval::default(),
         answer: None,
         label_fights: LabelFights::default(),
         refused: None,
-        branch: None,
-        pushed: false,
-        base_sha: None,
-        head_sha: None,
-        accepted: None,
-        stalled: None,
-        outage: None,
-        pull_settings: PullSettings::default(),
-        request: None,
-        paused: None,
-        pull_request: None,
-        status_comment: None,
+        work: Work::default(),
+        control: None,
+        pull: PullLog::default(),
+        comments: OwnComments::default(),
         session: None,
         trigger: None,
         spend: Spend::default(),
-        budget_warned: false,
-        checks: None,
-        proof: None,
-        checklist: None,
+        told: Vec::new(),
         route: None,
-        report: None,
-        handed_on: false,
         chain: HandOffLog::default(),
-        learned: Lessons::default(),
-        remarks: Remarks::default(),
+        taught: Taught::default(),
+        extra: serde_json::Map::new(),
     }
 }
 
@@ -185,7 +163,7 @@ pub(crate) mod tests {
     pub(crate) fn record_at(state: State) -> Record {
         let claimant = Claimant { worker: WorkerId::from("w"), ..claimant(0, 1) };
         let first = acquire(None, IssueNumber(1), &claimant, at(0)).unwrap();
-        Record { state, attempt: 1, attempts_ever: 1, ..first }
+        Record { state, attempts: Attempts { now: 1, ever: 1 }, ..first }
     }
 
     fn at(seconds: u64) -> Timestamp {

@@ -1,8 +1,8 @@
-//! What people outside the forge are notified of, and how an issue's record remembers that they were.
+//! What people outside the forge are notified of.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Generation, State, Timestamp};
+use crate::State;
 
 /// What a notification is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,14 @@ impl NotifyEvent {
         }
     }
 
+    /// Whether it is about the current state, and due again in the next one.
+    pub(crate) fn is_of_a_state(self) -> bool {
+        match self {
+            Self::Blocked | Self::InReview | Self::Done => true,
+            Self::BudgetWarning => false,
+        }
+    }
+
     /// The event of coming to a state.
     pub(crate) fn for_state(state: State) -> Option<Self> {
         match state {
@@ -38,16 +46,4 @@ impl NotifyEvent {
             State::Ready | State::Assigned | State::InProgress => None,
         }
     }
-}
-
-/// When an issue came to its state, and whether that was notified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entered {
-    /// When, by the forge's clock.
-    pub at: Timestamp,
-    /// Under which lease. Two changes may fall into one second of the forge's clock, but not under one lease.
-    pub generation: Generation,
-    /// Whether a notification was sent, or given up.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub notified: bool,
 }

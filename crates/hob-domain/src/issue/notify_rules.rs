@@ -16,20 +16,15 @@ pub struct NotifyRules<'a> {
 /// The events of a record that are due for a notification.
 pub fn to_notify(record: &Record, rules: &NotifyRules<'_>) -> Vec<NotifyEvent> {
     let used = rules.budget.used(record.spend);
-    let warns = !record.budget_warned && used > 0.0 && used >= rules.soft && record.state != State::Done;
-    let entered = record.entered.filter(|entered| !entered.notified).and_then(|_| NotifyEvent::for_state(record.state));
-    let due = warns.then_some(NotifyEvent::BudgetWarning).into_iter().chain(entered);
-    due.filter(|event| rules.events.contains(event)).collect()
+    let warns = used > 0.0 && used >= rules.soft && record.state != State::Done;
+    let due = warns.then_some(NotifyEvent::BudgetWarning).into_iter().chain(NotifyEvent::for_state(record.state));
+    due.filter(|event| rules.events.contains(event) && !record.told.contains(event)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Entered, Generation, Spend, Timestamp, issue::lease::tests::record_at};
-
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::from_timestamp(seconds, 0).unwrap()
-    }
+    use crate::{Spend, issue::lease::tests::record_at};
 
     fn all(record: &Record) -> Vec<NotifyEvent> {
         use NotifyEvent::{Blocked, BudgetWarning, Done, InReview};
@@ -41,10 +36,7 @@ mod tests {
     fn a_state_is_notified_once_and_only_those_that_people_wait_for() {
         use NotifyEvent::{Blocked, Done, InReview};
         for state in State::ALL {
-            let fresh = Record {
-                entered: Some(Entered { at: at(1), generation: Generation(1), notified: false }),
-                ..record_at(state)
-            };
+            let fresh = record_at(state);
             let due = match state {
                 State::Blocked => vec![Blocked],
                 State::InReview => vec![InReview],
@@ -52,10 +44,9 @@ mod tests {
                 State::Ready | State::Assigned | State::InProgress => vec![],
             };
             assert_eq!(all(&fresh), due, "{state}");
-            let told =
-                Record { entered: Some(Entered { at: at(1), generation: Generation(1), notified: true }), ..fresh };
+            let mut told = fresh;
+            due.into_iter().for_each(|event| told.note(crate::Note::Notified(event)));
             assert_eq!(all(&told), [], "{state}");
-            assert_eq!(all(&record_at(state)), [], "{state}: from before there were notifications");
         }
     }
 

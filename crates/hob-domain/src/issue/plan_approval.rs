@@ -1,24 +1,24 @@
 //! Which plan waits for approval, and which one is approved: exactly this plan, for exactly this text of the issue.
 
-use crate::{BlockKind, Record, State, WorkPlan};
+use crate::{BlockCode, Record, State, WorkPlan};
 
 impl Record {
     /// The plan that waits for approval, if there is one.
     pub fn waiting_plan(&self) -> Option<&WorkPlan> {
-        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::PlanProposed);
-        self.plan.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
+        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::PlanProposed);
+        self.approval.plan.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 
     /// The plan that a person approved for the issue as last authorized.
     pub fn approved_plan(&self) -> Option<&WorkPlan> {
-        let plan = self.plan.proposed.as_ref()?;
-        (self.plan.approved.as_ref()? == &plan.mark(self.authorized_text())).then_some(plan)
+        let plan = self.approval.plan.proposed.as_ref()?;
+        (self.approval.plan.approved.as_ref()? == &plan.mark(self.authorized_text())).then_some(plan)
     }
 
     /// Approves the waiting plan for the issue as now authorized.
     pub(crate) fn approve_plan(&mut self) {
         let issue = self.authorized_text();
-        self.plan.approved = self.plan.proposed.as_ref().map(|plan| plan.mark(issue));
+        self.approval.plan.approved = self.approval.plan.proposed.as_ref().map(|plan| plan.mark(issue));
     }
 
     /// The hash of the issue's title and body as last authorized.
@@ -39,7 +39,7 @@ mod tests {
         let reason = BlockReason::PlanProposed { plan: Box::new(plan()), cost: CostLimit::default() };
         let mut record = record_at(State::Blocked);
         record.blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
-        record.plan.proposed = Some(plan());
+        record.approval.plan.proposed = Some(plan());
         record.trigger =
             Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "text".to_owned(), at: None });
         record
@@ -64,7 +64,7 @@ mod tests {
         edited.trigger =
             Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "other".to_owned(), at: None });
         assert_eq!(edited.approved_plan(), None);
-        record.plan.proposed = Some(WorkPlan { summary: String::new(), ..plan() });
+        record.approval.plan.proposed = Some(WorkPlan { summary: String::new(), ..plan() });
         assert_eq!(record.approved_plan(), None);
     }
 }

@@ -2,81 +2,26 @@
 //!
 //! The commit's subject is a sentence for people, its body one line of JSON for Hob, its parent the transition before.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
-    ActionMark, BlockKind, Blocked, CheckTally, Checklist, CommandLog, CommentId, Entered, EventId, Generation,
-    HandOffLog, IssueNumber, LabelFights, Lessons, Login, Nonce, Outage, PlanLog, Proof, Proposed, PullNumber,
-    PullSettings, Remarks, ReviewLog, RouteChoice, RunId, Sha, Spend, State, Timestamp, WorkerId,
+    Approval, Attempts, BlockCode, Blocked, CommandLog, CommentId, Control, Controlled, EventId, Failure, Generation,
+    HandOffLog, IssueNumber, LabelFights, Lease, Login, Nonce, NotifyEvent, OwnComments, Pause, Proposed, PullLog,
+    Request, ReviewLog, RouteChoice, RunId, Sha, Since, Spend, State, Taught, Timestamp, UnreadableRecord,
+    UnwritableRecord, Work,
+    issue::{
+        record_message::{Fields, Message, from_message, to_message},
+        record_v1::upgraded,
+    },
 };
 
 /// Actions that the ledger remembers as approved; the oldest is dropped first.
 pub(crate) const APPROVED_MAX: usize = 32;
 
-/// The version of the record that this Hob writes.
-pub const RECORD_VERSION: u32 = 1;
-
-/// Who holds a lease.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    /// The worker.
-    pub worker: WorkerId,
-    /// Drawn for each acquisition; it tells two processes with the same name apart.
-    pub nonce: Nonce,
-}
-
-/// What a person asks of an issue from outside, such as with `hob pause`, whichever worker has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Control {
-    /// Put the issue back and leave it alone until it is resumed.
-    Pause,
-    /// End the work for good, as `/hob cancel` does.
-    Terminate,
-}
-
-impl Control {
-    /// The verb of a sentence.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Terminate => "end",
-        }
-    }
-}
-
-/// A request to the holder of the lease. It stays in the ledger, beside the lease, until it is carried out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// What is asked.
-    pub control: Control,
-    /// Who asked.
-    pub by: Login,
-    /// When, by the forge's clock.
-    pub at: Timestamp,
-    /// Why; may be empty.
-    #[serde(default)]
-    pub reason: String,
-}
-
-impl Request {
-    /// The pause that the request asks for, as of `now`.
-    pub fn pause(self, now: Timestamp) -> Pause {
-        Pause { by: self.by, since: now, reason: self.reason }
-    }
-}
-
-/// A stop until further notice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pause {
-    /// Who stopped it.
-    pub by: Login,
-    /// Since when.
-    pub since: Timestamp,
-    /// Why; may be empty.
-    #[serde(default)]
-    pub reason: String,
-}
+/// The version of the record that this Hob writes, and the newest that it reads. It rises only when an older Hob would do
+/// harm with the new record; a new field alone does not raise it.
+pub const RECORD_VERSION: u32 = 2;
 
 /// What set the work off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,49 +90,29 @@ pub struct Record {
     /// Grows by one with each acquisition: the fencing token.
     pub generation: Generation,
     /// Who holds the lease. `None` if it is free.
-    pub holder: Option<Holder>,
-    /// When the lease was last renewed, by the forge's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// When a holder last wrote the record, by the forge's clock.
     pub renewed_at: Timestamp,
-    /// How long a renewal lasts, in seconds.
-    pub duration_seconds: u64,
     /// The issue's state.
     pub state: State,
-    /// When the issue entered a state that people are notified of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entered: Option<Entered>,
-    /// When the current attempt was claimed.
-    pub claimed_at: Timestamp,
-    /// Attempts since a person last answered.
-    pub attempt: u32,
-    /// Attempts over the issue's whole life.
+    /// Since when it is in that state.
+    pub since: Since,
+    /// Attempts so far.
     #[serde(default)]
-    pub attempts_ever: u32,
-    /// Rounds in review so far.
-    pub round: u32,
+    pub attempts: Attempts,
     /// What happened on the pull request, and which of it is handled.
     #[serde(default, skip_serializing_if = "ReviewLog::is_empty")]
     pub review: ReviewLog,
-    /// What Hob remembers of the repository's rules for pull requests.
-    #[serde(default, rename = "house", skip_serializing_if = "PullSettings::is_empty")]
-    pub pull_settings: PullSettings,
-    /// No attempt begins before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_after: Option<Timestamp>,
-    /// Why the last attempt failed, or what the issue waits for until `retry_after`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_failure: Option<String>,
+    /// What went wrong last.
+    #[serde(default, skip_serializing_if = "Failure::is_empty")]
+    pub failure: Failure,
     /// Why a person is needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<Blocked>,
-    /// The agent's action that waits for approval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposed: Option<Proposed>,
-    /// The plan of the work, if a person asked to see one first.
-    #[serde(default, skip_serializing_if = "PlanLog::is_empty")]
-    pub plan: PlanLog,
-    /// The actions that people approved, each exactly as it was shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub approved: Vec<ActionMark>,
+    /// What waits for a person's yes, and what got one.
+    #[serde(default, skip_serializing_if = "Approval::is_empty")]
+    pub approval: Approval,
     /// What a person last said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
@@ -197,42 +122,21 @@ pub struct Record {
     /// Why the trigger was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refusal>,
-    /// The branch with the work.
+    /// The work.
+    #[serde(default, skip_serializing_if = "Work::is_empty")]
+    pub work: Work,
+    /// What a person asked of the issue from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    /// Whether the branch was pushed; until then only its name is known.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub pushed: bool,
-    /// The commit that the branch starts from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base_sha: Option<Sha>,
-    /// The branch's tip as Hob last pushed it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head_sha: Option<Sha>,
-    /// A tip that a person pushed and that Hob was told to continue from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Sha>,
-    /// One hash of how the last attempt failed and on what work; the same hash again means no progress.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stalled: Option<String>,
-    /// The service that failed the last attempts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outage: Option<Outage>,
-    /// The request to the holder of the lease.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<Request>,
-    /// The pause; the issue is left alone until it is resumed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused: Option<Pause>,
+    pub control: Option<Controlled>,
     /// What people asked for in commands.
     #[serde(default, skip_serializing_if = "CommandLog::is_empty")]
     pub commands: CommandLog,
-    /// The issue's only pull request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pull_request: Option<PullNumber>,
-    /// The issue's only status comment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status_comment: Option<CommentId>,
+    /// The pull request.
+    #[serde(default, skip_serializing_if = "PullLog::is_empty")]
+    pub pull: PullLog,
+    /// Hob's own comments.
+    #[serde(default, skip_serializing_if = "OwnComments::is_empty")]
+    pub comments: OwnComments,
     /// The last run, whose transcript can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<RunId>,
@@ -242,91 +146,69 @@ pub struct Record {
     /// What all runs cost together.
     #[serde(default)]
     pub spend: Spend,
-    /// Whether the notification was sent that the issue's budget is nearly used up.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub budget_warned: bool,
-    /// How many checks on the head passed, and how many ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checks: Option<CheckTally>,
-    /// The proof of the last published head.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Box<Proof>>,
-    /// How far the agent got with its own checklist when its last run ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checklist: Option<Checklist>,
+    /// The notifications that were sent, or given up: those of the current state, and those of the issue's whole life.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<NotifyEvent>,
     /// Which profile works on the issue, and why. `None` if nothing was chosen yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteChoice>,
-    /// The comment with the report of its investigation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub report: Option<CommentId>,
-    /// Whether the investigation was handed off: the issue is worked on now, even if its labels ask for an
-    /// investigation.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub handed_on: bool,
     /// The hand-offs between profiles.
     #[serde(default, skip_serializing_if = "HandOffLog::is_empty")]
     pub chain: HandOffLog,
-    /// What its published work showed of the repository; kept until the work is merged.
-    #[serde(default, skip_serializing_if = "Lessons::is_empty")]
-    pub learned: Lessons,
-    /// What maintainers corrected in its pull request, until it is merged.
-    #[serde(default, skip_serializing_if = "Remarks::is_empty")]
-    pub remarks: Remarks,
+    /// What its published work taught.
+    #[serde(default, skip_serializing_if = "Taught::is_empty")]
+    pub taught: Taught,
+    /// The fields that this Hob does not know. They are written back as they were read.
+    #[serde(flatten)]
+    pub extra: Fields,
 }
-
-/// A commit message of the ledger that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum UnreadableRecord {
-    /// There is no JSON record below the subject.
-    #[error("the ledger's commit has no readable record: {0}")]
-    Malformed(#[from] serde_json::Error),
-    /// A newer Hob wrote it.
-    #[error("the ledger's record has version {0}, this Hob reads up to {RECORD_VERSION}: update Hob")]
-    Newer(u32),
-}
-
-/// A record that has no JSON form.
-#[derive(Debug, thiserror::Error)]
-#[error("the ledger's record cannot be written as JSON: {0}")]
-pub struct UnwritableRecord(#[from] serde_json::Error);
 
 impl Record {
     /// The action that waits for approval, if there is one.
     pub fn waiting_action(&self) -> Option<&Proposed> {
-        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.kind == BlockKind::ApprovalNeeded);
-        self.proposed.as_ref().filter(|_| asks && self.state == State::Blocked)
+        let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::ApprovalNeeded);
+        self.approval.waits.as_ref().filter(|_| asks && self.state == State::Blocked)
     }
 
     /// Approves the action that waits: this exact action needs no other approval on this issue.
     pub fn approve(&mut self) {
-        let Some(proposed) = self.proposed.take() else { return };
+        let Some(proposed) = self.approval.waits.take() else { return };
         let mark = proposed.mark();
-        self.approved.retain(|known| *known != mark);
-        self.approved.push(mark);
-        let over = self.approved.len().saturating_sub(APPROVED_MAX);
-        drop(self.approved.drain(..over));
+        self.approval.given.retain(|known| *known != mark);
+        self.approval.given.push(mark);
+        let over = self.approval.given.len().saturating_sub(APPROVED_MAX);
+        drop(self.approval.given.drain(..over));
     }
 
     /// The commit that passed its checks and that people were never shown. `None` if what passed last was published.
     pub fn unpublished(&self) -> Option<&Sha> {
-        let head = self.head_sha.as_ref()?;
-        let published = self.proof.as_ref().map(|proof| &proof.statement.head);
+        let head = self.work.head.as_ref()?;
+        let published = self.work.proof.as_ref().map(|proof| &proof.statement.head);
         let is_new_in_round = self.review.is_under_way()
             && self.review.answers.is_empty()
-            && self.accepted.as_ref() != Some(head)
+            && self.work.accepted.as_ref() != Some(head)
             && published != Some(head);
-        (self.pull_request.is_none() || is_new_in_round).then_some(head)
+        (self.pull.number.is_none() || is_new_in_round).then_some(head)
     }
 
     /// The time from which commands in comments count.
     pub fn commands_since(&self) -> Timestamp {
-        self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.claimed_at)
+        self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.since.at)
+    }
+
+    /// The request to the holder of the lease, or to the next one. It stays in the ledger until it is carried out.
+    pub fn request(&self) -> Option<Request> {
+        self.control.as_ref()?.request()
+    }
+
+    /// The pause; the issue is left alone until it is resumed.
+    pub fn pause(&self) -> Option<Pause> {
+        self.control.as_ref()?.pause()
     }
 
     /// Whether a person asked for a pause that has not been carried out.
     pub fn asks_for_a_pause(&self) -> bool {
-        self.request.as_ref().is_some_and(|request| request.control == Control::Pause)
+        self.request().is_some_and(|request| request.control == Control::Pause)
     }
 
     /// The commit message: the sentence, an empty line, the record.
@@ -342,40 +224,19 @@ impl Record {
     /// # Errors
     /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
     pub fn from_message(message: &str) -> Result<(String, Self), UnreadableRecord> {
-        from_message(message)
+        let Message { sentence, version, fields } = from_message(message, RECORD_VERSION)?;
+        let mut fields = if version < RECORD_VERSION { upgraded(fields)? } else { fields };
+        fields.insert("version".to_owned(), RECORD_VERSION.into());
+        Ok((sentence, serde_json::from_value(Value::Object(fields))?))
     }
-}
-
-/// A ledger's commit message: the sentence, an empty line, the record.
-pub(crate) fn to_message(sentence: &str, record: &impl Serialize) -> Result<String, UnwritableRecord> {
-    let body = serde_json::to_string(record)?;
-    Ok(format!("{}\n\n{body}\n", one_line(sentence)))
-}
-
-/// Reads a ledger's sentence and record back.
-pub(crate) fn from_message<T: DeserializeOwned>(message: &str) -> Result<(String, T), UnreadableRecord> {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u32,
-    }
-    let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
-    let Version { version } = serde_json::from_str(body)?;
-    if version > RECORD_VERSION {
-        return Err(UnreadableRecord::Newer(version));
-    }
-    Ok((sentence.to_owned(), serde_json::from_str(body)?))
-}
-
-/// One line of text: line ends become spaces, and text beyond 200 characters is cut.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        BlockReason, DayShare, Impact, LabelChange, Lesson, RepositoryRecord,
+        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Lessons, Outage, Pause,
+        PlanLog, Proposed, PullNumber, RepositoryRecord,
         change::statement::tests::proof,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},
@@ -393,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_version_wrote_is_read_and_would_be_written_again() {
+    fn what_version_1_wrote_is_read_and_is_the_same_once_it_is_written_again() {
         let commits: Vec<Commit> = WRITTEN_BEFORE.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(commits.len(), 29);
         for Commit { name, message } in commits {
@@ -412,7 +273,8 @@ mod tests {
                 );
             } else {
                 let (sentence, record) = Record::from_message(&message).unwrap();
-                assert_eq!(record.to_message(&sentence).unwrap(), message, "{name}");
+                let again = record.to_message(&sentence).unwrap();
+                assert_eq!(Record::from_message(&again).unwrap(), (sentence, record), "{name}");
             }
         }
     }
@@ -426,14 +288,19 @@ mod tests {
         let proposed = Proposed { tool: text(), line: text(), text: text(), impact: Impact::High };
         let pause = Pause { by: ann(), since: at, reason: text() };
         let record = Record {
-            entered: Some(Entered { at, generation: Generation(1), notified: true }),
-            budget_warned: true,
-            retry_after: Some(at),
-            last_failure: Some(text()),
+            told: vec![NotifyEvent::Blocked, NotifyEvent::BudgetWarning],
+            failure: Failure {
+                text: Some(text()),
+                until: Some(at),
+                mark: Some(text()),
+                outage: Some(Outage { service: "anthropic/x".to_owned(), since: at, failures: 2 }),
+            },
             blocked: Some(BlockReason::WorkerDied.blocked(at)),
-            approved: vec![proposed.mark()],
-            proposed: Some(proposed),
-            plan: PlanLog { under_way: true, proposed: Some(plan()), approved: Some(text()) },
+            approval: Approval {
+                given: vec![proposed.mark()],
+                waits: Some(proposed),
+                plan: PlanLog { under_way: true, proposed: Some(plan()), approved: Some(text()) },
+            },
             answer: Some(Answer {
                 actor: ann(),
                 text: text(),
@@ -443,24 +310,21 @@ mod tests {
             }),
             refused: Some(Refusal { event: Some(EventId(4)), actor: Some(ann()), reason: text(), at }),
             label_fights: given_up(&LabelChange::Add(text()), at),
-            branch: Some(text()),
-            pushed: true,
-            base_sha: Some(Sha(text())),
-            head_sha: Some(Sha(text())),
-            accepted: Some(Sha(text())),
-            stalled: Some(text()),
-            outage: Some(Outage { service: "anthropic/x".to_owned(), since: at, failures: 2 }),
-            request: Some(Request { control: Control::Pause, by: ann(), at, reason: text() }),
-            paused: Some(pause),
-            pull_request: Some(PullNumber(5)),
-            status_comment: Some(CommentId(6)),
+            work: Work {
+                base: Some(BaseChoice::of_settings("x")),
+                branch: Some(Branch { name: text(), pushed: true }),
+                head: Some(Sha(text())),
+                accepted: Some(Sha(text())),
+                checks: Some(CheckTally { passed: 1, run: 2 }),
+                proof: Some(Box::new(proof())),
+                checklist: Some(checklist()),
+            },
+            control: Some(pause.into()),
+            pull: PullLog::of(PullNumber(5)),
+            comments: OwnComments { status: Some(CommentId(6)), report: Some(CommentId(8)) },
             session: Some(RunId(text())),
             trigger: Some(Trigger { event: EventId(7), actor: ann(), approved: text(), at: None }),
-            checks: Some(CheckTally { passed: 1, run: 2 }),
-            proof: Some(Box::new(proof())),
-            checklist: Some(checklist()),
-            report: Some(CommentId(8)),
-            learned: Lessons::default().and(Lesson::flaky("x").unwrap()),
+            taught: Taught { facts: Lessons::default().and(Lesson::flaky("x").unwrap()), ..Taught::default() },
             ..record_at(State::Blocked)
         };
         let message = record.to_message("a sentence").unwrap();
@@ -468,23 +332,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":1,"issue":1,"nonce":"1","generation":1,"holder":{"worker":"w","nonce":"1"},"renewed_at":"1970-01-01T00:00:00Z","duration_seconds":60,"state":"blocked","entered":{"at":"1970-01-01T00:00:00Z","generation":1,"notified":true},"claimed_at":"1970-01-01T00:00:00Z","attempt":1,"attempts_ever":1,"round":0,"retry_after":"1970-01-01T00:00:00Z","last_failure":"x","blocked":{"kind":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"proposed":{"tool":"x","line":"x","text":"x","impact":"high"},"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"},"approved":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"branch":"x","pushed":true,"base_sha":"x","head_sha":"x","accepted":"x","stalled":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"request":{"control":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x"},"paused":{"by":"ann","since":"1970-01-01T00:00:00Z","reason":"x"},"pull_request":5,"status_comment":6,"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"budget_warned":true,"checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"report":8,"learned":[{"kind":"flaky","command":"x"}]}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"approval":{"waits":{"tool":"x","line":"x","text":"x","impact":"high"},"given":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"}},"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}]},"control":{"what":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x","obeyed":true},"pull":{"number":5},"comments":{"status":6,"report":8},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"taught":{"facts":[{"kind":"flaky","command":"x"}]}}
         "#);
-    }
-
-    #[test]
-    fn a_record_without_a_json_form_is_an_error_and_not_an_empty_commit() {
-        // JSON has no lists as keys.
-        let unwritable = std::collections::BTreeMap::from([(vec![1], 2)]);
-        assert!(to_message("s", &unwritable).is_err());
-    }
-
-    #[test]
-    fn a_newer_record_is_refused_and_no_record_is_malformed() {
-        let newer = format!("s\n\n{{\"version\":{}}}\n", RECORD_VERSION + 1);
-        assert!(matches!(Record::from_message(&newer), Err(UnreadableRecord::Newer(_))));
-        for text in ["", "s", "s\n\n", "s\n\n{}", "s\n\nnull"] {
-            assert!(matches!(Record::from_message(text), Err(UnreadableRecord::Malformed(_))), "{text:?}");
-        }
     }
 }

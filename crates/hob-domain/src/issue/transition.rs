@@ -10,9 +10,9 @@
 
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
-    Entered, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
-    PassedOn, Pause, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice,
-    RunId, RunPurpose, SetBudget, Sha, Spend, State, Timestamp, Trigger, WorkerId,
+    EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
+    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId,
+    RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -46,8 +46,6 @@ pub enum Transition {
         purpose: RunPurpose,
         /// The branch.
         branch: String,
-        /// Where the branch starts.
-        base: Sha,
         /// The session of its runs.
         session: RunId,
     },
@@ -284,11 +282,13 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
     let mut next = record.clone();
     let sentence = transition.change(&mut next, now);
     next.state = state;
-    next.plan.under_way &= state == State::InProgress;
+    next.approval.plan.under_way &= state == State::InProgress;
     if state != record.state {
         next.label_fights.begin_anew();
-        let generation = next.generation;
-        next.entered = NotifyEvent::for_state(state).map(|_| Entered { at: now, generation, notified: false });
+        next.told.retain(|event| !event.is_of_a_state());
+        if (record.state, state) != (State::Assigned, State::InProgress) {
+            next.since = Since { at: now, generation: next.generation };
+        }
     }
     Ok((next, sentence))
 }
@@ -297,31 +297,31 @@ impl Record {
     /// Adds what the holder of the lease learned.
     pub fn note(&mut self, note: Note) {
         match note {
-            Note::StatusComment(id) => self.status_comment = Some(id),
+            Note::StatusComment(id) => self.comments.status = Some(id),
             Note::Spend(spend) => self.spend = self.spend + spend,
-            Note::Proven(head) => self.head_sha = Some(head),
-            Note::Failure(mark) => self.stalled = Some(mark),
+            Note::Proven(head) => self.work.head = Some(head),
+            Note::Failure(mark) => self.failure.mark = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
-            Note::Base(base) => self.pull_settings.base = Some(base),
+            Note::Base(base) => self.work.base = Some(base),
             Note::Routed(route) => {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
                 let is_another = self.route.as_ref().is_some_and(|before| before.profile != route.profile);
                 // If the router switches profiles, the chain continues.
-                if is_another && !self.handed_on && route.by != ChosenBy::Router {
+                if is_another && !self.is_handed_on() && route.by != ChosenBy::Router {
                     self.chain = HandOffLog::default();
                 }
                 self.route = Some(route);
             }
-            Note::Reported(comment) => self.report = Some(comment),
-            Note::Learned(lessons) => self.learned = lessons,
-            Note::Remarked(remarks) => self.remarks = remarks,
-            Note::Introduced(introduced) => self.pull_settings.introduced = Some(introduced),
-            Note::OpenedDraft(pull) => self.pull_settings.opened_draft(pull),
-            Note::MarkedReady(pull) => self.pull_settings.draft = Some(DraftLog { pull, ready: true }),
-            Note::Outage(outage) => self.outage = Some(outage),
-            Note::Pushed => self.pushed = true,
-            Note::Checklist(checklist) => self.checklist = Some(checklist),
+            Note::Reported(comment) => self.comments.report = Some(comment),
+            Note::Learned(lessons) => self.taught.facts = lessons,
+            Note::Remarked(remarks) => self.taught.remarks = remarks,
+            Note::Introduced(introduced) => self.pull.introduced = Some(introduced),
+            Note::OpenedDraft(pull) => self.pull.opened_draft(pull),
+            Note::MarkedReady(pull) => self.pull.draft = Some(DraftLog { pull, ready: true }),
+            Note::Outage(outage) => self.failure.outage = Some(outage),
+            Note::Pushed => self.work.push_branch(),
+            Note::Checklist(checklist) => self.work.checklist = Some(checklist),
             Note::Told => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
@@ -332,11 +332,10 @@ impl Record {
                     blocked.after = Some(newest);
                 }
             }
-            Note::Notified(NotifyEvent::BudgetWarning) => self.budget_warned = true,
-            Note::Notified(event @ (NotifyEvent::Blocked | NotifyEvent::InReview | NotifyEvent::Done)) => {
-                let of_this = self.entered.as_mut().filter(|_| NotifyEvent::for_state(self.state) == Some(event));
-                if let Some(entered) = of_this {
-                    entered.notified = true;
+            Note::Notified(event) => {
+                let is_of_another = event.is_of_a_state() && NotifyEvent::for_state(self.state) != Some(event);
+                if !is_of_another && !self.told.contains(&event) {
+                    self.told.push(event);
                 }
             }
             Note::Receipted(comment) => self.commands.receipts.retain(|receipt| receipt.comment != comment),
@@ -345,7 +344,7 @@ impl Record {
 
     /// Whether the issue was investigated and then handed off to another profile.
     pub fn is_handed_on(&self) -> bool {
-        self.handed_on
+        self.chain.is_after_report()
     }
 
     /// Whether the record already says how the attempt ended.
@@ -404,7 +403,7 @@ impl Transition {
         let state = record.state;
         let working = matches!(state, Assigned | InProgress);
         // The ledger says that a pull request is open but does not name it, so the work starts over.
-        let lost_its_pull = state == InReview && record.pull_request.is_none();
+        let lost_its_pull = state == InReview && record.pull.number.is_none();
         match self {
             Self::Claim { .. } => matches!(state, Ready | Done).then_some(Assigned),
             Self::TakeOver { recovery: Recovery::Resume, .. } => (working || lost_its_pull).then_some(Assigned),
@@ -423,8 +422,8 @@ impl Transition {
             Self::Block(_) => working.then_some(Blocked),
             Self::Retry { .. } | Self::Postpone { .. } | Self::Requeue { .. } => working.then_some(Ready),
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
-            Self::Resume { .. } => (record.paused.is_some() || record.asks_for_a_pause()).then_some(state),
-            Self::Rework { .. } => (state == InReview && record.pull_request.is_some()).then_some(Assigned),
+            Self::Resume { .. } => (record.pause().is_some() || record.asks_for_a_pause()).then_some(state),
+            Self::Rework { .. } => (state == InReview && record.pull.number.is_some()).then_some(Assigned),
             Self::Rerun { .. } | Self::NoteChecks(_) => (state == InReview).then_some(InReview),
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
@@ -456,10 +455,10 @@ impl Traces {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{
-        Control, EventId, HandOff, Lesson, Nonce, Received, Remark,
+        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, Taught, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -514,7 +513,7 @@ mod tests {
     }
 
     /// Every transition with the states it applies to and the state each leads to; it refuses all others.
-    fn table() -> Vec<(Transition, Vec<(State, State)>)> {
+    pub(crate) fn table() -> Vec<(Transition, Vec<(State, State)>)> {
         use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
         let same = |states: &[State]| states.iter().map(|state| (*state, *state)).collect::<Vec<_>>();
         let to = |states: &[State], end: State| states.iter().map(|state| (*state, end)).collect::<Vec<_>>();
@@ -538,7 +537,6 @@ mod tests {
                     agent: "native".to_owned(),
                     purpose: RunPurpose::Work,
                     branch: "hob/1".to_owned(),
-                    base: Sha("b".to_owned()),
                     session: RunId("s".to_owned()),
                 },
                 to(&[Assigned], InProgress),
@@ -603,14 +601,14 @@ mod tests {
     /// The lessons of published work are kept only if it is merged.
     #[test]
     fn what_work_showed_counts_once_it_is_merged_and_not_otherwise() {
-        let learned = Lessons::default().and(Lesson::flaky("make test").unwrap());
+        let facts = Lessons::default().and(Lesson::flaky("make test").unwrap());
         let said = Remark::new(ReviewEvent::Line(1), "ann".into(), PullNumber(9), "Error messages in lower case");
         let remarks = Remarks::default().and(said.unwrap());
-        let record = Record { learned, remarks, ..record_at(State::InReview) };
+        let record = Record { taught: Taught { facts, remarks }, ..record_at(State::InReview) };
         let keeps = |transition| {
             let after = apply(&record, transition, now()).unwrap().0;
-            assert_eq!(after.learned.is_empty(), after.remarks.is_empty());
-            !after.learned.is_empty()
+            assert_eq!(after.taught.facts.is_empty(), after.taught.remarks.is_empty());
+            !after.taught.is_empty()
         };
         for ending in [Ending::Merged, Ending::MergedLeftOpen] {
             assert!(keeps(Transition::Finish(ending.clone())), "{ending}");
@@ -669,8 +667,8 @@ mod tests {
                 let record = record_at(from);
                 let (next, _) = apply(&record, transition.clone(), now()).unwrap();
                 let lease = |record: &Record| {
-                    let Record { nonce, generation, holder, renewed_at, duration_seconds, .. } = record.clone();
-                    (nonce, generation, holder, renewed_at, duration_seconds)
+                    let Record { nonce, generation, lease, renewed_at, .. } = record.clone();
+                    (nonce, generation, lease, renewed_at)
                 };
                 assert_eq!(lease(&next), lease(&record), "{transition:?}");
             }
@@ -680,25 +678,19 @@ mod tests {
     #[test]
     fn a_round_in_review_begins_is_answered_and_ends() {
         let head = || Sha("h".to_owned());
-        let review = Record { pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         let rework = Transition::Rework { events: vec![failed_check(), ReviewEvent::Line(7)], head: head() };
         let answer = Transition::Answer { head: Sha("i".to_owned()), proof: None, answers: Vec::new() };
         assert!(apply(&review, answer.clone(), now()).is_err(), "no round is under way");
         let (begun, sentence) = apply(&review, rework, now()).unwrap();
-        assert_eq!((begun.state, begun.attempt, begun.round), (State::Assigned, 1, review.round + 1));
+        assert_eq!((begun.state, begun.attempts.now, begun.review.begun), (State::Assigned, 1, 1));
         assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
         assert!(sentence.starts_with("round 1 in review: 1 comment on lines, the check `test` failed;"), "{sentence}");
         let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
-        let start = Transition::StartAgent {
-            agent,
-            branch,
-            base: head(),
-            session: RunId("r".to_owned()),
-            purpose: RunPurpose::Work,
-        };
+        let start = Transition::StartAgent { agent, branch, session: RunId("r".to_owned()), purpose: RunPurpose::Work };
         let (started, _) = apply(&begun, start, now()).unwrap();
         let (told, _) = apply(&started, answer, now()).unwrap();
-        assert_eq!((told.state, told.head_sha.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
+        assert_eq!((told.state, told.work.head.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
         let publish = Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), proof: None };
         let (ended, sentence) = apply(&told, publish, now()).unwrap();
         assert_eq!(sentence, "round 1 in review is done: 1 comment on lines, the check `test` failed");
@@ -710,8 +702,11 @@ mod tests {
     #[test]
     fn work_that_nobody_was_shown_is_what_an_answer_in_words_replaces() {
         let (seen, new) = (|| Sha("seen".to_owned()), || Sha("new".to_owned()));
-        let published =
-            Record { head_sha: Some(seen()), pull_request: Some(PullNumber(9)), ..record_at(State::InReview) };
+        let published = Record {
+            work: Work { head: Some(seen()), ..Work::default() },
+            pull: PullLog::of(PullNumber(9)),
+            ..record_at(State::InReview)
+        };
         let rework = Transition::Rework { events: vec![ReviewEvent::Line(7)], head: seen() };
         let round = apply(&published, rework, now()).unwrap().0;
         let first = record_at(State::InProgress);
@@ -723,7 +718,7 @@ mod tests {
             let refused = BlockReason::PushRefused { failure: "a rule".to_owned() };
             let blocked = apply(&proven, Transition::Block(refused), now()).unwrap().0;
             let answered = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap().0;
-            assert_eq!((answered.unpublished(), answered.head_sha.clone()), (None, seen));
+            assert_eq!((answered.unpublished(), answered.work.head.clone()), (None, seen));
             let mut silent = unblocking(ApprovalGrant::Nothing);
             silent.answer.text.clear();
             let goes_on = apply(&blocked, Transition::Unblock(silent), now()).unwrap().0;
@@ -738,7 +733,7 @@ mod tests {
         for state in [State::Ready, State::InReview, State::Blocked] {
             let (paused, _) = apply(&record_at(state), Transition::Pause(pause()), now()).unwrap();
             let (resumed, _) = apply(&paused, resume(), now()).unwrap();
-            assert_eq!((resumed.state, resumed.paused), (state, None));
+            assert_eq!((resumed.state, resumed.control), (state, None));
         }
         for (control, applies) in [(Control::Pause, true), (Control::Terminate, false)] {
             let request = Request { control, by: "ann".into(), at: now(), reason: String::new() };
@@ -751,7 +746,7 @@ mod tests {
     fn a_pause_does_not_count_the_attempt_under_way() {
         for (state, attempts) in [(State::InProgress, 0), (State::InReview, 1)] {
             let (paused, _) = apply(&record_at(state), Transition::Pause(pause()), now()).unwrap();
-            assert_eq!((paused.attempt, paused.attempts_ever), (attempts, attempts), "{state}");
+            assert_eq!(paused.attempts, Attempts { now: attempts, ever: attempts }, "{state}");
         }
     }
 
@@ -765,8 +760,7 @@ mod tests {
 
     #[test]
     fn a_review_without_a_pull_request_starts_over_and_no_other() {
-        let pull_request = Some(PullNumber(9));
-        let review = Record { pull_request, ..record_at(State::InReview) };
+        let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         let take_over = Transition::TakeOver { recovery: Recovery::Resume, from: None };
         assert!(apply(&review, take_over, now()).is_err());
     }
@@ -776,8 +770,8 @@ mod tests {
         let later = Record { generation: crate::Generation(2), ..record_at(State::Ready) };
         assert!(apply(&later, Transition::Rebuild(traces(true, false)), now()).is_err());
         let (rebuilt, _) = apply(&record_at(State::Ready), Transition::Rebuild(traces(true, false)), now()).unwrap();
-        assert_eq!(rebuilt.pull_request, Some(PullNumber(9)));
-        assert_eq!(rebuilt.head_sha, Some(Sha("a".to_owned())));
+        assert_eq!(rebuilt.pull.number, Some(PullNumber(9)));
+        assert_eq!(rebuilt.work.head, Some(Sha("a".to_owned())));
     }
 
     #[test]
@@ -794,31 +788,29 @@ mod tests {
         let spend = Spend { usd_micros: 5, ..Spend::default() };
         let done = Record {
             spend,
-            branch: Some("hob/1".to_owned()),
-            pull_request: Some(PullNumber(9)),
-            attempt: 3,
-            attempts_ever: 7,
+            work: Work { branch: Some(Branch { name: "hob/1".to_owned(), pushed: true }), ..Work::default() },
+            pull: PullLog::of(PullNumber(9)),
+            attempts: Attempts { now: 3, ever: 7 },
             ..record_at(State::Done)
         };
         let (claimed, _) = apply(&done, Transition::Claim { trigger: trigger(1, "x") }, now()).unwrap();
-        assert_eq!((claimed.attempt, claimed.attempts_ever, claimed.spend), (1, 8, spend));
-        assert_eq!((claimed.branch, claimed.pull_request), (None, None));
+        assert_eq!((claimed.attempts, claimed.spend), (Attempts { now: 1, ever: 8 }, spend));
+        assert_eq!((claimed.work, claimed.pull), (Work::default(), PullLog::default()));
     }
 
     #[test]
     fn an_answer_resets_the_attempts_and_approves_what_the_person_saw() {
         let blocked = Record {
-            attempt: 3,
-            attempts_ever: 3,
+            attempts: Attempts { now: 3, ever: 3 },
             trigger: Some(trigger(1, "old")),
             blocked: Some(BlockReason::WorkerDied.blocked(now())),
             ..record_at(State::Blocked)
         };
         let (next, _) = apply(&blocked, Transition::Continue(unblocking(ApprovalGrant::Nothing)), now()).unwrap();
-        assert_eq!((next.attempt, next.attempts_ever, next.claimed_at), (1, 4, now()));
+        assert_eq!((next.attempts, next.since.at), (Attempts { now: 1, ever: 4 }, now()));
         assert_eq!((next.trigger.unwrap().approved.as_str(), next.blocked), ("new", None));
         let (free, _) = apply(&blocked, Transition::Unblock(unblocking(ApprovalGrant::Nothing)), now()).unwrap();
-        assert_eq!((free.attempt, free.blocked), (0, None));
+        assert_eq!((free.attempts.now, free.blocked), (0, None));
         assert_eq!(free.answer.unwrap().comment, Some(CommentId(5)));
     }
 
@@ -832,42 +824,42 @@ mod tests {
             [(ApprovalGrant::ProposedAction, vec![proposed.mark()]), (ApprovalGrant::Nothing, Vec::new())]
         {
             let (next, _) = apply(&blocked, Transition::Continue(unblocking(grant)), now()).unwrap();
-            assert_eq!((next.approved, next.proposed), (approved, None));
+            assert_eq!((next.approval.given, next.approval.waits), (approved, None));
         }
     }
 
     #[test]
     fn a_plan_is_made_proposed_and_approved_as_it_stands() {
         let session = RunId("s".to_owned());
-        let (agent, branch, base) = ("native".to_owned(), "hob/1".to_owned(), Sha("b".to_owned()));
-        let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, base, session };
+        let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
+        let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, session };
         let assigned = Record { trigger: Some(trigger(1, "old")), ..record_at(State::Assigned) };
         let (planning, sentence) = apply(&assigned, start, now()).unwrap();
-        assert_eq!((planning.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));
+        assert_eq!((planning.approval.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));
         let stopped = apply(&planning, Transition::Requeue { reason: "no".to_owned() }, now()).unwrap().0;
-        assert!(stopped.plan.is_empty());
+        assert!(stopped.approval.plan.is_empty());
 
         let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PlanProposed { .. }));
         let (proposed, _) = apply(&planning, Transition::Block(reason.unwrap()), now()).unwrap();
-        assert_eq!((proposed.waiting_plan().is_some(), proposed.plan.under_way), (true, false));
+        assert_eq!((proposed.waiting_plan().is_some(), proposed.approval.plan.under_way), (true, false));
         for (grant, approved) in [(ApprovalGrant::Nothing, false), (ApprovalGrant::ProposedPlan, true)] {
             let (next, _) = apply(&proposed, Transition::Continue(unblocking(grant)), now()).unwrap();
-            assert_eq!((next.approved_plan().is_some(), next.plan.proposed.is_some()), (approved, true));
+            assert_eq!((next.approved_plan().is_some(), next.approval.plan.proposed.is_some()), (approved, true));
         }
         let (approved, sentence) =
             apply(&proposed, Transition::Unblock(unblocking(ApprovalGrant::ProposedPlan)), now()).unwrap();
         assert_eq!((approved.state, sentence.as_str()), (State::Ready, "the plan was approved by ann"));
         let (done, _) = apply(&approved, Transition::Finish(Ending::Closed), now()).unwrap();
         let (again, _) = apply(&done, Transition::Claim { trigger: trigger(2, "new") }, now()).unwrap();
-        assert!(again.plan.is_empty(), "a new request has a plan of its own");
+        assert!(again.approval.plan.is_empty(), "a new request has a plan of its own");
     }
 
     #[test]
     fn a_branch_that_a_person_pushed_to_is_accepted_by_an_answer() {
         let reason = every_reason().into_iter().find(|reason| matches!(reason, BlockReason::PersonPushed { .. }));
         let (blocked, _) = apply(&record_at(State::Assigned), Transition::Block(reason.unwrap()), now()).unwrap();
-        assert_eq!(blocked.accepted, Some(Sha("fedcba9876543210".to_owned())));
-        assert_eq!(blocked.branch.as_deref(), Some("hob/1-x"));
+        assert_eq!(blocked.work.accepted, Some(Sha("fedcba9876543210".to_owned())));
+        assert_eq!(blocked.work.branch_name(), Some("hob/1-x"));
     }
 
     #[test]
@@ -875,7 +867,7 @@ mod tests {
         let transition = Transition::TakeOver { recovery: Recovery::Block, from: Some(WorkerId::from("w2")) };
         let (next, sentence) = apply(&record_at(State::InProgress), transition, now()).unwrap();
         assert_eq!(next.blocked, Some(BlockReason::WorkerDied.blocked(now())));
-        assert_eq!((next.attempt, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
+        assert_eq!((next.attempts.now, sentence.as_str()), (1, "taken over from w2 by w, generation 1"));
     }
 
     /// Rows M3, M9: the ledger lists each hand-off, and takes no more than a chain may have.
@@ -920,12 +912,13 @@ mod tests {
         let (next, sentence) = apply(record, Transition::HandOff(Box::new(switched("b", "c"))), now()).unwrap();
         assert_eq!(sentence, "switched from `b` to `c`: needs a cloud");
         let links: Vec<_> = next.chain.links().iter().map(|link| (link.from.as_str(), link.switched)).collect();
-        assert_eq!((links, next.chain.chain().len(), next.handed_on), (vec![("a", false), ("b", true)], 0, false));
+        assert_eq!((links, next.chain.chain().len(), next.is_handed_on()), (vec![("a", false), ("b", true)], 0, false));
     }
 
     #[test]
     fn what_was_learned_stays_over_renewals_and_releases() {
         let mut record = record_at(State::InProgress);
+        record.work.name_branch("hob/1");
         let spend = Spend { usd_micros: 5, ..Spend::default() };
         for note in [
             Note::Spend(spend),
@@ -939,8 +932,8 @@ mod tests {
             record.note(note);
         }
         let record = released(&record, Nonce::from("m"), now());
-        assert_eq!((record.spend.usd_micros, record.stalled.as_deref()), (10, Some("f")));
-        assert_eq!((record.status_comment, record.head_sha), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
-        assert!(record.pushed && record.checklist.is_some());
+        assert_eq!((record.spend.usd_micros, record.failure.mark.as_deref()), (10, Some("f")));
+        assert!(record.work.pushed_branch().is_some() && record.work.checklist.is_some());
+        assert_eq!((record.comments.status, record.work.head), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
     }
 }

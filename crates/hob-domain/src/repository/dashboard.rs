@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{BlockKind, IssueNumber, Login, Record, Spend, State, Timestamp, money::day_share::DayWire};
+use crate::{BlockCode, IssueNumber, Login, Record, Spend, State, Timestamp, money::day_share::DayWire};
 
 /// The beginning of the dashboard's body.
 pub const DASHBOARD_MARK: &str = "<!-- hob:dashboard -->";
@@ -135,30 +135,35 @@ pub fn boxes(record: &Record) -> Vec<ActBox> {
     if let Some(action) = action {
         boxes.push(of(Act::Approve, action.mark().0.chars().take(16).collect()));
     }
-    match (blocked, record.retry_after) {
+    match (blocked, record.failure.until) {
         // A retry does not answer these: a person has to read, to decide or to raise a limit.
-        (Some(blocked), _) => match blocked.kind {
-            BlockKind::BudgetSpent
-            | BlockKind::EditedMeanwhile
-            | BlockKind::Question
-            | BlockKind::PlanProposed
-            | BlockKind::ApprovalNeeded => {}
-            BlockKind::ChecksFailed
-            | BlockKind::RedBase
-            | BlockKind::MergeConflict
-            | BlockKind::NoChanges
-            | BlockKind::AgentFailed
-            | BlockKind::LimitReached
-            | BlockKind::PolicyViolated
-            | BlockKind::PushRefused
-            | BlockKind::Rejected
-            | BlockKind::SetUpNeeded
-            | BlockKind::NoProgress
-            | BlockKind::PersonPushed
-            | BlockKind::RoundsUsedUp
-            | BlockKind::WorkerDied => boxes.push(of(Act::Retry, blocked.since.timestamp().to_string())),
+        (Some(blocked), _) => match blocked.reason {
+            BlockCode::IssueBudget
+            | BlockCode::EditedMeanwhile
+            | BlockCode::Question
+            | BlockCode::PlanProposed
+            | BlockCode::ApprovalNeeded => {}
+            BlockCode::ChecksFailed
+            | BlockCode::RedBase
+            | BlockCode::MergeConflict
+            | BlockCode::NoChanges
+            | BlockCode::AgentFailed
+            | BlockCode::AttemptsUsedUp
+            | BlockCode::AttemptsFailed
+            | BlockCode::ServiceDown
+            | BlockCode::AttemptBudget
+            | BlockCode::PolicyViolated
+            | BlockCode::PushRefused
+            | BlockCode::Rejected
+            | BlockCode::SetUpNeeded
+            | BlockCode::LedgerLost
+            | BlockCode::NoProgress
+            | BlockCode::RoundChangedNothing
+            | BlockCode::PersonPushed
+            | BlockCode::RoundsUsedUp
+            | BlockCode::WorkerDied => boxes.push(of(Act::Retry, blocked.since.timestamp().to_string())),
         },
-        (None, Some(until)) if record.state == State::Ready && record.paused.is_none() => {
+        (None, Some(until)) if record.state == State::Ready && record.pause().is_none() => {
             boxes.push(of(Act::Retry, until.timestamp().to_string()));
         }
         (None, _) => {}
@@ -197,7 +202,9 @@ pub fn body_digest(body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockReason, EventId, Impact, Proposed, Transition, Trigger, apply, issue::lease::tests::record_at};
+    use crate::{
+        BlockReason, EventId, Failure, Impact, Proposed, Transition, Trigger, apply, issue::lease::tests::record_at,
+    };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -223,7 +230,8 @@ mod tests {
 
     #[test]
     fn each_state_has_the_boxes_that_lead_on() {
-        let waits = Record { retry_after: Some(at(500)), ..triggered(State::Ready) };
+        let waits =
+            Record { failure: Failure { until: Some(at(500)), ..Failure::default() }, ..triggered(State::Ready) };
         for (name, record, expected) in [
             ("nobody asked yet", record_at(State::Ready), ""),
             ("ready", triggered(State::Ready), "cancel 7"),

@@ -20,13 +20,18 @@ use std::{fmt, time::Duration};
 
 use hob_text::count;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce,
-    Outages, Pause, RECORD_VERSION, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, WorkerId,
-    issue::record::{UnwritableRecord, from_message, to_message},
+    Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, UnwritableRecord, WorkerId,
+    issue::record_message::{Fields, from_message, to_message},
     money::day_share::ShareWire,
 };
+
+/// The version of the record that this Hob writes, and the newest that it reads. It rises by the same rule as the version of
+/// an issue's record, and apart from it: while one issue needs a newer Hob, the day's budget still counts for all.
+const REPOSITORY_VERSION: u32 = 1;
 
 /// Days before the current one whose spend is remembered.
 const DAYS_KEPT: usize = 13;
@@ -118,6 +123,9 @@ pub struct RepositoryRecord {
     /// What maintainers corrected in merged work.
     #[serde(default, skip_serializing_if = "Corrections::is_empty")]
     pub corrections: Corrections,
+    /// The fields that this Hob does not know. They are written back as they were read.
+    #[serde(flatten)]
+    pub extra: Fields,
 }
 
 /// What the settings allow a repository.
@@ -247,7 +255,8 @@ impl RepositoryRecord {
     /// # Errors
     /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
     pub fn from_message(message: &str) -> Result<Self, UnreadableRecord> {
-        from_message(message).map(|(_sentence, record)| record)
+        let fields = from_message(message, REPOSITORY_VERSION)?.fields;
+        Ok(serde_json::from_value(Value::Object(fields))?)
     }
 
     /// The record after this one, or the first, without what is older than its day and its hour.
@@ -255,7 +264,7 @@ impl RepositoryRecord {
         let same_day = before.filter(|record| record.is_of(now));
         let claims = before.into_iter().flat_map(|record| &record.claims).filter(|claim| claim.at + HOUR > now);
         Self {
-            version: RECORD_VERSION,
+            version: REPOSITORY_VERSION,
             nonce,
             settings: before.and_then(|record| record.settings.clone()),
             at: now,
@@ -269,6 +278,7 @@ impl RepositoryRecord {
             durations: before.map(|record| record.durations.clone()).unwrap_or_default(),
             memory: before.map(|record| record.memory.clone()).unwrap_or_default(),
             corrections: before.map(|record| record.corrections.clone()).unwrap_or_default(),
+            extra: before.map(|record| record.extra.clone()).unwrap_or_default(),
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<
         repo = %worker.forge.repo(),
         issue = record.issue.0,
         generation = record.generation.0,
-        attempt = record.attempt,
+        attempt = record.attempts.now,
     );
     Box::pin(run(worker, held).instrument(span))
 }
@@ -81,7 +81,7 @@ async fn work<'a>(
     }
     let record = held.lease.record();
     let attempts = worker.settings.limits.attempts;
-    if record.attempt > attempts {
+    if record.attempts.now > attempts {
         return Ok(AttemptEnd::Blocked(BlockReason::AttemptsUsedUp { attempts }));
     }
     if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(&held.issue)) {
@@ -140,7 +140,6 @@ async fn work<'a>(
         agent: job.active.now().loaded.name.clone(),
         purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
-        base: job.checkout.base().clone(),
         session: job.active.now().session.clone(),
     };
     transition(worker, held, start).await?;

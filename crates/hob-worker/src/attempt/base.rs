@@ -18,7 +18,7 @@ pub(super) async fn choose_base(
     held: &HeldIssue,
 ) -> Result<ControlFlow<BlockReason, BaseChoice>, WorkError> {
     let (issue, labels) = (&held.issue, &worker.settings.labels);
-    let earlier = held.lease.record().pull_settings.base;
+    let earlier = held.lease.record().work.base;
     let mut named = None;
     if let Some((label, branch)) = labels.base(&issue.labels) {
         let known = BaseChoice { branch: branch.to_owned(), by: BaseSource::Label };

@@ -17,7 +17,7 @@ use crate::{
 
 /// The reason to stop if a person pushed to the branch: it is theirs until they say otherwise.
 pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {
-    let accepted = job.held.lease.record().accepted;
+    let accepted = job.held.lease.record().work.accepted;
     let foreign = job.checkout.foreign_commit(&worker.commit_identity().await, accepted.as_ref()).await?;
     Ok(foreign.map(|foreign| BlockReason::PersonPushed {
         author: foreign.author,

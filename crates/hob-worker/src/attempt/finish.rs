@@ -65,7 +65,7 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
         Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
         Ok(AttemptEnd::Retry { failure }) => {
-            Ok(retry(&worker.settings.limits, held.lease.record().attempt, worker.forge.now(), failure))
+            Ok(retry(&worker.settings.limits, held.lease.record().attempts.now, worker.forge.now(), failure))
         }
         Ok(AttemptEnd::Postponed(step)) => Ok(step),
         Err(error) => Err(error),
@@ -88,8 +88,8 @@ pub(super) async fn finish(
 /// Notes how long the issue's pull request took, unless it had one: what a round in review pushes comes later for other reasons.
 fn note_first_pull(worker: &Worker, held: &HeldIssue) {
     let record = held.lease.record();
-    if record.pull_request.is_none() {
-        let took = worker.forge.now() - record.claimed_at;
+    if record.pull.number.is_none() {
+        let took = worker.forge.now() - record.since.at;
         held.durations().pull_requests.push(took.to_std().unwrap_or_default());
     }
 }
@@ -126,7 +126,7 @@ async fn after_failure(worker: &Worker, held: &HeldIssue, error: WorkError) -> R
         FailureClass::Unfinished if is_excused(held, &failure).await => {
             Transition::Postpone { failure, until: worker.forge.now() + worker.settings.limits.retry_delay }
         }
-        FailureClass::Unfinished => retry(&worker.settings.limits, record.attempt, worker.forge.now(), failure),
+        FailureClass::Unfinished => retry(&worker.settings.limits, record.attempts.now, worker.forge.now(), failure),
         FailureClass::Misconfigured if error.is_of_the_repositorys_file() => {
             // The file's author reads it here. Nothing more begins before the branch moves.
             if worker.settings.labels.base(&held.issue.labels).is_none() {
@@ -187,7 +187,7 @@ fn retry(limits: &Limits, attempts: u32, now: Timestamp, failure: String) -> Tra
 /// and an issue must not be tried for ever.
 async fn is_excused(held: &HeldIssue, failure: &str) -> bool {
     let mark = failure_mark(failure, "");
-    let before = held.lease.record().stalled;
+    let before = held.lease.record().failure.mark;
     held.lease.note(Note::Failure(mark.clone())).await;
     before.as_ref() != Some(&mark)
 }

@@ -72,7 +72,7 @@ async fn withdrawn(worker: &Worker, held: &HeldIssue, seen: &mut Timestamp) -> R
         return Ok(Some(Interrupt::Withdrawn));
     }
     // Comments on its pull request do not change the issue.
-    if now.updated_at <= *seen && held.lease.record().pull_request.is_none() {
+    if now.updated_at <= *seen && held.lease.record().pull.number.is_none() {
         return Ok(None);
     }
     let interrupt = follow_new_commands(worker, held, &now).await?;

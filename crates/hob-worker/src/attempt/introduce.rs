@@ -17,7 +17,7 @@ use crate::{WorkError, Worker, attempt::job::Job};
 pub(super) async fn introduce(worker: &Worker, job: &Job<'_>, pull: PullNumber) -> Result<(), WorkError> {
     let (lease, settings) = (&job.held.lease, &worker.settings.publish);
     let reviewers = Reviewers::new(&settings.reviewers);
-    let is_done = lease.record().pull_settings.introduced.is_some_and(|introduced| introduced.pull == pull);
+    let is_done = lease.record().pull.introduced.is_some_and(|introduced| introduced.pull == pull);
     if is_done || (settings.labels.is_empty() && reviewers.is_empty()) {
         return Ok(());
     }

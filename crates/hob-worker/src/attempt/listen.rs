@@ -39,7 +39,7 @@ pub(super) async fn follow_new_commands(
 
 /// A request in the ledger to the holder.
 pub(super) fn requested(worker: &Worker, lease: &HeldLease) -> Option<Interrupt> {
-    let request = lease.record().request?;
+    let request = lease.record().request()?;
     Some(match request.control {
         Control::Pause => Interrupt::Paused(request.pause(worker.forge.now())),
         Control::Terminate => Interrupt::Terminated(request.by),

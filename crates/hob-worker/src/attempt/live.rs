@@ -56,7 +56,7 @@ async fn ended(steps: &mut watch::Receiver<Option<Checklist>>) {
 async fn show(worker: &Worker, job: &Job<'_>, checklist: &Checklist) -> Result<(), WorkError> {
     let (lease, url) = (&job.held.lease, worker.repo_url());
     let record = lease.record();
-    let Some(id) = record.status_comment else { return Ok(()) };
+    let Some(id) = record.comments.status else { return Ok(()) };
     let rules = StatusRules { checklist: Some(checklist), ..worker.settings.status_rules(&url) };
     Ok(worker.forge.comments().edit(lease, id, &status_body(&record, &rules)).await?)
 }

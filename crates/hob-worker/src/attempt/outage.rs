@@ -57,7 +57,7 @@ pub(super) async fn postpone(
         Wanted::Pause(wanted) => (wanted, None),
         Wanted::Back(wanted) => (wanted, wanted.map(|wanted| now + wanted)),
     };
-    let outage = Outage::after(held.lease.record().outage.as_ref(), &service.name, back, now);
+    let outage = Outage::after(held.lease.record().failure.outage.as_ref(), &service.name, back, now);
     let pause = outage.pause(limits.retry_delay, held.issue.number).max(wanted.unwrap_or_default());
     held.lease.note(Note::Outage(outage.clone())).await;
     let asks = match service.is_shared {
@@ -114,7 +114,7 @@ pub(super) async fn ask_first(worker: &Worker, job: &Job<'_>) -> Option<AttemptE
             return None;
         }
     };
-    if job.held.lease.record().outage.is_none() {
+    if job.held.lease.record().failure.outage.is_none() {
         job.held.lease.note(Note::Outage(Outage::after(None, &service, None, worker.forge.now()))).await;
     }
     let failure = format!("{service} is down; another issue is trying it");
@@ -146,5 +146,5 @@ fn is_down(worker: &Worker, service: &str, how: impl Fn(&ServiceOutage) -> bool)
 
 /// Whether a person said after the last failure that it is to be tried again.
 fn is_wanted_at_once(job: &Job<'_>) -> bool {
-    job.held.lease.record().outage.is_some_and(|outage| outage.failures == 0)
+    job.held.lease.record().failure.outage.is_some_and(|outage| outage.failures == 0)
 }

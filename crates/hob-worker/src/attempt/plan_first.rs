@@ -43,7 +43,7 @@ pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<Attempt
 async fn has_stalled(job: &Job<'_>, failure: &str) -> Result<bool, WorkError> {
     let work = job.checkout.diff(job.checkout.base(), &job.checkout.tip().await?).await?;
     let mark = failure_mark(failure, &work.patch);
-    let has_stalled = job.held.lease.record().stalled.as_ref() == Some(&mark);
+    let has_stalled = job.held.lease.record().failure.mark.as_ref() == Some(&mark);
     if !has_stalled {
         job.held.lease.note(Note::Failure(mark)).await;
     }

@@ -45,7 +45,7 @@ pub(super) async fn prepare<'a>(
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
     let rules = RepositorySettings::parse(&text)?;
     let (record, authorizer) = (lease.record(), Authorizer::default());
-    let conversation = Conversation::on(record.pull_request);
+    let conversation = Conversation::on(record.pull.number);
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
     let review = review_brief(&inbox).await?;
     let investigates = Box::pin(wants_investigation(worker, held)).await?;
@@ -166,7 +166,7 @@ async fn earlier(
     worker.children.executor.end_leftovers(&session).await;
     // The killed run's spend after its worker's last heartbeat.
     lease.note(Note::Spend(session.issue_bill().since(lease.record().spend))).await;
-    let leftover = match record.head_sha {
+    let leftover = match record.work.head {
         // Files left by a run that only reads are not work.
         _ if purpose != RunPurpose::Work => Leftover::Remove,
         Some(proven) => Leftover::KeepCommit(proven),
@@ -208,8 +208,8 @@ async fn has_room(worker: &Worker, remote: &Remote) -> Result<(), WorkError> {
 /// The issue's branch. If a branch of that name exists and the ledger does not know it, it is someone else's: then
 /// another name is used.
 async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Result<BranchName, WorkError> {
-    if let Some(known) = held.lease.record().branch {
-        return Ok(known.parse()?);
+    if let Some(known) = held.lease.record().work.branch {
+        return Ok(known.name.parse()?);
     }
     let issue = &held.issue;
     let prefix = &worker.settings.workspace.branch_prefix;

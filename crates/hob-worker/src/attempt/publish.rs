@@ -50,7 +50,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     lease.note(Note::Proven(proven.head.clone())).await;
     let learned = job.learned();
     if !learned.is_empty() {
-        lease.note(Note::Learned(lease.record().learned.and_all(learned))).await;
+        lease.note(Note::Learned(lease.record().taught.facts.and_all(learned))).await;
     }
     if is_reviewed(job) {
         return publish_round(worker, job, proven).await;
@@ -61,7 +61,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
     let look = job.with_reviews(|reviews| reviews.report.clone());
     let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
-    let pull = worker.forge.pulls().publish(lease, lease.record().pull_request, &draft).await?;
+    let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
         lease.note(Note::OpenedDraft(pull.number)).await;

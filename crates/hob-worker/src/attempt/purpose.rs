@@ -25,7 +25,7 @@ pub(super) async fn purpose(worker: &Worker, held: &HeldIssue, brings: Brings) -
 pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let record = held.lease.record();
     // Work in a pull request is judged there, and another profile continues after the report of an investigation.
-    if record.pull_request.is_some() || record.is_handed_on() {
+    if record.pull.number.is_some() || record.is_handed_on() {
         return Ok(false);
     }
     asked_by_label(worker, held, worker.settings.labels.asks_for_investigation(&held.issue.labels)).await
@@ -35,7 +35,7 @@ pub(super) async fn wants_investigation(worker: &Worker, held: &HeldIssue) -> Re
 async fn wants_plan(worker: &Worker, held: &HeldIssue) -> Result<bool, WorkError> {
     let (record, issue) = (held.lease.record(), &held.issue);
     // Work in a pull request is judged there.
-    if record.pull_request.is_some() || record.approved_plan().is_some() {
+    if record.pull.number.is_some() || record.approved_plan().is_some() {
         return Ok(false);
     }
     if record.commands.wants_plan.is_some() || worker.settings.plan.applies_to(&issue.body) {
@@ -60,9 +60,9 @@ async fn asked_by_label(worker: &Worker, held: &HeldIssue, label: Option<&str>) 
 pub(super) fn plan_brief<'a>(job: &Job<'_>, record: &'a Record) -> Option<PlanBrief<'a>> {
     match job.purpose {
         RunPurpose::Plan if job.active.now().loaded.brings == Brings::Issues => {
-            Some(PlanBrief::Split(record.plan.proposed.as_ref()))
+            Some(PlanBrief::Split(record.approval.plan.proposed.as_ref()))
         }
-        RunPurpose::Plan => Some(PlanBrief::Make(record.plan.proposed.as_ref())),
+        RunPurpose::Plan => Some(PlanBrief::Make(record.approval.plan.proposed.as_ref())),
         RunPurpose::Report | RunPurpose::Investigate | RunPurpose::Review => None,
         RunPurpose::Work => record.approved_plan().map(PlanBrief::CarryOut),
     }

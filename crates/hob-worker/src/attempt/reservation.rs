@@ -10,7 +10,7 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// # Errors
 /// [`Exhausted`] names the limit of the issue's whole life that is reached.
 pub(super) fn issue_allowance(worker: &Worker, record: &Record) -> Result<Allowance, Exhausted> {
-    worker.settings.budgets().allowance(record.spend, record.attempts_ever, &record.commands)
+    worker.settings.budgets().allowance(record.spend, record.attempts.ever, &record.commands)
 }
 
 /// Reserves the attempt's share of hour and day in the repository's ledger, unless they are full.

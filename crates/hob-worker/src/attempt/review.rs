@@ -35,7 +35,7 @@ pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockRe
 /// Pushes the round's work and reports it.
 pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
     let lease = &job.held.lease;
-    let Some(pull) = lease.record().pull_request else { return Ok(AttemptEnd::Withdrawn) };
+    let Some(pull) = lease.record().pull.number else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
     let proof = proof_of(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
@@ -54,7 +54,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
 /// Answers for a round whose work was pushed before its worker died.
 pub(super) async fn resume_answers(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
     let record = job.held.lease.record();
-    let Some(head) = record.head_sha.or_else(|| job.pushed()) else {
+    let Some(head) = record.work.head.or_else(|| job.pushed()) else {
         return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: String::new() }));
     };
     say(worker, job, Look::First).await?;
@@ -69,7 +69,7 @@ async fn end_round(
     said: &str,
 ) -> Result<AttemptEnd, WorkError> {
     let record = job.held.lease.record();
-    let Some(pull) = record.pull_request else { return Ok(AttemptEnd::Withdrawn) };
+    let Some(pull) = record.pull.number else { return Ok(AttemptEnd::Withdrawn) };
     ask_again(worker, job, pull).await;
     let is_unchanged = record.review.from.as_ref() == Some(&head);
     // The same work fails in the same way.
@@ -107,7 +107,7 @@ fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Ve
 /// Posts the answers in the ledger, each once.
 async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError> {
     let (lease, record) = (&job.held.lease, job.held.lease.record());
-    let Some(pull) = record.pull_request else { return Ok(()) };
+    let Some(pull) = record.pull.number else { return Ok(()) };
     worker.activity(job.number(), &format!("answering on pull request {pull}"));
     let answers_there = || async {
         let own = worker.forge.comments().own_account(lease).await?;

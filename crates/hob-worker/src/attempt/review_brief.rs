@@ -11,7 +11,7 @@ use crate::{WorkError, Worker, inbox::Inbox, pull_facts::head_checks};
 /// The brief of the round under way, from its pull request's current state; empty if none is under way.
 pub(super) async fn review_brief(inbox: &Inbox<'_>) -> Result<ReviewBrief, WorkError> {
     let Inbox { worker, conversation, record, .. } = *inbox;
-    if record.pull_request.is_none() || !record.review.is_under_way() {
+    if record.pull.number.is_none() || !record.review.is_under_way() {
         return Ok(ReviewBrief::default());
     }
     let events = &record.review.round;

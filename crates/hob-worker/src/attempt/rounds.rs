@@ -252,7 +252,7 @@ async fn did_nothing(job: &Job<'_>) -> Result<bool, WorkError> {
 
 /// Whether the branch has work that was never in a pull request.
 async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
-    Ok(job.held.lease.record().pull_request.is_none() && job.checkout.tip().await? != *job.checkout.base())
+    Ok(job.held.lease.record().pull.number.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
 /// Whether the rest of the work needs no agent, no matter what becomes of its checks.

@@ -102,7 +102,7 @@ pub(crate) async fn profile_warning(
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base).await?.unwrap_or_default();
     // Problems in the file are reported elsewhere.
     let rules = RepositorySettings::parse(&text).unwrap_or_default();
-    let is_over = record.is_some_and(|record| record.pull_request.is_some() || record.is_handed_on());
+    let is_over = record.is_some_and(|record| record.pull.number.is_some() || record.is_handed_on());
     let investigates = !is_over && worker.settings.labels.asks_for_investigation(&issue.labels).is_some();
     let claims = claims(worker, issue, record, &rules, investigates).await?;
     let newest = NewestText::new(issue, record, &ReviewBrief::default(), investigates);

@@ -72,7 +72,7 @@ async fn found(
 
 /// The mark of the approved list: the label may be added again while its issues are opened.
 fn list(held: &HeldIssue) -> String {
-    held.lease.record().plan.approved.unwrap_or_default()
+    held.lease.record().approval.plan.approved.unwrap_or_default()
 }
 
 /// Opens the missing ones, and relates all of them.

@@ -50,7 +50,7 @@ pub(super) async fn switch(
         received: Received { from: from.clone(), to: to.clone(), hand_off, switched: true },
         percent: Some(choice.percent),
         spend,
-        head: record.head_sha.clone().unwrap_or_else(|| base.clone()),
+        head: record.work.head.clone().unwrap_or_else(|| base.clone()),
         session,
     };
     tracing::info!(issue = issue.0, %from, %to, "switched from `{from}` to `{to}`");
@@ -87,8 +87,8 @@ fn of_ledger(record: &Record) -> String {
     let parts = [
         record.chain.received().map(|received| received.hand_off.done.clone()).filter(|done| !done.is_empty()),
         question.map(|question| format!("It asked: {question}")),
-        record.last_failure.as_ref().map(|failure| format!("Its last attempt failed: {failure}")),
-        record.pull_request.map(|pull| format!("Its work is the pull request {pull}.")),
+        record.failure.text.as_ref().map(|failure| format!("Its last attempt failed: {failure}")),
+        record.pull.number.map(|pull| format!("Its work is the pull request {pull}.")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }

@@ -39,9 +39,9 @@ impl Conversation {
     /// Of the record's issue and pull request. When a round begins, the comments that this poll read are not read again;
     /// the attempt reads them anew.
     pub(crate) fn of(worker: &Worker, record: &Record) -> Self {
-        let conversation = Self::on(record.pull_request);
+        let conversation = Self::on(record.pull.number);
         let begins = matches!(record.state, State::InReview | State::Assigned);
-        let found = record.pull_request.filter(|_| begins).and_then(|pull| worker.memory.found_pulls.get(pull));
+        let found = record.pull.number.filter(|_| begins).and_then(|pull| worker.memory.found_pulls.get(pull));
         if let Some(found) = found.filter(|found| found.open.is_whole && worker.memory.found_pulls.is_new(found)) {
             conversation.found_on_pull(&found.open.comments);
         }

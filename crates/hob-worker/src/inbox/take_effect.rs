@@ -48,7 +48,7 @@ pub(crate) async fn take_effect(
 ) -> Result<(), WorkError> {
     for message in commands {
         let record = held.lease.record();
-        if record.request.is_some() {
+        if record.request().is_some() {
             return give_receipts(worker, &held.lease, &held.receipts).await;
         }
         match follow(&record, message, rules, worker.forge.now()) {

@@ -31,7 +31,7 @@ impl Look {
     /// `None` if the list may not show everything about the issue that may have changed.
     fn new(view: &IssueView, at: Timestamp) -> Option<Self> {
         // A comment in its pull request's conversation does not change the issue.
-        let record = view.record.as_ref().filter(|record| record.pull_request.is_none())?;
+        let record = view.record.as_ref().filter(|record| record.pull.number.is_none())?;
         let (updated_at, comments, renewed_at) = (view.updated_at, view.comments, record.renewed_at);
         Some(Self { updated_at, comments, renewed_at, at })
     }
@@ -54,7 +54,7 @@ impl LookedAt {
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::{Claimant, IssueStatus, PullNumber, acquire};
+    use hob_domain::{Claimant, IssueStatus, PullLog, PullNumber, acquire};
 
     use super::*;
 
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_the_list_may_not_show_yet_is_looked_at_again() {
-        let in_review = view().record.map(|record| hob_domain::Record { pull_request: Some(PullNumber(9)), ..record });
+        let in_review = view().record.map(|record| hob_domain::Record { pull: PullLog::of(PullNumber(9)), ..record });
         for (view, now, is_kept) in [
             (view(), at(160), false),
             (view(), at(161), true),

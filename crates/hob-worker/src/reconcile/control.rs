@@ -50,7 +50,7 @@ pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), Operator
     if observed.entry.is_none() {
         return Err(OperatorError::NoLedger(number));
     }
-    if !observed.record().is_some_and(|record| record.paused.is_some() || record.asks_for_a_pause()) {
+    if !observed.record().is_some_and(|record| record.pause().is_some() || record.asks_for_a_pause()) {
         return Err(OperatorError::NotPaused(number));
     }
     let (by, base) = (worker.operator().await?, Arc::new(worker.forge.repository().base_branch().await?));

@@ -52,7 +52,7 @@ pub(super) async fn follow_commands(
     let comments = observed.issue.comments;
     let held = acquire(worker, observed, base, *transition).await?;
     take_effect(worker, &held, &commands, &rules, comments).await?;
-    match held.lease.record().request {
+    match held.lease.record().request() {
         Some(Request { control: Control::Terminate, by, .. }) => {
             held.labels.presume(held.lease.record().state);
             end(worker, &held, Ending::Terminated(by)).await?;

@@ -204,7 +204,7 @@ async fn recover(
     recovery: Recovery,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let from = observed.record().and_then(|record| record.holder.as_ref()).map(|holder| holder.worker.clone());
+    let from = observed.record().and_then(|record| record.lease.as_ref()).map(|holder| holder.worker.clone());
     let take_over = Transition::TakeOver { recovery, from };
     let why = match recovery {
         Recovery::Resume => return Box::pin(attempt_where_room(worker, observed, take_over, base)).await,

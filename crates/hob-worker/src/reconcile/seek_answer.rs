@@ -51,7 +51,7 @@ pub(super) async fn seek_answer(
     }
     let response = match observed.inbox(worker).filter(|inbox| inbox.record.blocked.is_some()) {
         // A paused issue is left alone: what answers it counts when it is resumed.
-        Some(inbox) if inbox.record.paused.is_some() => Response::Nothing,
+        Some(inbox) if inbox.record.pause().is_some() => Response::Nothing,
         Some(inbox) => response(&inbox, &observed.issue).await?,
         None => Response::Continue(without_question(&observed)),
     };
@@ -85,7 +85,7 @@ fn without_question(observed: &Observed) -> Unblocking {
 }
 
 fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
-    let released = observed.record().is_none_or(|record| record.holder.is_none());
+    let released = observed.record().is_none_or(|record| record.lease.is_none());
     released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
 }
 

@@ -58,7 +58,7 @@ async fn act(
     };
     match (act, record.state) {
         (Act::Cancel, _) => {
-            if record.request.is_some() && is_held {
+            if record.request().is_some() && is_held {
                 return Ok(false);
             }
             let request = Request { control: Control::Terminate, by: by.clone(), at: now, reason: String::new() };

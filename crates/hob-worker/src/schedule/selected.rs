@@ -234,7 +234,7 @@ fn worked_on(
         state,
         ledger: explained.state,
         why,
-        pull_request: record.and_then(|record| record.pull_request),
+        pull_request: record.and_then(|record| record.pull.number),
         url: record.and_then(|record| output(worker, record)),
         session: record.and_then(|record| record.session.clone()),
     }
@@ -243,12 +243,12 @@ fn worked_on(
 /// The address of the work's result.
 fn output(worker: &Worker, record: &Record) -> Option<String> {
     let (repo, issue) = (worker.repo_url(), record.issue);
-    let report = || record.report.map(|comment| format!("{repo}/issues/{issue}#issuecomment-{comment}"));
-    record.pull_request.map(|pull| format!("{repo}/pull/{pull}")).or_else(report)
+    let report = || record.comments.report.map(|comment| format!("{repo}/issues/{issue}#issuecomment-{comment}"));
+    record.pull.number.map(|pull| format!("{repo}/pull/{pull}")).or_else(report)
 }
 
 fn in_review(record: &Record) -> Option<String> {
-    record.pull_request.map(|pull| WaitReason::InReview(pull).to_string())
+    record.pull.number.map(|pull| WaitReason::InReview(pull).to_string())
 }
 
 /// The question of a blocked issue, in the words of its status comment.

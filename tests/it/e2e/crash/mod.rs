@@ -178,7 +178,7 @@ impl Play {
             };
             // A lease is waited for too: the forge may carry out a request of the dead after it has ended.
             let record = self.world.record(1).await;
-            let waits = record.is_some_and(|record| record.retry_after.is_some() || record.holder.is_some());
+            let waits = record.is_some_and(|record| record.failure.until.is_some() || record.lease.is_some());
             if summary.worked + summary.reconciled + summary.failed == 0 && !waits {
                 return;
             }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use github_emulator::{Fault, Mood, Moods, What, When};
-use hob_domain::{BlockKind, OWN_MARK, Record, State};
+use hob_domain::{BlockCode, OWN_MARK, Record, State};
 use hob_words::status_body;
 use http::Method;
 use serde_json::json;
@@ -321,7 +321,7 @@ impl Scenario {
             }
             (Self::Paused, 1) => {
                 let record = agreed(world).await;
-                assert!(record.paused.is_some() && world.briefs(1).is_empty(), "{record:?}");
+                assert!(record.pause().is_some() && world.briefs(1).is_empty(), "{record:?}");
                 world.comments("ann", 1, "/hob resume").await;
             }
             (Self::Paused, _) => {}
@@ -436,13 +436,13 @@ impl Scenario {
             }
             Self::Split => each_part_is_open_once(world).await,
             Self::SpentUp => {
-                assert_eq!(record.blocked.map(|blocked| blocked.kind), Some(BlockKind::BudgetSpent));
+                assert_eq!(record.blocked.map(|blocked| blocked.reason), Some(BlockCode::IssueBudget));
             }
             Self::AskedAgain => {
                 let pulls = world.pulls().await;
                 assert_eq!(pulls.len(), 2, "one a request");
                 assert_eq!((&pulls[0]["state"], &pulls[1]["state"]), (&json!("closed"), &json!("open")));
-                assert_eq!(record.pull_request.map(|number| number.0), pulls[1]["number"].as_u64());
+                assert_eq!(record.pull.number.map(|number| number.0), pulls[1]["number"].as_u64());
             }
             Self::Happy
             | Self::Late
@@ -465,7 +465,7 @@ impl Scenario {
                 let pull = world.pull().await;
                 let open = if record.state == State::InReview { "open" } else { "closed" };
                 assert_eq!(pull["state"], open);
-                assert_eq!(record.pull_request.map(|number| number.0), pull["number"].as_u64());
+                assert_eq!(record.pull.number.map(|number| number.0), pull["number"].as_u64());
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
                 let two =
@@ -547,13 +547,13 @@ impl Scenario {
             assert_eq!(lines, 1, "{effect}: {history:#?}");
         }
         assert_eq!((record.commands.receipts.len(), record.commands.handled.len()), (0, commands), "{record:?}");
-        assert_eq!(record.paused.is_some(), self == Self::Commanded);
+        assert_eq!(record.pause().is_some(), self == Self::Commanded);
         if self != Self::Paused {
             assert_eq!(record.commands.budget.as_ref().map(|budget| budget.usd_micros), Some(3_000_000));
             assert_eq!(record.commands.agent.as_ref().map(|agent| agent.name.as_str()), Some("fixer"));
         }
         let (mut reacted, mut replied) = (0, 0);
-        let pull = record.pull_request.unwrap().0;
+        let pull = record.pull.number.unwrap().0;
         for on in [1, pull] {
             for comment in world.look(&format!("/issues/{on}/comments?per_page=100")).await.as_array().unwrap() {
                 let text = comment["body"].as_str().unwrap();
@@ -570,7 +570,7 @@ impl Scenario {
 
 /// The pull request has its label and its reviewer, is no longer a draft, and each commit is signed off once.
 async fn keeps_to_the_rules(world: &World, record: &Record) {
-    let number = record.pull_request.unwrap().0;
+    let number = record.pull.number.unwrap().0;
     assert_eq!(world.labels(number).await, ["by-hob"]);
     assert_eq!(world.look(&format!("/pulls/{number}")).await["draft"], false);
     let asked = world.look(&format!("/pulls/{number}/requested_reviewers")).await;
@@ -606,7 +606,7 @@ async fn spoils_head_and_base(world: &World) {
 
 /// The threads of a review, and the review, are answered once.
 async fn each_thread_is_answered_once(world: &World, record: &Record) {
-    let number = record.pull_request.unwrap().0;
+    let number = record.pull.number.unwrap().0;
     let remarks = world.look(&format!("/pulls/{number}/comments")).await;
     let remarks: Vec<&str> = remarks.as_array().unwrap().iter().filter_map(|one| one["body"].as_str()).collect();
     let answers: Vec<&&str> = remarks.iter().filter(|body| body.starts_with(OWN_MARK)).collect();

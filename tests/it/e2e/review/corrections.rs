@@ -25,7 +25,7 @@ impl World {
         let issue = self.asks("Write done.txt", "").await;
         self.run().await;
         let record = self.record(issue).await.unwrap();
-        record.pull_request.unwrap_or_else(|| panic!("{:?}", self.failures())).0
+        record.pull.number.unwrap_or_else(|| panic!("{:?}", self.failures())).0
     }
 
     /// Hob answers what was said, ann merges, and Hob sees that.

@@ -172,7 +172,7 @@ impl Life {
         let record = world.record(self.issue).await;
         let asks_again = self.deed == Deed::LabelOffAndOn && self.done;
         if asks_again
-            && record.as_ref().is_none_or(|record| record.state == State::Done && record.holder.is_none())
+            && record.as_ref().is_none_or(|record| record.state == State::Done && record.lease.is_none())
             && !world.labels(self.issue).await.contains(&"code".to_owned())
         {
             for pull in self.open_pulls(world).await {
@@ -182,7 +182,7 @@ impl Life {
         }
         let Some(record) = record else { return };
         let told_off = self.deed == Deed::LabelOff && self.done;
-        if told_off || record.holder.is_some() {
+        if told_off || record.lease.is_some() {
             return;
         }
         if record.state == State::Blocked && self.is_open(world).await {
@@ -218,7 +218,7 @@ impl Life {
         };
         // An issue that was withdrawn before its claim has no ledger.
         let state = record.map_or(State::Done, |record| record.state);
-        record.is_none_or(|record| record.holder.is_none()) && ends.contains(&state)
+        record.is_none_or(|record| record.lease.is_none()) && ends.contains(&state)
     }
 
     /// The open pull requests that say they fix the issue.

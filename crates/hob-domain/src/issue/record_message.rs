@@ -1,0 +1,89 @@
+//! A ledger's commit message: the sentence, an empty line, the record as one line of JSON.
+//!
+//! # Guarantees
+//! A record is refused only if its version is above what this Hob reads. Fields that this Hob does not know are kept by
+//! the record and written back, so that workers of different age may share a repository.
+
+use serde::{Deserialize, Serialize, de::Error};
+use serde_json::{Map, Value};
+
+/// The fields of a record as JSON.
+pub(crate) type Fields = Map<String, Value>;
+
+/// A commit message of the ledger that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableRecord {
+    /// There is no JSON record below the subject.
+    #[error("the ledger's commit has no readable record: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// A newer Hob wrote it, in a way that this one could only damage.
+    #[error("the ledger's record has version {found}, this Hob reads up to {newest}: update Hob")]
+    Newer {
+        /// The record's version.
+        found: u32,
+        /// The newest version that this Hob reads.
+        newest: u32,
+    },
+}
+
+/// A record that has no JSON form.
+#[derive(Debug, thiserror::Error)]
+#[error("the ledger's record cannot be written as JSON: {0}")]
+pub struct UnwritableRecord(#[from] serde_json::Error);
+
+/// A ledger's sentence and record, before the record's fields are read.
+pub(crate) struct Message {
+    pub(crate) sentence: String,
+    pub(crate) version: u32,
+    pub(crate) fields: Fields,
+}
+
+/// Writes a ledger's commit message.
+///
+/// # Errors
+/// [`UnwritableRecord`] if the record has no JSON form.
+pub(crate) fn to_message(sentence: &str, record: &impl Serialize) -> Result<String, UnwritableRecord> {
+    let body = serde_json::to_string(record)?;
+    Ok(format!("{}\n\n{body}\n", one_line(sentence)))
+}
+
+/// Reads a ledger's commit message, up to the version `newest` of its record.
+///
+/// # Errors
+/// [`UnreadableRecord`] if the body is not a record, or has a newer version.
+pub(crate) fn from_message(message: &str, newest: u32) -> Result<Message, UnreadableRecord> {
+    let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
+    let fields: Fields = serde_json::from_str(body)?;
+    let version = fields.get("version").ok_or_else(|| serde_json::Error::missing_field("version"))?;
+    let version = u32::deserialize(version)?;
+    if version > newest {
+        return Err(UnreadableRecord::Newer { found: version, newest });
+    }
+    Ok(Message { sentence: sentence.to_owned(), version, fields })
+}
+
+/// One line of text: line ends become spaces, and text beyond 200 characters is cut.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_without_a_json_form_is_an_error_and_not_an_empty_commit() {
+        // JSON has no lists as keys.
+        let unwritable = std::collections::BTreeMap::from([(vec![1], 2)]);
+        assert!(to_message("s", &unwritable).is_err());
+    }
+
+    #[test]
+    fn a_newer_record_is_refused_and_no_record_is_malformed() {
+        let newer = from_message("s\n\n{\"version\":4}\n", 3);
+        assert!(matches!(newer, Err(UnreadableRecord::Newer { found: 4, newest: 3 })));
+        for text in ["", "s", "s\n\n", "s\n\n{}", "s\n\nnull", "s\n\n{\"version\":\"1\"}", "s\n\n{\"version\":-1}"] {
+            assert!(matches!(from_message(text, 3), Err(UnreadableRecord::Malformed(_))), "{text:?}");
+        }
+    }
+}
