@@ -478,15 +478,10 @@ mod tests {
     fn the_status_comment_says_where_the_issue_stands() {
         let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
         let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
-        let worked = |state| Record {
-            pull: PullLog::of(PullNumber(9)),
-            work: Work {
-                branch: Some(Branch { name: "hob/7-x".to_owned(), pushed: false }),
-                checks: Some(CheckTally { passed: 2, run: 2 }),
-                ..Work::default()
-            },
-            spend,
-            ..record(state)
+        let work = Work { checks: Some(CheckTally { passed: 2, run: 2 }), ..Work::default() };
+        let worked = |state| {
+            let (pull, work) = (PullLog::of(PullNumber(9)), work.clone());
+            Record { pull, work, spend, ..record(state) }
         };
         let refusal = Refusal { event: None, actor: None, reason: "`otto` has triage permission".to_owned(), at };
         let failure = Some("the model <b>failed</b>".to_owned());

@@ -71,3 +71,4 @@ mod signals;
 mod trouble;
 mod trust;
 mod unwritten_spend;
+mod versions;

@@ -10,6 +10,7 @@ mod installed;
 mod leftovers;
 mod mirror;
 mod model;
+mod older;
 mod people;
 mod program;
 mod receiver;

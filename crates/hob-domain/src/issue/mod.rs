@@ -1,9 +1,12 @@
 //! The life of an issue: its record, its lease, why it is blocked, and each change that its record may go through.
 
 pub(crate) mod answer;
+#[cfg(test)]
+pub(crate) mod as_version_1;
 pub(crate) mod block_code;
 pub(crate) mod blocked;
 pub(crate) mod command_effect;
+pub(crate) mod control;
 pub(crate) mod effect;
 pub(crate) mod ending;
 pub(crate) mod follow;
@@ -18,6 +21,8 @@ pub(crate) mod record;
 pub(crate) mod record_message;
 pub(crate) mod record_parts;
 pub(crate) mod record_v1;
+#[cfg(test)]
+mod record_versions;
 pub(crate) mod status_rules;
 pub(crate) mod transition;
 pub(crate) mod unwritten;

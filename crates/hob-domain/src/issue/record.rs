@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Approval, Attempts, BlockCode, Blocked, CommandLog, CommentId, Controlled, EventId, Failure, Generation,
-    HandOffLog, IssueNumber, LabelFights, Lease, Login, Nonce, NotifyEvent, OwnComments, Proposed, PullLog, ReviewLog,
-    RouteChoice, RunId, Sha, Since, Spend, State, Taught, Timestamp, UnreadableRecord, UnwritableRecord, Work,
+    Approval, Attempts, BlockCode, Blocked, CommandLog, CommentId, Control, Controlled, EventId, Failure, Generation,
+    HandOffLog, IssueNumber, LabelFights, Lease, Login, Nonce, NotifyEvent, OwnComments, Pause, Proposed, PullLog,
+    Request, ReviewLog, RouteChoice, RunId, Sha, Since, Spend, State, Taught, Timestamp, UnreadableRecord,
+    UnwritableRecord, Work,
     issue::{
         record_message::{Fields, Message, from_message, to_message},
         record_v1::upgraded,
@@ -21,59 +22,6 @@ pub(crate) const APPROVED_MAX: usize = 32;
 /// The version of the record that this Hob writes, and the newest that it reads. It rises only when an older Hob would do
 /// harm with the new record; a new field alone does not raise it.
 pub const RECORD_VERSION: u32 = 2;
-
-/// What a person asks of an issue from outside, such as with `hob pause`, whichever worker has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Control {
-    /// Put the issue back and leave it alone until it is resumed.
-    Pause,
-    /// End the work for good, as `/hob cancel` does.
-    Terminate,
-}
-
-impl Control {
-    /// The verb of a sentence.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Terminate => "end",
-        }
-    }
-}
-
-/// A request to the holder of the lease. It stays in the ledger, beside the lease, until it is carried out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// What is asked.
-    pub control: Control,
-    /// Who asked.
-    pub by: Login,
-    /// When, by the forge's clock.
-    pub at: Timestamp,
-    /// Why; may be empty.
-    #[serde(default)]
-    pub reason: String,
-}
-
-impl Request {
-    /// The pause that the request asks for, as of `now`.
-    pub fn pause(self, now: Timestamp) -> Pause {
-        Pause { by: self.by, since: now, reason: self.reason }
-    }
-}
-
-/// A stop until further notice.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pause {
-    /// Who stopped it.
-    pub by: Login,
-    /// Since when.
-    pub since: Timestamp,
-    /// Why; may be empty.
-    #[serde(default)]
-    pub reason: String,
-}
 
 /// What set the work off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -287,8 +235,8 @@ impl Record {
 mod tests {
     use super::*;
     use crate::{
-        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Lessons, Outage, PlanLog,
-        Proposed, PullNumber, RepositoryRecord,
+        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Lessons, Outage, Pause,
+        PlanLog, Proposed, PullNumber, RepositoryRecord,
         change::statement::tests::proof,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Control, Generation, Lessons, Login, Nonce, Outage,
-    Pause, PlanLog, Proof, Proposed, Remarks, Request, Sha, Timestamp, WorkerId,
+    ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Generation, Lessons, Nonce, Outage, PlanLog, Proof,
+    Proposed, Remarks, Sha, Timestamp, WorkerId,
 };
 
 /// Who may write, and until when.
@@ -169,53 +169,6 @@ pub struct Branch {
     /// Whether it is on the forge.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pushed: bool,
-}
-
-/// What a person asked of the issue from outside, and whether that was done. A later request takes the place of an earlier
-/// one: what is to end need not be paused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Controlled {
-    /// What was asked.
-    pub what: Control,
-    /// Who asked.
-    pub by: Login,
-    /// When, by the forge's clock: when it was asked, then when it was done.
-    pub at: Timestamp,
-    /// Why; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// Whether it was done. A pause that was done lasts until the issue is resumed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub obeyed: bool,
-}
-
-impl From<Request> for Controlled {
-    fn from(Request { control, by, at, reason }: Request) -> Self {
-        Self { what: control, by, at, reason, obeyed: false }
-    }
-}
-
-impl From<Pause> for Controlled {
-    fn from(Pause { by, since, reason }: Pause) -> Self {
-        Self { what: Control::Pause, by, at: since, reason, obeyed: true }
-    }
-}
-
-impl Controlled {
-    /// What is still to be done.
-    pub fn request(&self) -> Option<Request> {
-        let Self { what: control, by, at, reason, obeyed } = self.clone();
-        (!obeyed).then_some(Request { control, by, at, reason })
-    }
-
-    /// The pause that lasts.
-    pub fn pause(&self) -> Option<Pause> {
-        let Self { what, by, at: since, reason, obeyed } = self.clone();
-        match what {
-            Control::Pause => obeyed.then_some(Pause { by, since, reason }),
-            Control::Terminate => None,
-        }
-    }
 }
 
 /// What waits for a person's yes, and what got one.

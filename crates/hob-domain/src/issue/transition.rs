@@ -455,7 +455,7 @@ impl Traces {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{
         Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, Taught, Work,
@@ -513,7 +513,7 @@ mod tests {
     }
 
     /// Every transition with the states it applies to and the state each leads to; it refuses all others.
-    fn table() -> Vec<(Transition, Vec<(State, State)>)> {
+    pub(crate) fn table() -> Vec<(Transition, Vec<(State, State)>)> {
         use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
         let same = |states: &[State]| states.iter().map(|state| (*state, *state)).collect::<Vec<_>>();
         let to = |states: &[State], end: State| states.iter().map(|state| (*state, end)).collect::<Vec<_>>();

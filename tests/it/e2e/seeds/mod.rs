@@ -155,6 +155,16 @@ impl Stage {
         self.world.forge.set_moods(Moods::default());
     }
 
+    /// At times it was a worker of version 1 that came before.
+    async fn ages(&self, pass: u64, lives: &[Life]) {
+        for life in lives {
+            let is_older = self.draw.below(4, &format!("{pass}: version 1 of {}", life.issue)) == 0;
+            if is_older && self.world.record(life.issue).await.is_some() {
+                self.world.is_of_version_1(life.issue).await;
+            }
+        }
+    }
+
     async fn is_over(&self, lives: &[Life]) -> bool {
         for life in lives {
             if !life.is_over(self.world.record(life.issue).await.as_ref()) {
@@ -244,6 +254,7 @@ async fn survives(seed: u64, line: Line) -> u64 {
         }
         before = stage.pass(pass, worker, &mut lives).await.map(|worker| (name, worker));
         stage.calms_down();
+        stage.ages(pass, &lives).await;
         for life in &lives {
             life.answer(&stage.world).await;
         }
