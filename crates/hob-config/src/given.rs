@@ -1,8 +1,8 @@
 //! What the sources give, with where and in place of which default.
 
-use toml::{Table, Value};
+use toml::Value;
 
-use crate::{DEFAULTS, Settings, constants};
+use crate::constants;
 
 /// A setting that a source gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,24 +17,10 @@ pub struct Given {
     pub origin: Option<String>,
 }
 
-impl Settings {
-    /// Every setting with its value, without what is constant.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn to_table(&self) -> Result<Table, toml::ser::Error> {
-        let mut all = Table::try_from(self)?;
-        constants::remove_from(&mut all);
-        Ok(all)
-    }
-}
-
 /// What `given` has, by key; `origin` finds where a key was given.
-pub(super) fn given(given: config::Value, origin: impl Fn(&str) -> Option<String>) -> Vec<Given> {
-    // The text is built in, and a test parses it.
-    let defaults = Value::Table(toml::from_str(DEFAULTS).unwrap_or_default());
+pub(super) fn given(given: config::Value, defaults: &Value, origin: impl Fn(&str) -> Option<String>) -> Vec<Given> {
     let one = |(key, value): (String, config::Value)| {
-        let default = key.split('.').try_fold(&defaults, |value, part| value.as_table()?.get(part)).cloned();
+        let default = key.split('.').try_fold(defaults, |value, part| value.as_table()?.get(part)).cloned();
         Some(Given { origin: origin(&key), value: value.try_deserialize().ok()?, default, key })
     };
     let mut found: Vec<Given> = constants::leaves(given).into_iter().filter_map(one).collect();

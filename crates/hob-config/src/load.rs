@@ -18,6 +18,7 @@ use crate::{
     ready,
     renamed::replace_old_names,
     sensible::{check, check_kinds},
+    shared::shared,
     toml_sentence,
     variable_names::{CONFIG, PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, variable_of},
 };
@@ -77,7 +78,9 @@ impl Settings {
         let old_names = replace_old_names(&mut given.cache)?;
         let is_tested = testing.is_some();
         refuse_unknown(&given)?;
-        let shown = given::given(given.cache.clone(), |key| sources.origin(key));
+        // The text is built in, and a test parses it.
+        let defaults = toml::Value::Table(toml::from_str(DEFAULTS).unwrap_or_default());
+        let shown = given::given(given.cache.clone(), &defaults, |key| sources.origin(key));
         if let Some(testing) = testing {
             apply_testing(&mut given.cache, testing)?;
         }
@@ -90,7 +93,8 @@ impl Settings {
         let settings = Self { old_names, is_tested, untouched, ..settings }.derived();
         check(&settings, &given)?;
         let file = file.map(|file| file.path.to_owned());
-        let shared = settings.read_shared().map_err(|error| SettingsError::Unshown(error.to_string()))?;
+        let table = settings.to_table().map_err(|error| SettingsError::Unshown(error.to_string()))?;
+        let shared = shared(table, &defaults);
         Ok(Self { file, given: shown, shared, ..settings })
     }
 }

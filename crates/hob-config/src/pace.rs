@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ForgeSettings;
-
 /// How fast Hob writes to the forge: `github`, `github/4`, `unlimited`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -20,7 +18,7 @@ pub enum Pace {
 const LEAST_PER_HOUR: u32 = 60;
 const LEAST_PER_MINUTE: u32 = 10;
 
-/// A text that is no pace.
+/// A text that names another pace.
 #[derive(Debug, thiserror::Error)]
 #[error("write `github`, `github/N` for one of N processes with one identity, or `unlimited`")]
 pub struct InvalidPace;
@@ -56,16 +54,16 @@ impl From<Pace> for String {
     }
 }
 
-impl ForgeSettings {
-    /// Applies the pace to what writes are spaced and counted by.
-    pub(super) fn apply_pace(&mut self) {
-        match self.pace {
-            Pace::Github(parts) => {
-                let share = |all: &mut u32, least: u32| *all = (*all / parts).max(least).min(*all);
-                share(&mut self.writes_per_minute, LEAST_PER_MINUTE);
-                share(&mut self.writes_per_hour, LEAST_PER_HOUR);
+impl Pace {
+    /// The part of the writes within a minute and within an hour that this process has; 0 is not limited. `None` if they are neither
+    /// spaced nor counted.
+    pub(super) fn share(self, per_minute: u32, per_hour: u32) -> Option<(u32, u32)> {
+        let share = |all: u32, parts: u32, least: u32| (all / parts).max(least).min(all);
+        match self {
+            Self::Github(parts) => {
+                Some((share(per_minute, parts, LEAST_PER_MINUTE), share(per_hour, parts, LEAST_PER_HOUR)))
             }
-            Pace::Unlimited => (self.write_interval_ms, self.writes_per_minute, self.writes_per_hour) = (0, 0, 0),
+            Self::Unlimited => None,
         }
     }
 }

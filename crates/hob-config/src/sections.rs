@@ -86,6 +86,16 @@ pub struct ForgeSettings {
     pub login: String,
 }
 
+impl ForgeSettings {
+    /// Applies the pace to what writes are spaced and counted by.
+    pub(super) fn apply_pace(&mut self) {
+        match self.pace.share(self.writes_per_minute, self.writes_per_hour) {
+            Some(share) => (self.writes_per_minute, self.writes_per_hour) = share,
+            None => (self.write_interval_ms, self.writes_per_minute, self.writes_per_hour) = (0, 0, 0),
+        }
+    }
+}
+
 /// `[lease]`: how long a claim lasts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

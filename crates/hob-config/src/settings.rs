@@ -16,7 +16,7 @@ use crate::{
     AgentSettings, AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings,
     Given, LeaseSettings, Limits, McpSettings, ModelSettings, NotifySettings, OldName, PollSettings, ProfileSettings,
     PublishSettings, RecipeSettings, RedBase, ReviewSettings, RoutingSettings, SandboxSettings, SettingsError,
-    StateSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, duration,
+    StateSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, constants, duration,
 };
 
 /// The defaults, as the documentation shows them.
@@ -138,6 +138,16 @@ impl Settings {
             Some(host) => Err(SettingsError::Testing(host)),
             None => Ok(()),
         }
+    }
+
+    /// Every setting with its value, without what is constant.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn to_table(&self) -> Result<toml::Table, toml::ser::Error> {
+        let mut all = toml::Table::try_from(self)?;
+        constants::remove_from(&mut all);
+        Ok(all)
     }
 
     /// The budgets of an attempt, an issue and a day.

@@ -1,12 +1,10 @@
 //! The settings that all workers of a repository have to share: those that decide what is written to the repository, who may command Hob
-//! there, and what its work may cost. What a machine can do and how many issues it works on at a time is its own business.
+//! there, and what its work may cost. What a machine can do, and how many issues it works on at a time, each operator decides.
 
 use hob_domain::SharedSettings;
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, Settings};
-
-/// Their keys; a section stands for all of its keys.
+/// Their keys; a section means all of its keys.
 const SHARED: [&str; 22] = [
     "budget",
     "check_time",
@@ -32,30 +30,21 @@ const SHARED: [&str; 22] = [
     "workspace",
 ];
 
-impl Settings {
-    /// Those of these settings that are not the defaults.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub(super) fn read_shared(&self) -> Result<SharedSettings, toml::ser::Error> {
-        // The text is built in, and a test parses it.
-        let defaults = Value::Table(toml::from_str(DEFAULTS).unwrap_or_default());
-        let own = Value::Table(self.to_table()?);
-        let mut values = Vec::new();
-        for key in SHARED {
-            let of = |all: &Value| key.split('.').try_fold(all, |value, part| value.as_table()?.get(part)).cloned();
-            match (of(&own), of(&defaults)) {
-                (Some(Value::Table(own)), Some(Value::Table(defaults))) => {
-                    values.extend(differing(key, &own, &defaults));
-                }
-                (Some(own), Some(default)) if own.to_string() != default.to_string() => {
-                    values.push((key.to_owned(), own.to_string()));
-                }
-                (_, _) => {}
+/// Those of `settings`, all of them, that are not the `defaults`.
+pub(super) fn shared(settings: Table, defaults: &Value) -> SharedSettings {
+    let own = Value::Table(settings);
+    let mut values = Vec::new();
+    for key in SHARED {
+        let of = |all: &Value| key.split('.').try_fold(all, |value, part| value.as_table()?.get(part)).cloned();
+        match (of(&own), of(defaults)) {
+            (Some(Value::Table(own)), Some(Value::Table(defaults))) => values.extend(differing(key, &own, &defaults)),
+            (Some(own), Some(default)) if own.to_string() != default.to_string() => {
+                values.push((key.to_owned(), own.to_string()));
             }
+            (_, _) => {}
         }
-        Ok(SharedSettings::new(values))
     }
+    SharedSettings::new(values)
 }
 
 fn differing(section: &str, own: &Table, defaults: &Table) -> Vec<(String, String)> {
@@ -70,6 +59,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::{DEFAULTS, Settings};
 
     fn load(flags: &[(&str, &str)]) -> Settings {
         let flags: Vec<_> = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -93,7 +83,7 @@ mod tests {
             load(&set).shared.differing(&defaults),
             ["budget.day", "labels.trigger", "plan", "trust.permission"]
         );
-        // However it is written.
+
         assert_eq!(load(&[("budget.day", "7")]).shared, load(&[("budget.day", "7.0")]).shared);
         assert_eq!(load(&[("budget.time", "60m")]).shared, load(&[("budget.time", "1h")]).shared);
     }

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::WorkerId;
 
-/// Those of a worker that are not the defaults: by key, how the hash of the value begins. The values themselves are no business of
-/// those who can read the repository.
+/// Those of a worker that are not the defaults: by key, how the hash of the value begins. Everybody who can read the repository reads its
+/// ledger, and the values are the operator's.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SharedSettings(BTreeMap<String, String>);
