@@ -1,4 +1,4 @@
-//! The webhook: the one address of the process's settings that signed notifications are posted to. `notify` decides
+//! The webhook: the one address in Hob's settings that signed notifications are posted to. `notify` decides
 //! what is posted and when.
 //!
 //! # Guarantees
