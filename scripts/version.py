@@ -26,7 +26,7 @@ PLACES = [
     (".github/actions/hob/version", "", "\n"),
     ("examples/workflow.yml", "/work.yml@v", " # zizmor"),
     ("examples/schedule.yml", "/work.yml@v", " # zizmor"),
-    ("docs/operations.md", "/.github/actions/hob@v", "\n"),
+    ("docs/actions.md", "/.github/actions/hob@v", "\n"),
     ("docs/settings.md", "/releases/download/v", "/hob-settings.schema.json"),
 ]
 

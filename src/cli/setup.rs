@@ -25,7 +25,7 @@ use crate::cli::{
     remote, sign_in,
 };
 
-/// The process's settings and variables.
+/// Hob's settings and variables.
 pub(super) struct Setup {
     /// Boxed: it has some kilobytes, and the future of each command holds it more than once.
     pub(super) settings: Box<Settings>,

@@ -310,6 +310,14 @@ fn the_page_for_maintainers_takes_three_minutes() {
 }
 
 #[test]
+fn the_pages_of_a_newcomer_are_short() {
+    for (page, most) in [("README.md", 900), ("docs/start.md", 600)] {
+        let words = text(page).split_whitespace().count();
+        assert!(words <= most, "{page}: {words} words");
+    }
+}
+
+#[test]
 fn the_page_for_code_agents_fits_on_a_screen_or_two() {
     let lines = text("AGENTS.md").lines().count();
     assert!(lines <= 60, "{lines} lines");

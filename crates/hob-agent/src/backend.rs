@@ -261,12 +261,12 @@ impl AgentError {
         Self { reason: source.to_string(), failure, source: Some(Box::new(source)) }
     }
 
-    /// The operator's settings or machine lack something, says `source`.
+    /// Hob's settings or its machine lack something, says `source`.
     pub(crate) fn misconfigured(source: impl Error + Send + Sync + 'static) -> Self {
         Self::caused_by(FailureClass::Misconfigured, source)
     }
 
-    /// The operator's settings or machine lack something.
+    /// Hob's settings or its machine lack something.
     pub(crate) fn setup(reason: impl Into<String>) -> Self {
         Self::new(FailureClass::Misconfigured, reason)
     }

@@ -1,5 +1,5 @@
 //! The section `[mcp.NAME]`: servers of the Model Context Protocol whose tools native agents may use. Only the
-//! operator's settings have it: no repository starts a program or names a server.
+//! operator's file has it: no repository starts a program or names a server.
 
 use std::{collections::BTreeMap, time::Duration};
 

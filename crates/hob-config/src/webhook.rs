@@ -1,4 +1,4 @@
-//! The address of notifications. Only the process's settings have it: no repository chooses a host.
+//! The address of notifications. Only Hob's settings have it: no repository chooses a host.
 
 use std::{fmt, time::Duration};
 

@@ -22,7 +22,7 @@ pub(super) async fn wait_for_turn(pause: Duration) {
     if pause >= NOTICEABLE {
         tracing::warn!(
             wait_seconds = pause.as_secs(),
-            "waiting {} s: the writes of this minute or hour are used up (`forge.writes_per_minute`, `forge.writes_per_hour`)",
+            "waiting {} s: the writes of this minute or hour are used up (`forge.pace`)",
             pause.as_secs()
         );
     }

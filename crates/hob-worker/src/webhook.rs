@@ -1,4 +1,4 @@
-//! The webhook: the one address of the process's settings that signed notifications are posted to. `notify` decides
+//! The webhook: the one address in Hob's settings that signed notifications are posted to. `notify` decides
 //! what is posted and when.
 //!
 //! # Guarantees
@@ -42,7 +42,7 @@ pub(super) enum WebhookError {
         retry_after: Option<Duration>,
     },
     /// It took too long.
-    #[error("the receiver did not answer within {0:?}, the setting `notify.timeout`")]
+    #[error("the receiver did not answer within {0:?}")]
     TimedOut(Duration),
 }
 

@@ -170,7 +170,7 @@ pub enum UnfitWork {
         limit: usize,
     },
     /// A folder that git's library cannot finish.
-    #[error("git could not go through the folder within {seconds} s (`workspace.local_time`)")]
+    #[error("git could not go through the folder within {seconds} s")]
     TooSlow {
         /// The setting `workspace.local_time`.
         seconds: u64,

@@ -31,7 +31,7 @@ pub(super) async fn exchange(
 pub(super) fn failure(doing: &'static str, route: &Route, place: &Path, finished: &Finished) -> TransportError {
     let said = route.fault().unwrap_or_else(|| route.scrubbed(&said(finished)));
     let (class, advice) = match finished.exit {
-        Exit::Deadline => (later(), Some("it took longer than `workspace.transfer_time`")),
+        Exit::Deadline => (later(), Some("it took longer than Hob waits for a transfer")),
         Exit::Cancelled => (FailureClass::Cancelled, None),
         Exit::Code(_) | Exit::Signal(_) => classify(&said),
     };

@@ -129,7 +129,7 @@ impl Catalog {
         if left_out > 0 {
             let files =
                 if left_out == 1 { "1 file of a profile is" } else { &format!("{left_out} files of profiles are") };
-            let text = format!("{files} skipped: `profiles.max` is {max}");
+            let text = format!("{files} skipped: Hob reads {max} at most");
             catalog.warnings.push(text);
         }
         catalog
@@ -295,6 +295,6 @@ mod tests {
         let many = (0..10_000).map(|n| file(ProfileSource::GithubAgents, &format!("p{n:05}.md"), &named("p", "x")));
         let catalog = Catalog::new([place(many.collect()), ready_profiles()], 200);
         assert_eq!((catalog.entries.len(), catalog.profiles().count()), (207, 8));
-        assert_eq!(catalog.warnings, ["9800 files of profiles are skipped: `profiles.max` is 200"]);
+        assert_eq!(catalog.warnings, ["9800 files of profiles are skipped: Hob reads 200 at most"]);
     }
 }
