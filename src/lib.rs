@@ -2,7 +2,7 @@
 //! proves the work with the repository's own checks, and opens a pull request.
 //!
 //! This package is the command line and the wiring. The parts are crates of their own, from the inside out; which may
-//! depend on which is in `docs/architecture.md`, and `tests/it/layering.rs` holds their `Cargo.toml` files to it.
+//! depend on which is in `docs/design/architecture.md`, and `tests/it/layering.rs` holds their `Cargo.toml` files to it.
 //!
 //! | crate | owns |
 //! |---|---|

@@ -83,7 +83,7 @@ fn ended(report: &LiveReport) -> anyhow::Result<()> {
         0 => Ok(()),
         differing => {
             let differs = if differing == 1 { "differs" } else { "differ" };
-            Err(fatal(Exit::Failure, format!("{} {differs} from `docs/github.md`", count(differing, "line"))))
+            Err(fatal(Exit::Failure, format!("{} {differs} from `docs/design/github.md`", count(differing, "line"))))
         }
     }
 }

@@ -26,7 +26,9 @@ fn documents() -> Vec<PathBuf> {
     let mut found: Vec<_> = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
         .map(|name| root().join(name))
         .into();
-    found.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
+    for folder in ["docs", "docs/design"] {
+        found.extend(fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()));
+    }
     found.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
     found
 }
@@ -183,7 +185,7 @@ fn every_direct_dependency_has_its_reason() {
 #[test]
 fn the_crate_map_is_the_one_that_is_enforced() {
     let enforced = text("tests/it/layering.rs");
-    let document = text("docs/architecture.md");
+    let document = text("docs/design/architecture.md");
     let map: Vec<_> = rows(document.split_once("## Crate map").unwrap().1.split_once("\n## ").unwrap().0)
         .into_iter()
         .filter(|cells| cells.len() == 3)
@@ -192,10 +194,10 @@ fn the_crate_map_is_the_one_that_is_enforced() {
     for (name, needs) in &map {
         let names: Vec<_> = needs.split(", ").filter(|name| *name != "–").map(|name| format!("\"{name}\"")).collect();
         let line = format!("(\"{name}\", &[{}]),", names.join(", "));
-        assert!(enforced.contains(&line), "docs/architecture.md says {line}");
+        assert!(enforced.contains(&line), "docs/design/architecture.md says {line}");
     }
     let lines = enforced.lines().filter(|line| line.trim_start().starts_with("(\"")).count();
-    assert_eq!(map.len(), lines, "docs/architecture.md has another number of crates");
+    assert_eq!(map.len(), lines, "docs/design/architecture.md has another number of crates");
 }
 
 #[test]
@@ -212,7 +214,7 @@ const ASKED: [(char, usize); 5] = [('A', 13), ('S', 8), ('P', 9), ('M', 10), ('G
 
 #[test]
 fn everything_that_was_asked_for_is_answered_and_named_by_a_test() {
-    let page = text("docs/asked-for.md");
+    let page = text("docs/design/asked-for.md");
     let rows: Vec<Vec<String>> = rows(&page).into_iter().filter(|cells| cells[0].len() > 1).collect();
     let is_id = |text: &str| text.chars().next().is_some_and(|c| ASKED.iter().any(|(kind, _)| *kind == c));
     let answered: Vec<&str> = rows.iter().map(|cells| cells[0].as_str()).filter(|id| is_id(id)).collect();
@@ -238,16 +240,19 @@ fn everything_that_was_asked_for_is_answered_and_named_by_a_test() {
             }
         }
     }
-    assert!(wrong.is_empty(), "docs/asked-for.md:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "docs/design/asked-for.md:\n{}", wrong.join("\n"));
 }
 
 #[test]
 fn the_readme_links_every_document() {
     let readme = text("README.md");
     let linked = links(&readme);
-    for document in fs::read_dir(root().join("docs")).unwrap() {
-        let name = format!("docs/{}", document.unwrap().file_name().into_string().unwrap());
-        assert!(linked.contains(&name), "README.md does not link {name}");
+    for document in documents() {
+        let name = document.strip_prefix(root()).unwrap().display().to_string();
+        assert!(
+            name == "README.md" || name == "CHANGELOG.md" || linked.contains(&name),
+            "README.md does not link {name}"
+        );
     }
 }
 
@@ -326,7 +331,7 @@ fn the_page_for_code_agents_fits_on_a_screen_or_two() {
 /// What the page shows of tests is in them, whatever its indentation.
 #[test]
 fn the_page_on_the_harness_shows_real_tests_and_names_every_file() {
-    let page = text("docs/harness.md");
+    let page = text("docs/design/harness.md");
     let plain = |code: &str| code.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let mut tests = Vec::new();
     rust_files(&root().join("tests/it/e2e"), &mut tests);
@@ -341,7 +346,7 @@ fn the_page_on_the_harness_shows_real_tests_and_names_every_file() {
     let files: BTreeSet<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     let table = rows(page.split_once("\n## The files\n").unwrap().1);
     let named: BTreeSet<String> = table.iter().filter_map(|cells| code(&cells[0]).map(str::to_owned)).collect();
-    assert_eq!(named, files, "docs/harness.md");
+    assert_eq!(named, files, "docs/design/harness.md");
 }
 
 #[test]
@@ -375,7 +380,7 @@ fn releases_come_from_one_repository_and_its_release_workflow() {
         "install.sh is for another than {source}"
     );
     assert!(!text(".github/actions/hob/action.yml").contains("github.action_repository"));
-    let releasing = text("docs/releasing.md").replace("\\\n", "");
+    let releasing = text("docs/design/releasing.md").replace("\\\n", "");
     let verified: Vec<&str> = releasing.lines().filter(|line| line.starts_with("gh attestation verify ")).collect();
     let signer = format!("--signer-workflow {source}/.github/workflows/release.yml");
     assert!(verified.len() == 2 && verified.iter().all(|line| line.contains(&signer)), "{verified:?}");

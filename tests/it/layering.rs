@@ -1,4 +1,4 @@
-//! The rules of the crate map in `docs/architecture.md` that cargo cannot check: which of our crates a `Cargo.toml` may
+//! The rules of the crate map in `docs/design/architecture.md` that cargo cannot check: which of our crates a `Cargo.toml` may
 //! name, a header in every file, no file past the ceiling.
 
 use std::{

@@ -37,7 +37,7 @@ pub enum Edited {
     No,
     /// Edited.
     Yes,
-    /// Its times differ, which GitHub allows without an edit (`docs/github.md`, `comment.edited`). This is its id in
+    /// Its times differ, which GitHub allows without an edit (`docs/design/github.md`, `comment.edited`). This is its id in
     /// GraphQL.
     Unclear(String),
 }

@@ -1,7 +1,7 @@
 //! GraphQL: many objects in one request, instead of one REST request for each.
 //!
 //! # Assumptions
-//! Errors come with status 200, beside data or instead of it (`docs/github.md`, `graphql.errors`). An error that says
+//! Errors come with status 200, beside data or instead of it (`docs/design/github.md`, `graphql.errors`). An error that says
 //! that the server lacks an object is remembered, and the query is not repeated; any other error may be gone the next
 //! time.
 //!

@@ -333,7 +333,7 @@ impl Issues<'_> {
     }
 
     /// The latest event that added or removed the label, by its id, if it is of this kind. `None` if there is none, or
-    /// if the latest is of the other kind: events may lag behind the labels (`docs/github.md`, `event.lag`).
+    /// if the latest is of the other kind: events may lag behind the labels (`docs/design/github.md`, `event.lag`).
     ///
     /// # Errors
     /// [`ForgeError::TooLong`] if it is not among the newest events that are read; an older one proves nothing.

@@ -16,7 +16,7 @@ use crate::{
     repository::encoded,
 };
 
-/// Tries to open a pull request while the forge does not see its head yet: 15 s in all (`docs/github.md`, `pull.lag`).
+/// Tries to open a pull request while the forge does not see its head yet: 15 s in all (`docs/design/github.md`, `pull.lag`).
 const YOUNG_MAX: u32 = 5;
 /// The first pause between them; it doubles.
 const YOUNG_PAUSE: Duration = Duration::from_millis(500);

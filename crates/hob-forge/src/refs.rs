@@ -3,7 +3,7 @@
 //!
 //! # Assumptions
 //! - A refused move had no effect. GitHub reports a lost race for a ref in several wordings, and occasionally uses the
-//!   same ones although nobody moved the ref (`docs/github.md`, `ref.race`). A refusal therefore proves nothing; the
+//!   same ones although nobody moved the ref (`docs/design/github.md`, `ref.race`). A refusal therefore proves nothing; the
 //!   tip decides.
 //! - A fresh commit or ref may be missing for about a second (`ref.lag`).
 

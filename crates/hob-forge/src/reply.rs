@@ -112,7 +112,7 @@ impl Reply {
         let message = self.message();
         match self.status.as_u16() {
             401 => ForgeError::Unauthorized,
-            // A limit on visible content, which closes the gate for nothing else (`docs/github.md`, `pull.quick`).
+            // A limit on visible content, which closes the gate for nothing else (`docs/design/github.md`, `pull.quick`).
             403 | 422 if message.contains("submitted too quickly") => {
                 ForgeError::Limited { what, retry_after: LIMIT_PAUSE }
             }

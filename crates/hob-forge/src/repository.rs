@@ -189,7 +189,7 @@ impl Repository<'_> {
     }
 
     /// Whether the repository's `permissions` say that the token may not push. They are about people: for an App or a
-    /// job GitHub answers five times false, regardless of its rights (`docs/github.md`, `repo.permissions`).
+    /// job GitHub answers five times false, regardless of its rights (`docs/design/github.md`, `repo.permissions`).
     async fn is_read_only(self, permissions: Option<PermissionsWire>) -> Result<bool, ForgeError> {
         let says_so = permissions.is_some_and(|permissions| permissions.pull && !permissions.push);
         Ok(says_so && self.forge.connection().is_of_a_person().await?)

@@ -77,7 +77,7 @@ impl LabelHistory {
     }
 }
 
-/// How long an issue's events may lag behind its labels. No recording shows how long they do (`docs/github.md`,
+/// How long an issue's events may lag behind its labels. No recording shows how long they do (`docs/design/github.md`,
 /// `event.lag`), so it is far more than other lags.
 const EVENTS_LAG: Duration = Duration::from_secs(300);
 /// The pauses before each new look for events that lag.

@@ -236,7 +236,7 @@ async fn the_program_wants_the_repository_named_twice_and_tells_no_names() {
     let line =
         "label.put          differs: 422 \"OWNER/NAME: see ADDRESS of LOGIN at HOST, (redacted: a secret of Hob)\"\n";
     assert!(differs.stdout.contains(line), "{}", differs.stdout);
-    assert!(differs.stderr.ends_with("hob: 1 line differs from `docs/github.md`\n"), "{}", differs.stderr);
+    assert!(differs.stderr.ends_with("hob: 1 line differs from `docs/design/github.md`\n"), "{}", differs.stderr);
     for (name, told) in [("acme", &ended.stdout), ("acme", &differs.stdout), ("127.0.0.1", &ended.stdout)] {
         assert!(!told.contains(name), "{name}: {told}");
     }

@@ -1,4 +1,4 @@
-//! Drift: every row of the table in `docs/protocol.md#drift` that no other test has.
+//! Drift: every row of the table in `docs/design/protocol.md#drift` that no other test has.
 
 use github_emulator::{Fault, What, When};
 use hob_domain::{BlockCode, State};

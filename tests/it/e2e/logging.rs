@@ -1,4 +1,4 @@
-//! The log events of the real program: each says where it happened, as docs/logging.md has it.
+//! The log events of the real program: each says where it happened, as docs/design/logging.md has it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The real service is not as kind as the embedded one: findings from its recordings (`docs/github.md`), each as a mood
+//! The real service is not as kind as the embedded one: findings from its recordings (`docs/design/github.md`), each as a mood
 //! or a fault of the forge. Every test here failed before the client was fixed.
 
 use std::{collections::BTreeMap, time::Duration};

@@ -1,5 +1,5 @@
 //! Hob against GitHub itself, as far as possible without a network: GitHub's recorded answers, GitHub's own description
-//! of permitted requests, and the table in `docs/github.md` of Hob's assumptions.
+//! of permitted requests, and the table in `docs/design/github.md` of Hob's assumptions.
 
 mod asked;
 mod door;

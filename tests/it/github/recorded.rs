@@ -3,7 +3,7 @@
 //! # Caveats
 //! The recordings cover 12 kinds of Hob's calls: the repository, also one that was renamed, the names in its top folder, its
 //! labels, its issues over their pages, an issue that is opened, its labels, a commit's statuses, and the moves of refs.
-//! [docs/github.md](../../../docs/github.md) says what supports the others.
+//! [docs/design/github.md](../../../docs/design/github.md) says what supports the others.
 
 use hob_domain::{ForgeCheckState, IssueNumber, IssueStatus, LabelChange, LabelSpec, SUB_ISSUE_MARK, Sha, Timestamp};
 use hob_forge::{CallCounts, ForgeError};

@@ -1,4 +1,4 @@
-//! `docs/github.md` against the calls that are let pass: each has a row, and each row has a call.
+//! `docs/design/github.md` against the calls that are let pass: each has a row, and each row has a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ struct Row {
 }
 
 fn markdown() -> String {
-    std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/github.md")).unwrap()
+    std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/design/github.md")).unwrap()
 }
 
 /// The rows whose first cell is an id.
@@ -51,7 +51,7 @@ fn each_call_has_a_row_and_no_row_lacks_a_call() {
     }
     let lacking = calls.iter().filter(|(call, least)| rows_of.get(*call).is_none_or(|found| found < *least));
     let lacking: Vec<_> = lacking.map(|(call, _)| call).collect();
-    assert!(lacking.is_empty(), "docs/github.md has no row, or too few, for {lacking:#?}");
+    assert!(lacking.is_empty(), "docs/design/github.md has no row, or too few, for {lacking:#?}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn each_row_has_an_id_of_its_own_an_assumption_and_what_supports_it() {
 fn each_line_of_the_live_check_is_of_a_row() {
     let ids: BTreeSet<String> = rows().into_iter().map(|row| row.id).collect();
     let lacking: Vec<_> = LIVE_IDS.into_iter().filter(|id| !ids.contains(*id)).collect();
-    assert!(lacking.is_empty(), "docs/github.md has no row for {lacking:?}");
+    assert!(lacking.is_empty(), "docs/design/github.md has no row for {lacking:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The live check: compares GitHub's answers with Hob's assumptions (`docs/github.md`).
+//! The live check: compares GitHub's answers with Hob's assumptions (`docs/design/github.md`).
 //!
 //! # Flow
 //! It creates a branch, a ref below the ledger's prefix, a label, an issue, a comment and a pull request, edits them,

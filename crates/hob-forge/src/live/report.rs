@@ -1,4 +1,4 @@
-//! The results of the live check: a line for each assumption, by its id in `docs/github.md`.
+//! The results of the live check: a line for each assumption, by its id in `docs/design/github.md`.
 
 use std::collections::BTreeMap;
 
