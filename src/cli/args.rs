@@ -20,8 +20,8 @@ use crate::cli::{
 /// Work on GitHub issues labelled `code`: claim them, run an agent and the checks, open pull requests.
 ///
 /// To try it without an account, token or network, run `hob rehearse`. For a real repository, set GITHUB_TOKEN, or
-/// GITHUB_TOKEN_FILE to a file that holds the token, then run
-/// `hob init --repo OWNER/NAME`, `hob doctor --repo OWNER/NAME` and `hob run --once --dry-run --repo OWNER/NAME`.
+/// GITHUB_TOKEN_FILE to a file that holds the token. Then run `hob init`, `hob doctor` and `hob run --once --dry-run` in a clone, or
+/// anywhere with `--repo OWNER/NAME`.
 #[derive(Debug, Parser)]
 #[command(name = "hob", version, max_term_width = 100)]
 pub(super) struct Cli<C: Subcommand> {

@@ -88,9 +88,9 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
     Next:
       hob rehearse --folder PATH --task FILE --agent NAME
           the same with a copy of your repository and your agent
-      hob --repo OWNER/NAME doctor
-          what is missing for a real run, and how to fix it; needs GITHUB_TOKEN
-      hob --repo OWNER/NAME run --once --dry-run
+      hob doctor
+          in a clone: what is missing for a real run, and how to fix it; needs GITHUB_TOKEN
+      hob run --once --dry-run
           what Hob would do there; writes nothing
     ");
     let verbose = hob(home.path(), &["rehearse", "-v"]).await.stderr.text();

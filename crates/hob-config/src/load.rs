@@ -123,7 +123,9 @@ fn refuse_unknown(settings: &Config) -> Result<(), SettingsError> {
     key_paths("", &settings.cache, &mut given);
     key_paths("", &known.cache, &mut allowed);
     let free = |key: &str| FREE_TABLES.iter().any(|table| key == *table || key.starts_with(&format!("{table}.")));
-    match given.into_iter().find(|key| !allowed.contains(key) && !free(key)) {
+    // A section without keys.
+    let has_keys = |key: &str| allowed.iter().any(|known| known.starts_with(&format!("{key}.")));
+    match given.into_iter().find(|key| !allowed.contains(key) && !free(key) && !has_keys(key)) {
         None => Ok(()),
         Some(key) => {
             // The name may be right, and its section another one.
@@ -163,7 +165,7 @@ fn refuse_unknown_variables(variables: &HashMap<String, String>) -> Result<(), S
 
 fn key_paths(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
     match &value.kind {
-        ValueKind::Table(table) => {
+        ValueKind::Table(table) if prefix.is_empty() || !table.is_empty() => {
             for (key, value) in table {
                 let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
                 key_paths(&path, value, found);
@@ -278,6 +280,13 @@ mod tests {
             );
             assert!(error.contains(place) && error.ends_with("`hob config show --all` prints all settings"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_section_that_is_unknown_is_told_though_it_is_empty() {
+        load("[limits]\n[agents.x]\n[model]\n", &[], &[]).unwrap();
+        let error = load("[limts]\n", &[], &[]).unwrap_err().to_string();
+        assert!(error.starts_with("unknown setting `limts`") && error.contains("hob.toml`, line 1"), "{error}");
     }
 
     #[test]

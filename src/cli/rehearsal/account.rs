@@ -41,8 +41,8 @@ struct Account {
 /// The commands to run next, with one's own repository.
 const NEXT: [(&str, &str); 3] = [
     ("hob rehearse --folder PATH --task FILE --agent NAME", "the same with a copy of your repository and your agent"),
-    ("hob --repo OWNER/NAME doctor", "what is missing for a real run, and how to fix it; needs GITHUB_TOKEN"),
-    ("hob --repo OWNER/NAME run --once --dry-run", "what Hob would do there; writes nothing"),
+    ("hob doctor", "in a clone: what is missing for a real run, and how to fix it; needs GITHUB_TOKEN"),
+    ("hob run --once --dry-run", "what Hob would do there; writes nothing"),
 ];
 
 /// Prints what happened, from the data on the forge.
