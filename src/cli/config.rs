@@ -35,14 +35,13 @@ fn given(settings: &Settings) -> serde_json::Value {
 
 /// What the sources give, as a settings file would have it, with the source and the default of each.
 fn print(settings: &Settings) -> anyhow::Result<()> {
-    match &settings.file {
-        Some(file) => {
-            output::note(styled(DIM, &format!("The operator's file is {}.", terminal(&file.display().to_string()))))
-        }
-        None => output::note(styled(DIM, "There is no operator's file: docs/settings.md says where it is found.")),
-    }
+    let file = match &settings.file {
+        Some(file) => format!("# The operator's file is {}.", terminal(&file.display().to_string())),
+        None => "# There is no operator's file: docs/settings.md says where it is found.".to_owned(),
+    };
+    output::line(styled(DIM, &file))?;
     if settings.given.is_empty() {
-        return Ok(output::line("No setting is given: `hob config show --all` prints the defaults.")?);
+        return Ok(output::line("# No setting is given: `hob config show --all` prints the defaults.")?);
     }
     for Given { key, value, default, origin } in &settings.given {
         let default = default.as_ref().map(|default| format!("; by default {default}")).unwrap_or_default();

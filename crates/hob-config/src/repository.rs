@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentSettings, BackendKind, RecipeSettings, ready::agents_over_ready, toml_sentence};
+use crate::{AgentSettings, BackendKind, RecipeSettings, Settings, ready::agents_over_ready, toml_sentence};
 
 /// The path of the repository's settings.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
@@ -46,6 +46,24 @@ pub struct RepositorySettings {
 pub struct RepositorySettingsError(String);
 
 impl RepositorySettings {
+    /// Reads the file's text, beside the operator's `settings`.
+    ///
+    /// # Errors
+    /// [`RepositorySettingsError`] with the line of the mistake, or the name of an agent or a recipe that both files have: neither
+    /// of their owners could tell which one works.
+    pub fn beside(settings: &Settings, text: &str) -> Result<Self, RepositorySettingsError> {
+        let own = Self::parse(text)?;
+        let agent = |name: &&String| settings.agents.contains_key(*name) && !settings.untouched.contains(*name);
+        let agent = own.agents.keys().find(agent).map(|name| ("agent", name));
+        let recipe = || Some(("recipe", own.recipes.keys().find(|name| settings.recipes.contains_key(*name))?));
+        if let Some((kind, name)) = agent.or_else(recipe) {
+            let reason =
+                format!("its {kind} `{name}` is in the operator's file, too: give one of the two another name");
+            return Err(RepositorySettingsError(reason));
+        }
+        Ok(own)
+    }
+
     /// Reads the file's text.
     ///
     /// # Errors
@@ -138,6 +156,28 @@ mod tests {
             let error = RepositorySettings::parse(text).expect_err(text).to_string();
             let begins = "`.github/hob.toml` on the base branch cannot be used: ";
             assert!(error.strip_prefix(begins).is_some_and(|why| why.contains(&says)), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_both_files_have_is_refused() {
+        let flags =
+            [("agents.fixer.backend", "command"), ("recipes.year.description", "x"), ("agents.file.model", "openai/m")];
+        let flags: Vec<_> = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let operator = Settings::load(None, std::collections::HashMap::new(), &flags).unwrap();
+        for (text, says) in [
+            ("[agents.fixer]\nbackend = 'command'", Some("its agent `fixer` is in the operator's file, too")),
+            ("[recipes.year]\nsteps = []", Some("its recipe `year` is in the operator's file, too")),
+            ("[agents.file]\nmax_iterations = 3", Some("its agent `file` is in the operator's file, too")),
+            ("[agents.git]\nmax_iterations = 3", None),
+            ("[agents.mine]\nbackend = 'command'", None),
+        ] {
+            let read = RepositorySettings::beside(&operator, text);
+            assert_eq!(
+                read.as_ref().err().map(|error| error.to_string().contains(says.unwrap_or("?"))),
+                says.map(|_| true),
+                "{text}"
+            );
         }
     }
 

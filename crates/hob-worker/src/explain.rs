@@ -225,7 +225,7 @@ async fn explained(
 async fn settings_trouble(worker: &Worker) -> Result<Option<String>, WorkError> {
     let base = worker.forge.repository().base_branch().await?;
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
-    Ok(RepositorySettings::parse(&text).err().map(|error| error.to_string()))
+    Ok(RepositorySettings::beside(&worker.settings, &text).err().map(|error| error.to_string()))
 }
 
 /// Why nothing is done about an issue with a state label and without a ledger; none: Hob had it, and would go on.

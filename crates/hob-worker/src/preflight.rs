@@ -326,7 +326,7 @@ async fn lists(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError
 /// The repository's own settings, from the base branch; `None` if it has no such file.
 async fn repository_settings(worker: &Worker, base: &BaseBranch) -> Result<Option<RepositorySettings>, WorkError> {
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
-    Ok(text.map(|text| RepositorySettings::parse(&text)).transpose()?)
+    Ok(text.map(|text| RepositorySettings::beside(&worker.settings, &text)).transpose()?)
 }
 
 /// Checks that the protected paths are globs, and that the programs of the checks exist.

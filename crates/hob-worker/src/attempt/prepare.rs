@@ -43,7 +43,7 @@ pub(super) async fn prepare<'a>(
     let remote = worker.remote().await?;
     let base_sha = fetch(worker, &remote, &base_branch).await?;
     let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
-    let rules = RepositorySettings::parse(&text)?;
+    let rules = RepositorySettings::beside(&worker.settings, &text)?;
     let (record, authorizer) = (lease.record(), Authorizer::default());
     let conversation = Conversation::on(record.pull.number);
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
