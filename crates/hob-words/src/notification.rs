@@ -237,7 +237,8 @@ mod tests {
           "asked_by": "ann",
           "blocked": {
             "kind": "question",
-            "question": "UTC or <!channel> local? https://evil.example @here"
+            "question": "UTC or <!channel> local? https://evil.example @here",
+            "reason": "question"
           },
           "delivery": "62adbbf86faf11b10f509b0689d91e15",
           "event": "blocked",

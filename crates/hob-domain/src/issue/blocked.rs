@@ -547,7 +547,7 @@ pub(crate) mod tests {
         ServiceDown | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
         PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped. (1 lines) | Should Hob continue from the branch as it is now?
         WorkerDied | The worker that held this issue died. (1 lines) | Should Hob continue?
-        RoundsUsedUp | The pull request has had 2 rounds for failed checks, the most that `limits.ci_rounds` allows. Now: no route to host. (1 lines) | What makes these checks fail?
+        RoundsUsedUp | The pull request has had 2 rounds for failed checks, the most that `limits.rounds` allows. Now: no route to host. (1 lines) | What makes these checks fail?
         ");
     }
 }
