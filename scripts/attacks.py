@@ -4,7 +4,7 @@
     python3 scripts/attacks.py list [--tests]
     python3 scripts/attacks.py without [--folder FOLDER] [ATTACK…]
 
-`list` reads the doc comments of the tests ("Attack corpus A1") and the tables of docs/trust.md. It prints each attack with
+`list` reads the doc comments of the tests ("Attack corpus A1") and the tables of docs/design/attacks.md. It prints each attack with
 the number of its tests and the tiers of the sandbox that they run in, or with `--tests` their names. The last line is the
 sum. Errors, exit code 1, are an attack of the table that no test names, one that a test names and no table, and one that has
 a test and neither a defence in scripts/attacks.toml nor a reason in its table `inherent`.
@@ -91,9 +91,9 @@ def covered():
 
 
 def table(title):
-    """The rows of the table below a heading of docs/trust.md, by their first cell."""
+    """The rows of the table below a heading of docs/design/attacks.md, by their first cell."""
     rows, inside = {}, False
-    for line in (ROOT / "docs/trust.md").read_text().splitlines():
+    for line in (ROOT / "docs/design/attacks.md").read_text().splitlines():
         if found := re.match(r"(#+) (.*)", line):
             inside = found[2] == title
         elif inside and (found := re.match(r"\| ([A-L]\d+) \| (.*) \|$", line)):
@@ -123,7 +123,7 @@ def show_list(with_tests):
     for name in corpus():
         of = tests.get(name, [])
         if with_tests:
-            print(f"{name}: {told.get(name) or away.get(name) or '(not in docs/trust.md)'}")
+            print(f"{name}: {told.get(name) or away.get(name) or '(not in docs/design/attacks.md)'}")
             for test in of:
                 tier = f" ({', '.join(test.tiers)})" if test.tiers else ""
                 print(f"    {test.file} {test.name}{tier}")
@@ -134,7 +134,7 @@ def show_list(with_tests):
         if not of and name in told:
             wrong.append(f"{name} has no test")
         if of and name not in told:
-            wrong.append(f"{name} has no row in docs/trust.md")
+            wrong.append(f"{name} has no row in docs/design/attacks.md")
         if of and name not in taken_out and name not in inherent:
             wrong.append(f"{name} has a test, and attacks.toml no defence that it fails without")
         if name in inherent and (name in taken_out or not of):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the prisoner of `examples/prisoner` in every tier, as root and as another user, and writes the table in docs/trust.md.
+"""Runs the prisoner of `examples/prisoner` in every tier, as root and as another user, and writes the table in docs/design/attacks.md.
 
     cargo build --bin hob --example prisoner && python3 lab/measure/prisoner.py target/debug
     python3 lab/measure/prisoner.py --check target/debug     # writes nothing; fails where something got through
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-TRUST = pathlib.Path(__file__).resolve().parents[2] / "docs/trust.md"
+TRUST = pathlib.Path(__file__).resolve().parents[2] / "docs/design/attacks.md"
 BEGIN, END = "<!-- prisoner:begin -->", "<!-- prisoner:end -->"
 STRANGER = "12345"
 # A column's name, the tier, and the filter that the guard runs below.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs test suites of public projects in every tier of the sandbox, and writes the table in docs/trust.md.
+"""Runs test suites of public projects in every tier of the sandbox, and writes the table in docs/design/attacks.md.
 
     cargo build --bin hob --example inside && python3 lab/measure/suites.py target/debug FOLDER
     python3 lab/measure/suites.py target/debug FOLDER tornado werkzeug     # only those; writes nothing
@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-TRUST = pathlib.Path(__file__).resolve().parents[2] / "docs/trust.md"
+TRUST = pathlib.Path(__file__).resolve().parents[2] / "docs/design/attacks.md"
 BEGIN, END = "<!-- suites:begin -->", "<!-- suites:end -->"
 TIERS = ["none", "fence", "box"]
 TIME_SECONDS = 1_800

@@ -366,9 +366,9 @@ fn every_attack_that_a_test_names_is_explained() {
         named.flat_map(|(_, rest)| rest.split(|c: char| !c.is_ascii_alphanumeric())).filter(is_name).collect();
     assert!(names.contains("A1"), "{names:?}");
     let explained: BTreeSet<String> =
-        rows(&text("docs/trust.md")).into_iter().filter_map(|cells| cells.into_iter().next()).collect();
+        rows(&text("docs/design/attacks.md")).into_iter().filter_map(|cells| cells.into_iter().next()).collect();
     let missing: Vec<_> = names.into_iter().filter(|name| !explained.contains(*name)).collect();
-    assert!(missing.is_empty(), "docs/trust.md does not say what {missing:?} mean");
+    assert!(missing.is_empty(), "docs/design/attacks.md does not say what {missing:?} mean");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The needs of ordinary test suites, tried by `examples/needs` in each tier: the table in `docs/trust.md` says what
+//! The needs of ordinary test suites, tried by `examples/needs` in each tier: the table in `docs/design/attacks.md` says what
 //! works.
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ async fn tried(tier: Kind) -> Vec<(String, String, String)> {
 #[tokio::test]
 async fn the_table_of_the_documents_says_what_works_in_each_tier() {
     needs!(PYTHON);
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/trust.md")).unwrap();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/design/attacks.md")).unwrap();
     let (_, rest) = text.split_once("<!-- needs:begin -->").unwrap();
     let (table, _) = rest.split_once("<!-- needs:end -->").unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));

@@ -1,5 +1,5 @@
 //! The prisoner of `examples/prisoner`, which tries a hundred names of forbidden things, in each tier: the attempts
-//! that get through are those of the table in `docs/trust.md`, and no others.
+//! that get through are those of the table in `docs/design/attacks.md`, and no others.
 
 use std::{
     collections::BTreeMap, ffi::OsString, os::unix::fs::PermissionsExt, path::Path, process::Command, sync::OnceLock,
@@ -23,7 +23,7 @@ const MAY_BE_MISSING: [&str; 7] = [
     "read a disk",
 ];
 
-/// What a fence does not prevent, and what needs no right that a child could lack. `docs/trust.md` says why.
+/// What a fence does not prevent, and what needs no right that a child could lack. `docs/design/attacks.md` says why.
 const GAPS: [(&str, &[Tier]); 10] = [
     ("list the machine's processes", &[Tier::Fence]),
     ("read the arguments of a process outside", &[Tier::Fence]),
@@ -222,7 +222,7 @@ async fn a_box_is_had_without_bubblewrap() {
 
 /// The cells of the table that `lab/measure/prisoner.py` writes, by attempt and column.
 fn table() -> BTreeMap<String, Vec<String>> {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/trust.md")).unwrap();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/design/attacks.md")).unwrap();
     let (_, rest) = text.split_once("<!-- prisoner:begin -->").unwrap();
     let (table, _) = rest.split_once("<!-- prisoner:end -->").unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
