@@ -134,6 +134,11 @@ pub(super) fn find<'a>(given: &'a Value, key: &str) -> Option<&'a Value> {
     })
 }
 
+/// Whether a key has a value of its own, and is not a section.
+pub(super) fn is_value(given: &Value, key: &str) -> bool {
+    find(given, key).is_some_and(|value| !matches!(value.kind, ValueKind::Table(_)))
+}
+
 /// Takes a key out, and its section if nothing is left there.
 pub(super) fn take(given: &mut Value, key: &str) -> Option<Value> {
     let ValueKind::Table(table) = &mut given.kind else { return None };

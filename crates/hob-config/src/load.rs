@@ -10,13 +10,13 @@ use config::{Config, Environment, File, FileFormat, Value, ValueKind};
 
 use crate::{
     DEFAULTS, Settings, SettingsError,
-    constants::{CONSTANTS, apply_testing, take_testing},
+    constants::{CONSTANTS, apply_testing, is_value, take_testing},
     culprit::culprit,
     flag::flag_value,
     given,
     origin::{SettingsText, Sources},
     ready,
-    renamed::replace_old_names,
+    renamed::{OldName, old_names, replace_old_names, signing_of_key},
     sensible::{check, check_kinds},
     shared::shared,
     toml_sentence,
@@ -48,34 +48,8 @@ impl Settings {
     fn merged(sources: &Sources<'_>) -> Result<Self, SettingsError> {
         let Sources { file, variables, flags } = *sources;
         refuse_unknown_variables(variables)?;
-        let mut builder = Config::builder();
-        if let Some(SettingsText { path, text }) = file {
-            let table = toml::from_str::<toml::Table>(text).map_err(|error| SettingsError::Malformed {
-                path: path.to_owned(),
-                reason: toml_sentence(text, &error),
-            })?;
-            check_kinds(&table)?;
-            builder = builder.add_source(File::from_str(text, FileFormat::Toml));
-        }
-        let lists = lists();
-        let mut environment = Environment::with_prefix("HOB")
-            .prefix_separator("__")
-            .separator("__")
-            .try_parsing(true)
-            // Workflows pass on unset values as empty ones; the standard variables are read in the same way.
-            .ignore_empty(true)
-            .list_separator(",")
-            .source(Some(variables.clone()));
-        for key in &lists {
-            environment = environment.with_list_parse_key(key);
-        }
-        builder = builder.add_source(environment);
-        for (key, value) in flags {
-            builder = builder.set_override(key, flag_value(value, lists.contains(key)))?;
-        }
-        let mut given = builder.build()?;
+        let (mut given, old_names) = one_of_all([of_file(file)?, of_variables(variables)?, of_flags(flags)?])?;
         let testing = take_testing(&mut given.cache);
-        let old_names = replace_old_names(&mut given.cache)?;
         let is_tested = testing.is_some();
         refuse_unknown(&given)?;
         // The text is built in, and a test parses it.
@@ -99,8 +73,67 @@ impl Settings {
     }
 }
 
-/// The settings that are lists.
+fn of_file(file: Option<SettingsText<'_>>) -> Result<Config, SettingsError> {
+    let Some(SettingsText { path, text }) = file else { return Ok(Config::default()) };
+    let table = toml::from_str::<toml::Table>(text)
+        .map_err(|error| SettingsError::Malformed { path: path.to_owned(), reason: toml_sentence(text, &error) })?;
+    check_kinds(&table)?;
+    Ok(Config::builder().add_source(File::from_str(text, FileFormat::Toml)).build()?)
+}
+
+fn of_variables(variables: &HashMap<String, String>) -> Result<Config, SettingsError> {
+    let mut environment = Environment::with_prefix("HOB")
+        .prefix_separator("__")
+        .separator("__")
+        .try_parsing(true)
+        // Workflows pass on unset values as empty ones; the standard variables are read in the same way.
+        .ignore_empty(true)
+        .list_separator(",")
+        .source(Some(variables.clone()));
+    for key in lists() {
+        environment = environment.with_list_parse_key(&key);
+    }
+    Ok(Config::builder().add_source(environment).build()?)
+}
+
+fn of_flags(flags: &[(String, String)]) -> Result<Config, SettingsError> {
+    let (mut builder, lists) = (Config::builder(), lists());
+    for (key, value) in flags {
+        builder = builder.set_override(key, flag_value(value, lists.contains(key)))?;
+    }
+    Ok(builder.build()?)
+}
+
+/// What all sources give, the strongest last, under the current names. Each is renamed by itself: an old section may have the name of
+/// what is a text now, and one source would hide the other one's.
+fn one_of_all(mut sources: [Config; 3]) -> Result<(Config, Vec<OldName>), SettingsError> {
+    let (mut builder, mut used): (_, Vec<OldName>) = (Config::builder(), Vec::new());
+    sources.iter_mut().for_each(|source| signing_of_key(&mut source.cache));
+    let by_new_name = sources.clone();
+    for mut source in sources {
+        for name in replace_old_names(&mut source.cache)? {
+            if let OldName::Renamed { old, new } = name
+                && by_new_name.iter().any(|source| is_value(&source.cache, new))
+            {
+                return Err(SettingsError::GivenTwice { old, new });
+            }
+            if !used.contains(&name) {
+                used.push(name);
+            }
+        }
+        builder = builder.add_source(source);
+    }
+    Ok((builder.build()?, used))
+}
+
+/// The settings that are lists, under all of their names.
 fn lists() -> Vec<String> {
+    let now = lists_now();
+    let before: Vec<String> = now.iter().flat_map(|key| old_names(key)).map(str::to_owned).collect();
+    now.into_iter().chain(before).collect()
+}
+
+fn lists_now() -> Vec<String> {
     // The text is built in, and a test parses it.
     let mut found = Vec::new();
     let defaults: toml::Table = toml::from_str(DEFAULTS).unwrap_or_default();
@@ -345,6 +378,18 @@ mod tests {
             }
         }
         assert!(load("[limits]\nattempt_time = '7s'", &[], &[]).unwrap().old_names.is_empty());
+    }
+
+    #[test]
+    fn an_old_section_of_one_source_is_not_hidden_by_a_text_of_another() {
+        let file = "[agent]\nsilence_ends = '9m'\n[sandbox]\nhosts = ['a.example']";
+        let variables = [("HOB__AGENT", "fixer"), ("HOB__SANDBOX__HOSTS", "b.example,c.example")];
+        let settings = load(file, &variables, &[("forge.repositories", "a/b, c/d")]).unwrap();
+        assert_eq!((settings.agent.as_str(), settings.limits.idle_timeout.as_secs()), ("fixer", 540));
+        assert_eq!(settings.sandbox.setup_hosts, ["b.example", "c.example"]);
+        assert_eq!(settings.repositories, ["a/b", "c/d"]);
+        let error = load("[agent]\ndefault = 'mine'", &variables, &[]).unwrap_err().to_string();
+        assert_eq!(error, "`agent.default` is the old name of `agent`, and both are set: remove `agent.default`");
     }
 
     #[test]

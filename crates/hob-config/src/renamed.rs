@@ -137,7 +137,6 @@ pub(super) fn replace_old_names(given: &mut Value) -> Result<Vec<OldName>, Setti
         let instead = value.map_or_else(|| "it is constant".to_owned(), |value| format!("Hob uses {value}"));
         OldName::PassedOver { key, instead }
     }));
-    signing_of_key(given);
     for (old, new, form) in RENAMED {
         let Some(value) = constants::take(given, old) else { continue };
         if let Some(other) = constants::below(given, new).into_iter().min() {
@@ -155,8 +154,8 @@ pub(super) fn replace_old_names(given: &mut Value) -> Result<Vec<OldName>, Setti
     Ok(used)
 }
 
-/// `signing = "ssh"` only said that there was a key.
-fn signing_of_key(given: &mut Value) {
+/// Drops `signing = "ssh"`, which only said that there was a key.
+pub(super) fn signing_of_key(given: &mut Value) {
     let ValueKind::Table(sections) = &mut given.kind else { return };
     let Some(ValueKind::Table(publish)) = sections.get_mut("publish").map(|section| &mut section.kind) else { return };
     let is_ssh = |value: &Value| matches!(&value.kind, ValueKind::String(text) if text == "ssh");
