@@ -31,8 +31,8 @@ async fn an_old_name_of_a_setting_works_with_one_warning_and_not_beside_the_new_
     says(&ended, 0, &["the setting `limits.issue_time` is now `limits.attempt_time`"]);
     assert!(ended.stdout.contains("attempt_time = \"40m\"") && !ended.stdout.contains("issue_time"), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
-    let ended = world.hob_with(&["config", "show"], &[("HOB__CHECKS__TIME", "9m")]).await;
-    says(&ended, 0, &["`checks.time` is now `check_time`"]);
+    let ended = world.hob_with(&["config", "show"], &[("HOB__AGENT__SILENCE_ENDS", "9m")]).await;
+    says(&ended, 0, &["`agent.silence_ends` is now `limits.idle_timeout`"]);
     let ended = world.hob_with(&old, &[("HOB__LIMITS__ATTEMPT_TIME", "50m")]).await;
     says(&ended, 2, &["both are set: remove `limits.issue_time`"]);
     world.finish().await;
