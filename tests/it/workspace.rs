@@ -821,3 +821,17 @@ async fn many_packs_become_one_and_nothing_is_lost() {
         yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &gone, Leftover::Remove).await.unwrap();
     assert_eq!(checkout.base(), &gone);
 }
+
+/// A process has a workspace for each of its repositories, in one state folder.
+#[tokio::test]
+async fn workspaces_of_one_folder_are_tried_at_the_same_time() {
+    let yard = Yard::empty(WorkspaceSettings::default()).await;
+    let folder = yard.home.path().join("state");
+    let other = Workspace::open(folder.clone(), WorkspaceSettings::default(), child_environment()).await.unwrap();
+    let tries = (0..200).map(|n| if n % 2 == 0 { &yard.workspace } else { &other }.try_writing());
+    futures_util::future::join_all(tries).await.into_iter().collect::<Result<Vec<()>, _>>().unwrap();
+    let left = std::fs::read_dir(folder)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("writable-"));
+    assert_eq!(left.count(), 0);
+}

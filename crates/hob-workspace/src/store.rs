@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use hob_config::WorkspaceSettings;
@@ -268,7 +271,10 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError::Disk`] if it cannot.
     pub async fn try_writing(&self) -> Result<(), WorkspaceError> {
-        let file = self.root.join(format!("writable-{}", std::process::id()));
+        // Of its own name: the workers of a process's repositories try at the same time.
+        static TRIES: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (std::process::id(), TRIES.fetch_add(1, Ordering::Relaxed));
+        let file = self.root.join(format!("writable-{process}-{number}"));
         blocking("write to the state folder", move || {
             write(&file, "")?;
             remove(&file)
