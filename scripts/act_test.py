@@ -858,15 +858,15 @@ def check_reports(test):
     test.expect(step.code == 1 and "Hob was not started" in step.report and "lease" not in step.report, step.report)
 
     records = [
-        {"issue": 7, "title": "a", "state": "in-review", "pull_request": 9, "spend": {"usd_micros": 1_255_000}},
-        {"issue": 6, "title": "not of this run", "state": "in-review", "pull_request": 5, "spend": {"usd_micros": 7_000_000}},
+        {"issue": 7, "title": "a", "state": "in-review", "pull": {"number": 9}, "spend": {"usd_micros": 1_255_000}},
+        {"issue": 6, "title": "not of this run", "state": "in-review", "pull": {"number": 5}, "spend": {"usd_micros": 7_000_000}},
     ]
     step = Step(test, "status", [result({"issues": records})])
     test.expect(step.outputs["spend-usd"] == "1.255" and step.outputs["issues"] == "[7,8]", f"status: {step.outputs}")
     test.expect("1 of 2 issues have a pull request, 1 not done yet" in step.summary, step.summary)
 
     proof = {"statement": {"version": 1, "b": {"z": 1, "a": "é"}, "a": []}, "signature": "-----BEGIN\nx\n-----END\n"}
-    proven = [records[0] | {"proof": proof}, records[0] | {"issue": 8, "proof": {"statement": {"version": 1}}}]
+    proven = [records[0] | {"work": {"proof": proof}}, records[0] | {"issue": 8, "work": {"proof": {"statement": {"version": 1}}}}]
     step = Step(test, "status", [result({"issues": proven})])
     stated = {path.name: path.read_text() for path in pathlib.Path(step.outputs.get("proofs", "none")).glob("*")}
     want = {

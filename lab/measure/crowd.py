@@ -203,7 +203,7 @@ def holders(forge):
         commit = forge.call("GET", f"{REPOSITORY}/git/commits/{ref['object']['sha']}")
         record = json.loads(commit["message"].split("\n\n", 1)[1])
         generations[record["issue"]] = record["generation"]
-        if record["holder"] is not None:
+        if record.get("lease") is not None:
             held.append(record["issue"])
     return held, generations
 

@@ -176,7 +176,7 @@ def long_past(finished):
         history, _ = hob(forge, folder, "explain", str(number), "--history")
         told = subprocess.run(history, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         record = json.loads(told.stdout)["result"][-1]["record"]
-        assert record["state"] == "done" and not record["holder"], record
+        assert record["state"] == "done" and not record.get("lease"), record
         tree = forge.call("GET", "/repos/ann/site/commits/main")["commit"]["tree"]["sha"]
         for other in range(number + 1, number + finished):
             message = "finished\n\n" + json.dumps(record | {"issue": other}) + "\n"

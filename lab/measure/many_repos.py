@@ -71,7 +71,7 @@ def blocked(hob, forge, folder):
     tip = forge.call("GET", f"{repository}/git/ref/hob/issues/{number}")["object"]["sha"]
     record = json.loads(forge.call("GET", f"{repository}/git/commits/{tip}")["message"].split("\n\n", 1)[1])
     assert record["state"] == "blocked", record
-    comment = forge.call("GET", f"{repository}/issues/comments/{record['status_comment']}")
+    comment = forge.call("GET", f"{repository}/issues/comments/{record['comments']['status']}")
     return record, comment["body"]
 
 
@@ -82,7 +82,7 @@ def fill(forge, name, issues, record, comment):
     for _ in range(issues):
         number = open_issue(forge, repository, ["code", "blocked"])
         told = forge.call("POST", f"{repository}/issues/{number}/comments", {"body": comment}, token="hob")
-        own = record | {"issue": number, "status_comment": told["id"]}
+        own = record | {"issue": number, "comments": record["comments"] | {"status": told["id"]}}
         message = "blocked\n\n" + json.dumps(own) + "\n"
         commit = {"message": message, "tree": tree, "parents": []}
         commit = forge.call("POST", f"{repository}/git/commits", commit)["sha"]

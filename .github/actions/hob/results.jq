@@ -15,7 +15,10 @@ def usd: (map(.metrics | .spend.usd_micros + .running.usd_micros) | add // 0) / 
     elif $command == "status" then
       ($wanted | fromjson? // []) as $numbers
       | ($result.issues // [])
-      | map({issue, title, state, pull_request, why: .blocked.question, usd: ((.spend.usd_micros // 0) / 1000000), proof}) as $records
+      | map({
+          issue, title, state, pull_request: .pull.number, why: .blocked.question, usd: ((.spend.usd_micros // 0) / 1000000),
+          proof: .work.proof
+        }) as $records
       | $numbers | map(. as $n | ($records | map(select(.issue == $n)) | first) // {issue: $n, state: null})
       # What a person has to look at comes first.
       | sort_by(if .state == "blocked" then 0 elif .pull_request == null then 1 else 2 end)
