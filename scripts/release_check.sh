@@ -8,7 +8,7 @@
 # --target TARGET   by default this machine's target of musl; where Rust has no standard library for it, that of glibc with the
 #                   C library linked in, which says so in a line that begins with `skipped:`
 # --once            build once, and leave the comparison out
-# --light           optimise nothing, which takes far less time: all is shown but the size
+# --light           optimise little, which takes far less time: all is shown but the size
 # --keep FOLDER     copy the files of the release to FOLDER
 #
 # Builds in folders that are removed, two beside each other: they need 2 GB of memory each. Needs what scripts/release.sh needs, and
@@ -54,7 +54,7 @@ if [ -z "$target" ]; then
 fi
 
 if [ -n "$light" ]; then
-  export CARGO_PROFILE_DIST_OPT_LEVEL=0 CARGO_PROFILE_DIST_LTO=off CARGO_PROFILE_DIST_CODEGEN_UNITS=256
+  export CARGO_PROFILE_DIST_OPT_LEVEL=1 CARGO_PROFILE_DIST_LTO=off CARGO_PROFILE_DIST_CODEGEN_UNITS=16
 fi
 
 work="$(mktemp -d "${TMPDIR:-/tmp}/release-check.XXXXXX")"
