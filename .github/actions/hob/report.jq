@@ -67,7 +67,7 @@ else
   (if $command == "ready" and .schedule then "::warning title=Hob::\(.schedule | data)" else empty end),
   (if $command == "ready" and (.minutes // 0) > 360 then
     "::warning title=Hob::By the settings, an attempt may take \(.minutes) minutes, and a hosted runner ends a job after 360. "
-    + "Fewer or faster checks, or check_time, limits.attempt_time and limits.check_rounds, change that."
+    + "Fewer or faster checks, or another check_time or limits.attempt_time, change that."
   else empty end),
   # GitHub shows ten of a step.
   (if $command == "work" then
