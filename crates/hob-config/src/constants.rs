@@ -1,5 +1,7 @@
 //! What Hob uses and nobody sets. Tests change it below `[testing]`.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 use config::{Map, Value, ValueKind};
 use toml::Table;
 
@@ -15,29 +17,22 @@ pub(super) const OF_AGENT: [&str; 6] =
 /// Constants of the models without a value of their own: Hob finds it.
 const FOUND: [&str; 3] = ["model.anthropic_base_url", "model.openai_base_url", "model.openai_interface"];
 
-/// The constant's value, as it is written.
-fn constant(key: &str) -> Option<String> {
+/// The value of each constant, as it is written, by key. Read once: each source of settings is compared with it.
+static VALUES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     // The text is built in, and a test parses it.
     let all: Table = toml::from_str(CONSTANTS).unwrap_or_default();
-    let (section, name) = key.split_once('.')?;
-    Some(all.get(section)?.as_table()?.get(name)?.to_string())
-}
-
-/// Every key of the text.
-fn keys() -> Vec<String> {
-    let all: Table = toml::from_str(CONSTANTS).unwrap_or_default();
     let of = |(section, keys): (String, toml::Value)| {
-        let names: Vec<String> = keys.as_table().into_iter().flat_map(Table::keys).cloned().collect();
-        names.into_iter().map(move |name| format!("{section}.{name}"))
+        let keys = keys.as_table().cloned().unwrap_or_default();
+        keys.into_iter().map(move |(name, value)| (format!("{section}.{name}"), value.to_string()))
     };
     all.into_iter().flat_map(of).collect()
-}
+});
 
 /// Whether nobody sets `key`, `section.key` or `agents.NAME.key`.
 pub fn is_constant(key: &str) -> bool {
     match key.split('.').collect::<Vec<_>>().as_slice() {
         ["agents", _, name] => OF_AGENT.contains(name),
-        _ => FOUND.contains(&key) || constant(key).is_some(),
+        _ => FOUND.contains(&key) || VALUES.contains_key(key),
     }
 }
 
@@ -47,15 +42,11 @@ pub(super) fn take_given(given: &mut Value) -> Vec<(String, Option<String>)> {
     // `[agent]` was the section's name.
     for name in ["retries", "retry_delay", "retry_delay_max"] {
         if take(given, &format!("agent.{name}")).is_some() {
-            found.push((format!("agent.{name}"), constant(&format!("executor.{name}"))));
+            found.push((format!("agent.{name}"), VALUES.get(&format!("executor.{name}")).cloned()));
         }
     }
-    for key in keys() {
-        if take(given, &key).is_some() {
-            let value = constant(&key);
-            found.push((key, value));
-        }
-    }
+    let taken = VALUES.iter().filter(|(key, _)| take(given, key).is_some());
+    found.extend(taken.map(|(key, value)| (key.clone(), Some(value.clone()))));
     for agent in below(given, "agents") {
         let keys = OF_AGENT.iter().map(|name| format!("agents.{agent}.{name}"));
         found.extend(keys.filter(|key| take(given, key).is_some()).map(|key| (key, None)));
@@ -99,7 +90,7 @@ pub(super) fn remove_from(settings: &mut Table) {
             settings.remove(section);
         }
     };
-    keys().iter().map(String::as_str).chain(FOUND).for_each(&mut remove);
+    VALUES.keys().map(String::as_str).chain(FOUND).for_each(&mut remove);
     let agents = settings.get_mut("agents").and_then(toml::Value::as_table_mut);
     for agent in agents.into_iter().flatten().filter_map(|(_, agent)| agent.as_table_mut()) {
         OF_AGENT.iter().for_each(|name| drop(agent.remove(*name)));

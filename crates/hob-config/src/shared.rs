@@ -83,7 +83,7 @@ mod tests {
             load(&set).shared.differing(&defaults),
             ["budget.day", "labels.trigger", "plan", "trust.permission"]
         );
-
+        // However it is written.
         assert_eq!(load(&[("budget.day", "7")]).shared, load(&[("budget.day", "7.0")]).shared);
         assert_eq!(load(&[("budget.time", "60m")]).shared, load(&[("budget.time", "1h")]).shared);
     }
