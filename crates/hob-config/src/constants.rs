@@ -1,19 +1,26 @@
-//! What Hob uses and nobody sets. Tests change it below `[testing]`.
+//! What is built in: the defaults, and what Hob uses and nobody sets. Tests change the latter below `[testing]`.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use config::{Map, Value, ValueKind};
+use config::{Config, ConfigBuilder, File, FileFormat, Map, Value, ValueKind, builder::DefaultState};
 use toml::Table;
 
 use crate::SettingsError;
 
+/// The defaults, as the documentation shows them.
+pub const DEFAULTS: &str = include_str!("../../../config/default.toml");
 /// The constants, in the shape of a settings file.
-pub(super) const CONSTANTS: &str = include_str!("../../../config/constants.toml");
+const CONSTANTS: &str = include_str!("../../../config/constants.toml");
+/// The layers below what people write: the constants and the defaults.
+pub(super) fn built_in() -> ConfigBuilder<DefaultState> {
+    let layer = |text| File::from_str(text, FileFormat::Toml);
+    Config::builder().add_source(layer(CONSTANTS)).add_source(layer(DEFAULTS))
+}
+
 /// The section that changes constants.
 const TESTING: &str = "testing";
 /// Constants of each agent, beside the text above.
-pub(super) const OF_AGENT: [&str; 6] =
-    ["identical_calls", "last_look", "max_output", "max_tokens", "output_cap", "soft_limit"];
+const OF_AGENT: [&str; 6] = ["identical_calls", "last_look", "max_output", "max_tokens", "output_cap", "soft_limit"];
 /// Constants of the models without a value of their own: Hob finds it.
 const FOUND: [&str; 3] = ["model.anthropic_base_url", "model.openai_base_url", "model.openai_interface"];
 
@@ -63,20 +70,21 @@ pub(super) fn take_testing(given: &mut Value) -> Option<Value> {
 ///
 /// # Errors
 /// [`SettingsError::UnknownKey`] for what is not a constant.
-pub(super) fn apply_testing(given: &mut Value, testing: Value) -> Result<(), SettingsError> {
+pub(super) fn apply_testing(given: &mut Value, testing: &Value) -> Result<(), SettingsError> {
     for (key, value) in leaves(testing) {
         if !is_constant(&key) {
             return Err(SettingsError::UnknownKey { key: format!("{TESTING}.{key}"), origin: None, nearest: None });
         }
-        put(given, &key, value);
+        put(given, &key, value.clone());
     }
     Ok(())
 }
 
-/// The values below `value`, by key.
-pub(super) fn leaves(value: Value) -> Vec<(String, Value)> {
+/// The values below `value`, by key and in the order of the keys.
+pub(super) fn leaves(value: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     collect("", value, &mut found);
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
     found
 }
 
@@ -97,15 +105,15 @@ pub(super) fn remove_from(settings: &mut Table) {
     }
 }
 
-fn collect(prefix: &str, value: Value, leaves: &mut Vec<(String, Value)>) {
-    match value.kind {
+fn collect<'a>(prefix: &str, value: &'a Value, leaves: &mut Vec<(String, &'a Value)>) {
+    match &value.kind {
         ValueKind::Table(table) => {
             for (key, value) in table {
-                let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+                let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
                 collect(&path, value, leaves);
             }
         }
-        leaf => leaves.push((prefix.to_owned(), Value::new(None, leaf))),
+        _leaf => leaves.push((prefix.to_owned(), value)),
     }
 }
 

@@ -17,13 +17,16 @@ pub struct Given {
     pub origin: Option<String>,
 }
 
+/// The value of a key.
+pub(super) fn at<'a>(all: &'a Value, key: &str) -> Option<&'a Value> {
+    key.split('.').try_fold(all, |value, part| value.as_table()?.get(part))
+}
+
 /// What `given` has, by key; `origin` finds where a key was given.
-pub(super) fn given(given: config::Value, defaults: &Value, origin: impl Fn(&str) -> Option<String>) -> Vec<Given> {
-    let one = |(key, value): (String, config::Value)| {
-        let default = key.split('.').try_fold(defaults, |value, part| value.as_table()?.get(part)).cloned();
-        Some(Given { origin: origin(&key), value: value.try_deserialize().ok()?, default, key })
+pub(super) fn given(given: &config::Value, defaults: &Value, origin: impl Fn(&str) -> Option<String>) -> Vec<Given> {
+    let one = |(key, value): (String, &config::Value)| {
+        let default = at(defaults, &key).cloned();
+        Some(Given { origin: origin(&key), value: value.clone().try_deserialize().ok()?, default, key })
     };
-    let mut found: Vec<Given> = constants::leaves(given).into_iter().filter_map(one).collect();
-    found.sort_by(|a, b| a.key.cmp(&b.key));
-    found
+    constants::leaves(given).into_iter().filter_map(one).collect()
 }

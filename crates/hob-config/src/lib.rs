@@ -41,7 +41,7 @@ pub use agents::{
     AgentSettings, FailedCommands, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings,
 };
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
-pub use constants::is_constant;
+pub use constants::{DEFAULTS, is_constant};
 pub use draft::DraftRule;
 pub use duration::{InvalidDuration, parse_duration};
 pub use environment::{ModelAccess, child_environment, model_access, named_environment};
@@ -64,7 +64,7 @@ pub use sections::{
     StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use sensible::least;
-pub use settings::{DEFAULTS, Settings};
+pub use settings::Settings;
 pub use settings_error::SettingsError;
 pub use size::{InvalidSize, parse_size, show_size};
 pub use standard::{OtherForge, Standard, hob_variables};

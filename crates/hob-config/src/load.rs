@@ -10,7 +10,7 @@ use config::{Config, Environment, File, FileFormat, Value, ValueKind};
 
 use crate::{
     DEFAULTS, Settings, SettingsError,
-    constants::{CONSTANTS, apply_testing, is_value, take_testing},
+    constants::{apply_testing, built_in, is_value, take_testing},
     culprit::culprit,
     flag::flag_value,
     given,
@@ -54,15 +54,13 @@ impl Settings {
         refuse_unknown(&given)?;
         // The text is built in, and a test parses it.
         let defaults = toml::Value::Table(toml::from_str(DEFAULTS).unwrap_or_default());
-        let shown = given::given(given.cache.clone(), &defaults, |key| sources.origin(key));
+        let shown = given::given(&given.cache, &defaults, |key| sources.origin(key));
         if let Some(testing) = testing {
-            apply_testing(&mut given.cache, testing)?;
+            apply_testing(&mut given.cache, &testing)?;
         }
-        let built_in = |text| File::from_str(text, FileFormat::Toml);
         let untouched = ready::untouched(&given).collect();
         let ready = ready::layer_below(&given);
-        let below = Config::builder().add_source(built_in(CONSTANTS)).add_source(built_in(DEFAULTS));
-        let merged = below.add_source(ready).add_source(given.clone()).build()?;
+        let merged = built_in().add_source(ready).add_source(given.clone()).build()?;
         let settings: Self = merged.try_deserialize().map_err(|error| culprit(&given.cache, error))?;
         let settings = Self { old_names, is_tested, untouched, ..settings }.derived();
         check(&settings, &given)?;

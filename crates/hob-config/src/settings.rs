@@ -19,9 +19,6 @@ use crate::{
     StateSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, constants, duration,
 };
 
-/// The defaults, as the documentation shows them.
-pub const DEFAULTS: &str = include_str!("../../../config/default.toml");
-
 /// Every setting of the process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

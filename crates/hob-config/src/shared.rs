@@ -4,6 +4,8 @@
 use hob_domain::SharedSettings;
 use toml::{Table, Value};
 
+use crate::given::at;
+
 /// Their keys; a section means all of its keys.
 const SHARED: [&str; 22] = [
     "budget",
@@ -35,9 +37,8 @@ pub(super) fn shared(settings: Table, defaults: &Value) -> SharedSettings {
     let own = Value::Table(settings);
     let mut values = Vec::new();
     for key in SHARED {
-        let of = |all: &Value| key.split('.').try_fold(all, |value, part| value.as_table()?.get(part)).cloned();
-        match (of(&own), of(defaults)) {
-            (Some(Value::Table(own)), Some(Value::Table(defaults))) => values.extend(differing(key, &own, &defaults)),
+        match (at(&own, key), at(defaults, key)) {
+            (Some(Value::Table(own)), Some(Value::Table(defaults))) => values.extend(differing(key, own, defaults)),
             (Some(own), Some(default)) if own.to_string() != default.to_string() => {
                 values.push((key.to_owned(), own.to_string()));
             }
@@ -90,10 +91,9 @@ mod tests {
 
     #[test]
     fn each_shared_setting_is_a_setting() {
-        let defaults: Table = toml::from_str(DEFAULTS).unwrap();
+        let defaults = Value::Table(toml::from_str(DEFAULTS).unwrap());
         for key in SHARED {
-            let root = Value::Table(defaults.clone());
-            assert!(key.split('.').try_fold(&root, |value, part| value.as_table()?.get(part)).is_some(), "{key}");
+            assert!(at(&defaults, key).is_some(), "{key}");
         }
     }
 }
