@@ -1133,7 +1133,7 @@ def check_callers(test):
     test.expect(lines[0] not in seen and OWN_TOKEN not in seen and KEY not in seen, "what prepares a job gets a secret")
     # The agent of the example, without its model's service: its key is in each job that checks whether it can work.
     test.forge.call("POST", "/repos/ann/model/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})
-    own = 'model.default = "anthropic/claude-sonnet-5-5"\nmodel.anthropic_base_url = "http://127.0.0.1:9"\nmodel.retries = 0\n'
+    own = 'model.default = "anthropic/claude-sonnet-5-5"\ntesting.model.anthropic_base_url = "http://127.0.0.1:9"\ntesting.model.retries = 0\n'
     run = Run(test, "model", "ann/model", test.calls("model", [("hob", "work.yml", model)], own)).wait(test.ends)
     results = run.results()
     test.expect(results.get(("find", None)) == "success", f"with the example's agent, issues cannot be looked for: {run.text()[-2000:]}")
