@@ -10,6 +10,7 @@
 # --glibc VERSION   for a target of glibc: the oldest version that the program runs with, whatever this machine has; needs what
 #                   scripts/zigbuild.txt names
 # --out FOLDER      where the files go; by default target/release-files
+# --xz LEVEL        how hard xz works, 0 to 9; less for files that nobody gets
 # --binary FILE     pack this program and build nothing
 # --sums FOLDER     only write SHA256SUMS of the files in FOLDER
 #
@@ -43,12 +44,13 @@ sums() {
   )
 }
 
-target='' static='' glibc='' out='' binary=''
+target='' static='' glibc='' out='' xz='' binary=''
 while [ $# -gt 0 ]; do
   case "$1" in
     --target) target="${2:?--target needs a value}" && shift 2 ;;
     --out) out="${2:?--out needs a value}" && shift 2 ;;
     --binary) binary="$(realpath "${2:?--binary needs a value}")" && shift 2 ;;
+    --xz) xz="${2:?--xz needs a value}" && shift 2 ;;
     --sums) sums "${2:?--sums needs a value}" && exit ;;
     --static) static=yes && shift ;;
     --glibc) glibc="${2:?--glibc needs a value}" && shift 2 ;;
@@ -143,7 +145,7 @@ pack_archive() {
   "$tar" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
     -cf "$1/$name.tar" -C "$1" "$name"
   gzip -n -9 <"$1/$name.tar" >"$out/$name.tar.gz"
-  xz -9e --threads=1 <"$1/$name.tar" >"$out/$name.tar.xz"
+  xz "-${xz:-9e}" --threads=1 <"$1/$name.tar" >"$out/$name.tar.xz"
 }
 
 # pack_deb STAGE: the Debian package, of what stands in the archive's folder in STAGE.
@@ -216,7 +218,7 @@ END
   (cd "$root" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
   same_time "$root"
   # One thread and one compression, whatever the machine's default is. Debian of today and of before reads it.
-  dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$root" "$out/hob_${version//-/\~}_$arch.deb" >&2
+  dpkg-deb --root-owner-group -Zxz ${xz:+"-z$xz"} --threads-max=1 --build "$root" "$out/hob_${version//-/\~}_$arch.deb" >&2
 }
 
 [ -n "$binary" ] || build

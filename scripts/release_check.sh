@@ -8,7 +8,7 @@
 # --target TARGET   by default this machine's target of musl; where Rust has no standard library for it, that of glibc with the
 #                   C library linked in, which says so in a line that begins with `skipped:`
 # --once            build once, and leave the comparison out
-# --light           optimise little, which takes far less time: all is shown but the size
+# --light           optimise and compress little, which takes far less time: all is shown but the size
 # --keep FOLDER     copy the files of the release to FOLDER
 #
 # Builds in folders that are removed, two beside each other: they need 2 GB of memory each. Needs what scripts/release.sh needs, and
@@ -41,7 +41,7 @@ done
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 
-static=()
+static=() packing=()
 if [ -z "$target" ]; then
   host="$(rustc -vV | sed -n 's/^host: //p')"
   target="${host/-gnu/-musl}"
@@ -54,7 +54,8 @@ if [ -z "$target" ]; then
 fi
 
 if [ -n "$light" ]; then
-  export CARGO_PROFILE_DIST_OPT_LEVEL=1 CARGO_PROFILE_DIST_LTO=off CARGO_PROFILE_DIST_CODEGEN_UNITS=16
+  export CARGO_PROFILE_DIST_OPT_LEVEL=0 CARGO_PROFILE_DIST_LTO=off CARGO_PROFILE_DIST_CODEGEN_UNITS=16
+  packing=(--xz 1)
 fi
 
 work="$(mktemp -d "${TMPDIR:-/tmp}/release-check.XXXXXX")"
@@ -69,7 +70,7 @@ done | tar --null --files-from=- -cf "$work/tree.tar"
 release() {
   mkdir -p "$1"
   tar -xf "$work/tree.tar" -C "$1"
-  CARGO_TARGET_DIR="$1/target" bash "$1/scripts/release.sh" --target "$target" "${static[@]}" --out "$2"
+  CARGO_TARGET_DIR="$1/target" bash "$1/scripts/release.sh" --target "$target" "${static[@]}" "${packing[@]}" --out "$2"
   rm -rf "$1"
 }
 
