@@ -22,11 +22,12 @@ use crate::cli::{
 /// The width of the columns before a finding: its mark, and its subject.
 const BEFORE_FINDING: usize = 18;
 
-pub(super) async fn doctor(setup: Setup, shared: Shared, args: DoctorArgs, screen: Screen) -> anyhow::Result<()> {
+pub(super) async fn doctor(mut setup: Setup, shared: Shared, args: DoctorArgs, screen: Screen) -> anyhow::Result<()> {
     if let Some(repo) = &args.live {
         return live_check::live(setup, shared, repo, screen).await;
     }
-    setup.the_one(&shared)?;
+    // Also finds the forge, if the git remote names it.
+    setup.repository(&shared).await?;
     let runs_in = if setup.standard.in_actions { RunsIn::Job } else { RunsIn::Elsewhere };
     let old_names = setup.settings.old_names.clone();
     let mut findings = vec![finding(Health::Ok, "forge", setup.standard.api_url.clone())];

@@ -96,7 +96,7 @@ impl Setup {
     }
 
     /// The one repository that a command is about.
-    async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
+    pub(super) async fn repository(&mut self, shared: &Shared) -> anyhow::Result<RepoName> {
         match self.the_one(shared)? {
             Some(one) => Ok(one),
             None => self.of_this_folder().await,

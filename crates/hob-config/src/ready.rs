@@ -1,15 +1,15 @@
 //! Agents and tools that need no settings: the lowest layer of the sources, below what people write.
 //!
 //! - Guarantees: a section changes only the keys that it names. A section with another `backend` is a separate agent
-//!   that takes nothing from the ready agent of the same name.
+//!   that takes nothing from the ready agent of the same name. A section without a `backend` gets the one that fits.
 
 use std::collections::BTreeMap;
 
-use config::{Config, ConfigError, File, FileFormat};
+use config::{Config, ConfigError, File, FileFormat, Map};
 use toml::{Table, Value};
 use url::Url;
 
-use crate::{AgentSettings, Settings};
+use crate::{AdapterName, AgentSettings, Settings};
 
 /// The ready agents and tools, as a settings file would have them.
 const READY: &str = include_str!("../../../config/ready.toml");
@@ -42,12 +42,28 @@ impl Settings {
 pub(super) fn layer_below(given: &Config) -> File<config::FileSourceString, FileFormat> {
     let mut ready = table();
     if let Some(Value::Table(agents)) = ready.get_mut("agents") {
-        agents.retain(|name, _| {
-            let backend = given.get_string(&format!("agents.{name}.backend"));
-            backend.is_err() || backend.is_ok_and(|backend| backend == "native")
-        });
+        for name in given.get_table("agents").into_iter().flat_map(Map::into_keys) {
+            let backend = backend(given, &name);
+            if backend != "native" {
+                agents.insert(name, Table::from_iter([("backend".to_owned(), Value::String(backend))]).into());
+            }
+        }
     }
     File::from_str(&ready.to_string(), FileFormat::Toml)
+}
+
+/// The backend of the agent `name`: the given one, else that of its name, of its command or of its recipe.
+fn backend(given: &Config, name: &str) -> String {
+    let names = |key: &str| given.get::<config::Value>(&format!("agents.{name}.{key}")).is_ok();
+    given.get_string(&format!("agents.{name}.backend")).unwrap_or_else(|_| {
+        let found = match name.parse::<AdapterName>() {
+            Ok(known) => known.as_str(),
+            Err(_) if names("command") => "command",
+            Err(_) if names("recipe") => "recipe",
+            Err(_) => "native",
+        };
+        found.to_owned()
+    })
 }
 
 /// The ready agents that no section of `given` mentions.
@@ -127,6 +143,27 @@ mod tests {
                 AgentSettings { command: vec!["sh".into()], backend: BackendKind::Command, ..AgentSettings::default() };
             assert_eq!(agent, wanted);
         }
+    }
+
+    #[test]
+    fn a_section_without_a_backend_has_the_one_that_fits() {
+        let settings = "[agents.fixer]\ncommand = ['sh']\n[agents.year]\nrecipe = 'year'\n[agents.file]\ncommand = ['ls']\n\
+                        [agents.codex]\nmodel = 'gpt-6'\n[agents.own]\nmax_iterations = 3";
+        let loaded = load(settings, &[("agents.late.command", "['sh']")]).agents;
+        let repository = RepositorySettings::parse(settings).unwrap().agents;
+        let command = BackendKind::Command;
+        for (name, backend) in [
+            ("fixer", command),
+            ("year", BackendKind::Recipe),
+            ("file", command),
+            ("codex", BackendKind::Adapter(AdapterName::Codex)),
+            ("own", BackendKind::Native),
+        ] {
+            assert_eq!((loaded[name].backend, repository[name].backend), (backend, backend), "{name}");
+        }
+        assert_eq!(loaded["late"].backend, command);
+        assert!(loaded["file"].tools.is_empty(), "it takes nothing from the ready agent of its name");
+        assert_eq!(loaded["own"].max_iterations, Some(3));
     }
 
     /// Requirement S6: every ready agent has limits, and none has a shell or a tool that changes files.

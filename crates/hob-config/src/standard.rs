@@ -15,11 +15,11 @@ pub struct Standard {
     pub app_private_key: Option<SecretString>,
     /// `GITHUB_REPOSITORY`.
     pub repository: Option<String>,
-    /// The API's address: `GITHUB_API_URL`, else GitHub's own.
+    /// The API's address: `GITHUB_API_URL`, else that of the server.
     pub api_url: String,
     /// Whether one of the addresses was set rather than assumed.
     pub forge_is_named: bool,
-    /// `GITHUB_SERVER_URL`, else GitHub's own.
+    /// `GITHUB_SERVER_URL`, else that of the API, else GitHub's own.
     pub server_url: String,
     /// `GITHUB_STEP_SUMMARY`: a file that GitHub Actions shows.
     pub step_summary: Option<PathBuf>,
@@ -44,13 +44,18 @@ impl Standard {
         let state_home = variable("XDG_STATE_HOME").map(PathBuf::from);
         let home = || PathBuf::from(variable("HOME").unwrap_or_else(|| "/tmp".to_owned())).join(".local/state");
         let host = variable("HOSTNAME").or_else(|| std::fs::read_to_string("/etc/hostname").ok());
+        let (api, server) = (variable("GITHUB_API_URL"), variable("GITHUB_SERVER_URL"));
+        let forge_is_named = api.is_some() || server.is_some();
+        // Never the one of a forge and the other of GitHub: that would send a token to the wrong one.
+        let server_url =
+            server.or_else(|| api.as_deref().map(server_of)).unwrap_or_else(|| "https://github.com".to_owned());
         Self {
             token: secret("GITHUB_TOKEN").or_else(|| secret("GH_TOKEN")),
             app_private_key: secret(PRIVATE_KEY),
             repository: variable("GITHUB_REPOSITORY"),
-            api_url: variable("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned()),
-            server_url: variable("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".to_owned()),
-            forge_is_named: variable("GITHUB_API_URL").or_else(|| variable("GITHUB_SERVER_URL")).is_some(),
+            api_url: api.unwrap_or_else(|| api_of(&server_url)),
+            server_url,
+            forge_is_named,
             step_summary: variable("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             in_actions: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
             event: variable("GITHUB_EVENT_NAME"),
@@ -78,11 +83,28 @@ impl Standard {
                 false => Err(OtherForge { host: host.to_owned(), named }),
             };
         }
-        if server != "https://github.com" {
-            self.api_url = format!("{server}/api/v3");
-            server.clone_into(&mut self.server_url);
-        }
+        self.api_url = api_of(server);
+        server.clone_into(&mut self.server_url);
         Ok(())
+    }
+}
+
+/// The address of the API of the forge at `server`. That of GitHub and of GHE.com is a host of its own.
+/// <https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom>
+fn api_of(server: &str) -> String {
+    let server = server.trim_end_matches('/');
+    match server.strip_prefix("https://") {
+        Some(host) if host == "github.com" || host.ends_with(".ghe.com") => format!("https://api.{host}"),
+        _ => format!("{server}/api/v3"),
+    }
+}
+
+/// The web address of the forge with the API at `api`.
+fn server_of(api: &str) -> String {
+    let api = api.trim_end_matches('/');
+    match api.strip_prefix("https://api.") {
+        Some(host) if host == "github.com" || host.ends_with(".ghe.com") => format!("https://{host}"),
+        _ => api.strip_suffix("/api/v3").unwrap_or(api).to_owned(),
     }
 }
 
@@ -122,6 +144,23 @@ pub(super) fn variable(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_address_of_a_forge_tells_the_other() {
+        for (server, api) in [
+            ("https://github.com", "https://api.github.com"),
+            ("https://octo.ghe.com", "https://api.octo.ghe.com"),
+            ("https://ghe.corp", "https://ghe.corp/api/v3"),
+            ("http://127.0.0.1:3000", "http://127.0.0.1:3000/api/v3"),
+        ] {
+            assert_eq!(
+                (api_of(server), server_of(api), api_of(&format!("{server}/"))),
+                (api.to_owned(), server.to_owned(), api.to_owned())
+            );
+        }
+        // A proxy with paths of its own.
+        assert_eq!(server_of("https://proxy.corp/github"), "https://proxy.corp/github");
+    }
 
     #[test]
     fn a_remote_on_another_host_than_the_named_forge_is_refused() {
