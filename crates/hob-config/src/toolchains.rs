@@ -98,6 +98,10 @@ fn belonging(folder: &Path) -> BTreeSet<PathBuf> {
     let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).take(LINKS);
     let files: BTreeSet<_> = links.filter_map(|link| link.path().canonicalize().ok()).collect();
     let mut found: BTreeSet<_> = language_of(&real).into_iter().collect();
+    // Each program there is a script that starts its manager, which is beside.
+    if real.ends_with("shims") {
+        found.extend(real.parent().map(Path::to_owned));
+    }
     let is_program = |file: &Path| fs::metadata(file).is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
     for file in files.iter().filter(|file| is_program(file) && !file.starts_with(&real) && !is_of_the_system(file)) {
         found.insert(file.parent().and_then(language_of).unwrap_or_else(|| file.clone()));
@@ -188,6 +192,12 @@ mod tests {
                 &[".nvm/versions/node/v20/bin/node"],
                 &[".nvm/versions/node/v20/bin"],
                 &[".nvm", ".nvm/versions/node/v20/bin"],
+            ),
+            (
+                "pyenv of the machine",
+                &["opt/pyenv/shims/python3", "opt/pyenv/libexec/pyenv"],
+                &["opt/pyenv/shims"],
+                &["opt/pyenv", "opt/pyenv/shims"],
             ),
             (
                 "conda",

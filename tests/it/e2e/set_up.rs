@@ -1,8 +1,13 @@
 //! Set-up steps of a repository: what they fetch is available to agents and checks.
 
+use std::sync::Arc;
+
+use github_emulator::{Fault, What, When};
+use hob_domain::State;
+use hob_worker::{RunLimits, run_once};
 use serde_json::json;
 
-use crate::harness::{Builder, PYTHON, World, needs};
+use crate::harness::{Builder, PYTHON, World, in_virtual_time, needs};
 
 /// A repository whose steps leave a folder that git ignores, a file that it does not, and a file in the home; each of
 /// their runs is a line in `runs`. Its check needs all of it.
@@ -84,6 +89,33 @@ async fn a_step_that_fails_on_the_base_ends_the_run_before_an_agent_starts() {
         assert_eq!(world.labels(issue).await, ["code"]);
         world.finish().await;
     }
+}
+
+/// At the pace that GitHub asks for, the writes that free an issue take seconds. Here one has to wait for 20.
+#[test]
+fn an_issue_that_the_worker_cannot_do_is_freed_even_if_that_takes_time() {
+    in_virtual_time(Box::pin(async {
+        let world = World::with_agent("echo done > done.txt").file(".github/hob.toml", "setup = ['exit 4']\n");
+        let world = world.inside(&Arc::default()).start().await;
+        world.forge.inject(Fault {
+            method: Some("PATCH".to_owned()),
+            path: "/repos/acme/site/git/refs/hob/repository".to_owned(),
+            login: Some("hob".into()),
+            when: When::Call(1),
+            what: What::Answer {
+                status: 429,
+                headers: [("retry-after".to_owned(), "20".to_owned())].into(),
+                message: "You have exceeded a secondary rate limit.".to_owned(),
+            },
+        });
+        let issue = world.asks("Make done.txt", "").await;
+        run_once(&world.worker("w1").await, RunLimits::default()).await.unwrap();
+        let record = world.record(issue).await.unwrap();
+        assert_eq!((record.state, record.lease), (State::Ready, None));
+        assert_eq!(world.labels(issue).await, ["code"]);
+        world.forge.heal();
+        world.finish_after_faults().await;
+    }));
 }
 
 /// Attack corpus J126: an agent changes its copies, what it finds of the kept set-up, and the script of the step, which

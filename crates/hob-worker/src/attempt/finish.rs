@@ -8,6 +8,8 @@
 //! An end that the ledger has is never replaced: when it cannot be shown, it is shown again, and the worker that finds the lease
 //! later shows it too. Work that was cut short is kept on the branch and its attempt does not count.
 
+use std::time::Duration;
+
 use hob_config::Limits;
 use hob_domain::{BlockReason, Ending, FailureClass, Note, Spend, State, Timestamp, Transition, failure_mark};
 use hob_workspace::WorkspaceError;
@@ -18,7 +20,7 @@ use crate::{
         branch::{is_reviewed, keep_soon},
         end::{AttemptEnd, Interrupt},
         job::Job,
-        kept::{KEEP_TIME, keep_proven, remove_kept},
+        kept::{keep_proven, remove_kept},
         outage::{Service, Wanted, postpone},
         weather::{Patience, through},
     },
@@ -26,6 +28,9 @@ use crate::{
     settlement::{settle, settle_what_is_left},
     transition::{self, label, release, show, transition},
 };
+
+/// The longest time for requeueing the issue of a worker that is stopped: three writes, one a second.
+const REQUEUE_TIME: Duration = Duration::from_secs(4);
 
 /// Writes how the attempt ended and releases the lease. `began` is the issue's bill when the attempt began.
 ///
@@ -206,7 +211,7 @@ async fn interrupted(
         keep_soon(worker, job).await;
     }
     match interrupt {
-        Interrupt::Stopped => return requeue(worker, held, "the worker was stopped".to_owned()).await,
+        Interrupt::Stopped => return requeue_soon(worker, held, "the worker was stopped".to_owned()).await,
         Interrupt::Terminated(by) => return transition::end(worker, held, Ending::Terminated(by)).await,
         Interrupt::Paused(pause) => transition(worker, held, Transition::Pause(pause)).await?,
         Interrupt::Withdrawn => transition(worker, held, Transition::Finish(Ending::Withdrawn)).await?,
@@ -217,29 +222,28 @@ async fn interrupted(
     release(worker, held).await
 }
 
-/// Requeues an issue whose attempt does not count, in few seconds, so that the next worker takes it at once.
+/// Requeues an issue whose attempt does not count, so that the next worker takes it at once.
 async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
     label(worker, held, State::Ready).await?;
-    let release = async {
-        settle_what_is_left(worker, held).await?;
-        let requeue = Transition::Requeue { reason };
-        worker.forge.ledger().release_with(&held.lease, requeue).await.map_err(WorkError::from)
-    };
-    match tokio::time::timeout(KEEP_TIME, release).await {
-        Ok(sentence) => {
-            worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why: sentence? });
-        }
+    settle_what_is_left(worker, held).await?;
+    let why = worker.forge.ledger().release_with(&held.lease, Transition::Requeue { reason }).await?;
+    worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why });
+    Ok(())
+}
+
+/// [`requeue`], within what a process that is stopped may have left.
+async fn requeue_soon(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
+    match tokio::time::timeout(REQUEUE_TIME, requeue(worker, held, reason)).await {
+        Ok(ended) => ended,
         Err(_elapsed) => {
             tracing::warn!(issue = held.issue.number.0, "the issue could not be requeued in time: its lease expires");
+            Ok(())
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn limits() -> Limits {

@@ -11,7 +11,7 @@ use hob_workspace::{WorkspaceError, stage};
 
 use crate::{WorkError, Worker, attempt::job::Job};
 
-/// The longest time for keeping the work of an attempt that ends early; a worker that is stopped has 5 s in all.
+/// The longest time for keeping the work of an attempt that ends early. A job of Actions that is cancelled has 7.5 s in all.
 pub(super) const KEEP_TIME: Duration = Duration::from_secs(3);
 
 /// Stages a commit of the issue: pushes it to a ref of Hob's own, which no branch has.
