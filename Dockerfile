@@ -2,7 +2,7 @@
 #
 #   docker build --tag hob .
 #
-# docs/deployment.md says how to run it. Checks and agents run inside the container: add what they need in your own image,
+# docs/deploy.md says how to run it. Checks and agents run inside the container: add what they need in your own image,
 # `FROM hob`, as user root, and end it with `USER 10001:10001`.
 
 FROM rust:1.95.0-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00db7aeb69f4b3d170c3e4082 AS build

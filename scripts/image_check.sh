@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the container image of a release and runs it as docs/deployment.md says: as user 10001, with a root that cannot be
+# Builds the container image of a release and runs it as docs/deploy.md says: as user 10001, with a root that cannot be
 # written, without any capability. In it Hob says its version, shows its settings and runs its rehearsal.
 #
 #     scripts/image_check.sh PROGRAM

@@ -128,7 +128,7 @@ fn value(row: &Row<'_>, default: &Value) -> Value {
         Value::Number(_) => json!("integer"),
         Value::Array(_) => json!("array"),
         Value::Object(_) => json!("object"),
-        Value::Null if row.unit == "tokens" => json!("integer"),
+        Value::Null if matches!(row.unit, "tokens" | "turns") => json!("integer"),
         Value::String(_) | Value::Null => json!("string"),
     };
     let of_objects = row.path.ends_with("recipes.NAME.steps");
@@ -222,7 +222,8 @@ mod tests {
         let process = schema(SettingsFile::Operator).unwrap();
         let read = |text: &str| toml::from_str::<Value>(text).unwrap();
         assert_eq!(wrong(&read(DEFAULTS), &process, ""), [""; 0]);
-        let own = "plan = 'large'\npublish.draft = true\nagents.mine = { backend = 'codex', max_time = '5m' }\n\
+        let own = "plan = 'large'\npublish.draft = true\nagents.mine = { backend = 'codex', max_time = '5m', max_iterations = 9 }\n\
+                   repositories = ['acme/site']\nforge.pace = 'github/4'\n\
                    model.prices.'openai/x' = { input = 1, output = 2.5 }\nmcp.s.tools = { find = 'low' }";
         assert_eq!(wrong(&read(own), &process, ""), [""; 0]);
         for (mistake, says) in [

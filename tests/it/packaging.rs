@@ -228,8 +228,7 @@ fn the_compose_file_gives_no_rights_and_secrets_as_files() {
 #[test]
 fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
     assert_eq!(bases("Dockerfile").len(), 2);
-    let documents =
-        ["README.md", "docs/actions.md", "docs/operations.md", "docs/deployment.md", "docs/design/releasing.md"];
+    let documents = ["README.md", "docs/actions.md", "docs/operate.md", "docs/deploy.md", "docs/design/releasing.md"];
     let files = ["Dockerfile", "Containerfile.release", "packaging/compose.yaml", "packaging/kubernetes.yaml"];
     for path in documents.into_iter().chain(files) {
         let text = text(path);

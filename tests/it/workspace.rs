@@ -494,7 +494,7 @@ async fn a_submodule_of_the_repository_stays_as_it_is() {
     checkout.proof(&head).await.unwrap();
 }
 
-/// As `docs/operations.md` says: no filter that the attributes name is run, and the pointer is the file.
+/// As `docs/operate.md` says: no filter that the attributes name is run, and the pointer is the file.
 #[tokio::test]
 async fn a_file_in_git_lfs_is_its_pointer() {
     let yard = Yard::new().await;

@@ -372,11 +372,11 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
         let lines = text.lines().filter(|line| of_profiles.iter().any(|name| line.contains(name)));
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("# HELP")).collect();
         assert_eq!(lines.join("\n"), METRICS);
-        let document = include_str!("../../../docs/operations.md");
+        let document = include_str!("../../../docs/design/logging.md");
         for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
             let (name, kind) = line.split_once(' ').unwrap();
             let name = if kind == "counter" { format!("`{name}_total`") } else { format!("`{name}`") };
-            assert!(document.contains(&format!("| {name} |")), "docs/operations.md lacks {name}");
+            assert!(document.contains(&format!("| {name} |")), "docs/design/logging.md lacks {name}");
         }
     }
 

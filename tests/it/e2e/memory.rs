@@ -233,7 +233,7 @@ async fn five_issues(is_forgetful: bool) -> Vec<(usize, usize, u64)> {
     figures
 }
 
-/// The figures of `docs/operations.md`: `cargo test --test it e2e::memory -- --nocapture` prints them.
+/// The figures of `docs/operate.md`: `cargo test --test it e2e::memory -- --nocapture` prints them.
 #[tokio::test]
 #[expect(clippy::print_stdout, reason = "they are for the one who measures")]
 async fn an_agent_that_is_told_the_command_of_a_test_does_not_look_for_it() {

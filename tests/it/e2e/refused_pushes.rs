@@ -97,8 +97,9 @@ async fn the_doctor_names_each_rule_that_would_refuse_a_push_and_the_setting_tha
     assert_eq!(told.matches("note branches").count(), 8, "{doctor:?}");
     // Settings that are already right are not asked for.
     let doctor = world
-        .hob(&["--set", "workspace.branch_prefix=feature/", "--set", "identity.email=hob@acme.com", "doctor"])
+        .hob(&["--set", "workspace.branch_prefix=feature/", "--set", "publish.author=Hob <hob@acme.com>", "doctor"])
         .await;
+    assert!(doctor.code == 0, "{doctor:?}");
     assert!(!words(&doctor).contains("^feature/") && !words(&doctor).contains("@acme.com`"), "{doctor:?}");
     world.forge.heal();
     world.finish().await;
@@ -214,7 +215,7 @@ async fn a_push_with_a_private_address_names_the_setting() {
     assert_eq!(world.blocked(issue).await, Some(BlockCode::PushRefused), "{:?}", world.failures());
     let status = world.status(issue).await;
     assert!(
-        status.contains("GH007") && status.contains("set `identity.email` to the account's noreply address"),
+        status.contains("GH007") && status.contains("write the account's noreply address into `publish.author`"),
         "{status}"
     );
     world.forge.heal();

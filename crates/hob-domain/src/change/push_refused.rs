@@ -29,7 +29,7 @@ const TABLE: [(&[&str], &str); 14] = [
     ),
     (
         &["verified signatures"],
-        "a rule asks for signed commits: set `publish.signing`, to `ssh` with a key of Hob's account or to `api` for an App",
+        "a rule asks for signed commits: set `publish.signing`, to the path of an SSH key of Hob's account or to `api` for an App",
     ),
     (
         &["push cannot contain secrets", "push protection", "/unblock-secret/", "resolving-a-blocked-push"],
@@ -37,11 +37,11 @@ const TABLE: [(&[&str], &str); 14] = [
     ),
     (
         &["gh007", "email privacy restrictions"],
-        "the address of Hob's commits is a private one: set `identity.email` to the account's noreply address, or leave it empty",
+        "the address of Hob's commits is a private one: write the account's noreply address into `publish.author`, or none",
     ),
     (
         &["email address must", "email must", "email should"],
-        "a rule restricts the addresses of commits: set `identity.email` to one that it allows",
+        "a rule restricts the addresses of commits: write one that it allows into `publish.author`",
     ),
     (
         &["gh001", "exceeds github's file size limit", "file size limit", "maximum file size"],
@@ -158,15 +158,15 @@ mod tests {
                 "[remote rejected] (push declined due to email privacy restrictions) (remote: error: GH007: Your push would \
                  publish a private email address.; remote: You can make your email public or disable this protection by \
                  visiting:; remote: https://github.com/settings/emails)",
-                "set `identity.email` to the account's noreply address",
+                "write the account's noreply address into `publish.author`",
             ),
             (
                 "remote: - Commit author email address must end with a matching pattern: @example.com",
-                "set `identity.email` to one that it allows",
+                "write one that it allows into `publish.author`",
             ),
             (
                 "remote: - Committer email address must match a given regex pattern: .*@acme\\.com$",
-                "set `identity.email` to one that it allows",
+                "write one that it allows into `publish.author`",
             ),
             (
                 "remote: error: File data/all.bin is 106.36 MB; this exceeds GitHub's file size limit of 100.00 MB; remote: \

@@ -185,7 +185,9 @@ fn addressed(pattern: &Pattern, whose: &str, address: &str) -> Option<String> {
         return None;
     }
     let says = pattern.says();
-    Some(format!("a rule says that addresses of {whose} {says}, and Hob's is {address}: set `identity.email`"))
+    Some(format!(
+        "a rule says that addresses of {whose} {says}, and Hob's is {address}: write one that it allows into `publish.author`"
+    ))
 }
 
 /// The first few, as code.
@@ -250,8 +252,8 @@ mod tests {
                 PushRule::AuthorEmail(pattern(EndsWith, "@acme.com", false)),
                 plan(),
                 Some(
-                    "addresses of authors must end with `@acme.com`, and Hob's is 7+hob@users.noreply.github.com: set \
-                      `identity.email`",
+                    "addresses of authors must end with `@acme.com`, and Hob's is 7+hob@users.noreply.github.com: \
+                      write one that it allows into `publish.author`",
                 ),
             ),
             (PushRule::AuthorEmail(pattern(EndsWith, "@users.noreply.github.com", false)), plan(), None),
