@@ -78,6 +78,10 @@ const SERVICES: [Service; 3] = [
     },
 ];
 
+/// Before a host that the operator knows to be on a private network, such as a company's registry. A name alone is not enough: who
+/// decides what it resolves to could lead an agent to any server inside.
+const PRIVATE: &str = "private:";
+
 /// A proxy on this machine that reaches `hosts` alone, until `cancel`.
 ///
 /// # Errors
@@ -156,6 +160,10 @@ impl EgressRules {
     fn list(&mut self, hosts: &[String]) -> Result<(), AgentError> {
         for text in hosts {
             let bad = |error: InvalidHost| AgentError::misconfigured(error).during(format_args!("`{text}` in `hosts`"));
+            if let Some(named) = text.strip_prefix(PRIVATE) {
+                self.private_hosts.push(Host::private(named).map_err(bad)?);
+                continue;
+            }
             match text.parse() {
                 Ok(host) => self.hosts.push(host),
                 // An address that is named explicitly is meant, even a private one.
@@ -385,6 +393,12 @@ impl RunEgress {
         }
         environment.extend(self.variables.clone());
         environment
+    }
+
+    /// What was refused so far, as `HOST: REASON`.
+    pub fn refused(&self) -> impl Iterator<Item = String> {
+        let denied = self.open.as_ref().map(|open| open.egress.denied()).unwrap_or_default();
+        denied.into_iter().map(|(host, reason)| format!("{host}: {reason}"))
     }
 
     /// Whether what models cost is measured.

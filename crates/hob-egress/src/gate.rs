@@ -35,6 +35,10 @@ pub(crate) enum Refusal {
     Name(#[from] InvalidHost),
     #[error("this host and port are not on the list")]
     NotListed,
+    #[error(
+        "it resolves to {0}, which is a private address: if it is meant, the operator lists the host as `private:HOST`"
+    )]
+    Private(IpAddr),
     #[error("it resolves to {0}, which is not a public address")]
     Address(IpAddr),
     #[error("its name has no address")]
@@ -51,7 +55,7 @@ impl Refusal {
     /// Whether the rules refused it, not the network.
     pub(crate) fn is_denial(&self) -> bool {
         match self {
-            Self::Name(_) | Self::NotListed | Self::Address(_) => true,
+            Self::Name(_) | Self::NotListed | Self::Private(_) | Self::Address(_) => true,
             Self::NoAddress | Self::Resolve(_) | Self::Connect(_) | Self::Silent => false,
         }
     }
@@ -80,13 +84,10 @@ impl Gate {
             }
         };
         for ip in &addresses {
-            let passes = match reach(*ip) {
-                Reach::Public => true,
-                Reach::Private => may_be_private,
-                Reach::Never => false,
-            };
-            if !passes {
-                return Err(Refusal::Address(*ip));
+            match reach(*ip) {
+                Reach::Private if !may_be_private => return Err(Refusal::Private(*ip)),
+                Reach::Never => return Err(Refusal::Address(*ip)),
+                Reach::Public | Reach::Private => {}
             }
         }
         let mut failure = Refusal::NoAddress;

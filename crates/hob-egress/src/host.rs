@@ -45,7 +45,7 @@ pub enum InvalidHost {
     #[error("an IP address in this form is not accepted")]
     Number,
     /// An IP address where only a name is allowed.
-    #[error("an IP address is not a host name: list it in `private_hosts`")]
+    #[error("an IP address is not a host name")]
     Literal,
     /// Not a number from 1 to 65535.
     #[error("a port is a number from 1 to 65535")]

@@ -1,7 +1,7 @@
 //! The connections of a run: one line for each, and the hosts that were refused.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc, Mutex, PoisonError,
@@ -59,7 +59,7 @@ impl fmt::Debug for OnLine {
 #[derive(Debug)]
 pub(crate) struct Log {
     on_line: Option<OnLine>,
-    denied: Mutex<BTreeSet<String>>,
+    denied: Mutex<BTreeMap<String, String>>,
 }
 
 impl Log {
@@ -67,9 +67,9 @@ impl Log {
         Self { on_line, denied: Mutex::default() }
     }
 
-    /// The refused hosts, in order, as many as are kept.
-    pub(crate) fn denied(&self) -> Vec<String> {
-        self.denied.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    /// The refused hosts, as many as are kept, each with the first reason.
+    pub(crate) fn denied(&self) -> BTreeMap<String, String> {
+        self.denied.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn write(&self, line: &Line) {
@@ -83,7 +83,7 @@ impl Log {
                 tracing::warn!(net.target = %target, reason = %reason, "the agent was refused {target}: {reason}");
                 let mut denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner);
                 if denied.len() < DENIED_MAX {
-                    denied.insert(target.clone());
+                    denied.entry(target.clone()).or_insert_with(|| reason.clone());
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The server of one run: its address, its requests, its end.
 
 use std::{
+    collections::BTreeMap,
     convert::Infallible,
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -180,8 +181,8 @@ impl Egress {
         &self.meter
     }
 
-    /// The hosts that were refused, 100 of them at most.
-    pub fn denied(&self) -> Vec<String> {
+    /// The hosts that were refused, 100 of them at most, each with the first reason.
+    pub fn denied(&self) -> BTreeMap<String, String> {
         self.server.shared.log.denied()
     }
 

@@ -186,8 +186,9 @@ async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
     world.finish().await;
 }
 
-/// A program that asks the address it is given, by the proxy that the environment names.
-const GET: &str = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError:\n    pass\n";
+/// A program that asks the address it is given, by the proxy that the environment names; only the proxy answers with 403.
+const GET: &str = "import sys, urllib.request as r\ntry:\n    r.urlopen(sys.argv[1])\nexcept r.HTTPError as error:\n    \
+                   sys.exit(error.code == 403)\n";
 
 /// A pull request whose check is green, of a world with this setting; `rules` makes `.github/hob.toml` of a host and of
 /// a command that asks it.
@@ -218,13 +219,35 @@ async fn a_step_reaches_the_listed_hosts_and_a_check_reaches_none() {
     is_green_with("sandbox.setup_hosts", rules).await;
 }
 
+/// Companies keep packages on servers of their own, at private addresses.
+#[tokio::test]
+async fn a_step_reaches_a_name_on_a_private_network_if_the_operator_says_that_it_is_one() {
+    needs!(PYTHON);
+    let inside = hob_bench::serve(hob_bench::Script::new(["true"]), |_| {}).await.unwrap();
+    let host = inside.address().replace("http://127.0.0.1", "localhost");
+    let get = format!("NO_PROXY= no_proxy= {PYTHON} get.py http://{host}/v1/models");
+    let rules = format!("setup = {}\n", json!([get]));
+    let world =
+        World::with_agent("echo done > done.txt").file(".github/hob.toml", &rules).file("get.py", GET).start().await;
+    world.asks("Make done.txt", "").await;
+    let run =
+        async |listed: &str| world.hob(&["run", "--once", "--set", &format!("sandbox.setup_hosts={listed}")]).await;
+    let refused = run(&host).await;
+    let told = format!("it was refused {host}: it resolves to ");
+    assert!(refused.code == 6 && refused.stderr.contains(&told), "{refused:?}");
+    assert!(refused.stderr.contains("the operator lists the host as `private:HOST`"), "{refused:?}");
+    let passed = run(&format!("private:{host}")).await;
+    assert_eq!((passed.code, world.pulls().await.len()), (0, 1), "{passed:?}");
+    world.finish().await;
+}
+
 /// Attack corpus J130: a step has no variable that an agent's settings name, and no host that only the repository does.
 #[tokio::test]
 async fn a_step_gets_no_key_and_chooses_no_host() {
     needs!(PYTHON);
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = other.local_addr().unwrap();
-    let get = format!("env > {{DIR}}/step; NO_PROXY= no_proxy= {PYTHON} get.py http://{address}/");
+    let get = format!("env > {{DIR}}/step; NO_PROXY= no_proxy= {PYTHON} get.py http://{address}/ || true");
     let mut world = World::with_agent("env > {DIR}/agent; echo done > done.txt")
         .file(".github/hob.toml", &format!("setup = {}\ncheck_hosts = ['{address}']\n", json!([get])))
         .file("get.py", GET)

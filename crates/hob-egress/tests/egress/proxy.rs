@@ -75,7 +75,7 @@ async fn addresses_are_refused_in_every_form() {
         assert!(answer.starts_with("HTTP/1.1 403"), "{target}: {answer}");
     }
     let denied = egress.denied();
-    assert!(denied.contains(&"169.254.169.254:80".to_owned()), "{denied:?}");
+    assert!(denied.contains_key("169.254.169.254:80"), "{denied:?}");
     egress.end().await;
     assert!(lines.lock().unwrap().iter().all(|line| line.verdict == Verdict::Denied));
 }
@@ -91,7 +91,7 @@ async fn a_name_that_reads_in_two_ways_is_refused() {
         let answer = ask(&egress, &connect_to(&format!("{name}:{port}"))).await;
         assert!(answer.starts_with("HTTP/1.1 40"), "{name:?}: {answer}");
     }
-    assert!(!egress.denied().iter().any(|target| target.contains('@')));
+    assert!(!egress.denied().keys().any(|target| target.contains('@')));
 }
 
 /// Attack corpus F70
@@ -106,7 +106,8 @@ async fn a_listed_name_that_leads_inside_is_refused() {
         let answer = ask(&egress, &connect_to(&format!("ok.test:{port}"))).await;
         assert!(answer.starts_with("HTTP/1.1 403"), "{ip}: {answer}");
         let (verdict, reason) = ended(egress, &lines).await;
-        assert_eq!((verdict, reason.contains("which is not a public address")), (Verdict::Denied, true), "{reason}");
+        let told = if ip.starts_with("169.254") { "is not a public address" } else { "`private:HOST`" };
+        assert_eq!((verdict, reason.contains(told)), (Verdict::Denied, true), "{ip}: {reason}");
     }
 }
 
@@ -163,7 +164,7 @@ async fn a_redirect_off_the_list_is_refused() {
     assert_eq!(get("/").await.text().await.unwrap(), "here");
     assert_eq!(get("/away").await.status(), 403);
     assert_eq!(get("/inside").await.status(), 403);
-    assert_eq!(egress.denied(), ["169.254.169.254", "evil.test"]);
+    assert_eq!(egress.denied().into_keys().collect::<Vec<_>>(), ["169.254.169.254", "evil.test"]);
 }
 
 /// Attack corpus F74: the server's end. Other tests show that a child has no other way out, and that its run ends.
@@ -255,7 +256,8 @@ async fn a_unix_socket_serves_and_is_removed() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
-    assert_eq!((egress.proxy_url(), egress.denied()), (None, vec!["evil.test:443".to_owned()]));
+    assert_eq!(egress.proxy_url(), None);
+    assert_eq!(egress.denied().into_keys().collect::<Vec<_>>(), ["evil.test:443"]);
     cancel.cancel();
     egress.end().await;
     assert!(!path.exists());

@@ -1,6 +1,6 @@
 //! The set-up steps of a repository: what they fetch is available to the agent and checks, which have no network.
 
-use hob_agent::Confined;
+use hob_agent::{Confined, RunEgress};
 use hob_domain::{CheckExit, CheckResult, Lesson, Sha};
 use hob_sandbox::Network;
 use hob_workspace::{CheckLimits, Prepared, run_checks};
@@ -38,7 +38,7 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     let hosts = &worker.settings.sandbox.setup_hosts;
     let environment = worker.children.environment.clone();
     let confined = Confined::to_set_up(&made.folder, &made.home, hosts, &sandbox, environment, &worker.cancel);
-    let (confined, _egress) = confined.await?;
+    let (confined, egress) = confined.await?;
     let (time, output_bytes) = (worker.settings.check_time, worker.settings.checks.output_bytes);
     let ends = Instant::now() + time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
     for step in steps {
@@ -50,7 +50,7 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
         if let Some(failed) = results.into_iter().find(|result| !result.passed()) {
             worker.progress(job.number(), &format!("the set-up step `{}` failed", failed.command));
             if is_the_base && failed.exit != CheckExit::Cancelled {
-                return Err(WorkError::Misconfigured(cannot_be_set_up(worker, &failed)));
+                return Err(WorkError::Misconfigured(cannot_be_set_up(worker, &failed, &egress)));
             }
             return Ok(SetUp::Failed(Box::new(failed)));
         }
@@ -65,14 +65,18 @@ pub(super) fn last_lines(output: &str) -> String {
 }
 
 /// Why no agent starts.
-fn cannot_be_set_up(worker: &Worker, failed: &CheckResult) -> String {
-    let last = last_lines(&failed.output);
+fn cannot_be_set_up(worker: &Worker, failed: &CheckResult, egress: &RunEgress) -> String {
+    let last = match last_lines(&failed.output) {
+        silence if silence.is_empty() => silence,
+        last => format!(": {last}"),
+    };
     let hosts = &worker.settings.sandbox.setup_hosts;
     let reached = match (worker.children.sandbox.network(), hosts.as_slice()) {
         (Network::Open, _) => String::new(),
         (_, []) => "; it cannot reach any host: list those that it fetches from in `sandbox.setup_hosts`".to_owned(),
         (_, hosts) => format!("; it reaches {} (`sandbox.setup_hosts`)", hosts.join(", ")),
     };
+    let refused: String = egress.refused().take(LINES).map(|one| format!("; it was refused {one}")).collect();
     let (step, how) = (&failed.command, failed.exit);
-    format!("the set-up step `{step}` fails on the base branch, so no agent starts: {how}: {last}{reached}")
+    format!("the set-up step `{step}` fails on the base branch, so no agent starts: {how}{last}{refused}{reached}")
 }
