@@ -1,6 +1,6 @@
 //! The prisoner: a program that tries, by some hundred names, what a child of Hob must not be able to do, and prints how
-//! each attempt ended, as JSON. `lab/measure/prisoner.py` makes the table in `docs/trust.md` of it, and a test in `tests/it`
-//! runs it.
+//! each attempt ended, as JSON. `lab/measure/prisoner.py` makes the table in `docs/design/attacks.md` of it, and a test
+//! in `tests/it` runs it.
 //!
 //! - `prisoner guard TIER HOB` makes what the prisoner is after (files, processes, sockets), runs the prisoner beside it
 //!   in a plan of that tier, with Hob's program as the launcher, and looks from outside at what is left.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the router, on this machine, and prints what docs/routing.md says of it as Markdown tables.
+"""Measures the router, on this machine, and prints what docs/design/routing.md says of it as Markdown tables.
 
     cargo build --release && python3 lab/measure/routing_table.py target/release/hob
 """

@@ -184,7 +184,7 @@ fn the_image_of_a_release_compiles_nothing_and_says_whether_it_is_well() {
     assert_eq!(bases("Dockerfile").last(), bases("Containerfile.release").last());
 }
 
-/// The demands of `docs/trust.md` on every way to run Hob.
+/// The demands of `docs/security.md` on every way to run Hob.
 #[test]
 fn the_compose_file_gives_no_rights_and_secrets_as_files() {
     let compose = &YamlLoader::load_from_str(&text("packaging/compose.yaml")).unwrap()[0];

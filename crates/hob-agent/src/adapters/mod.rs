@@ -6,7 +6,7 @@
 //!   outlives the run; of Hob's environment it gets the allow-list and the variables that its file here names; none of
 //!   its processes survives, in any session.
 //! - Assumptions: programs keep their flags and events from one version to the next. The versions that were really run
-//!   are in `docs/agents.md`.
+//!   are in `docs/design/agents.md`.
 //! - Caveats: an empty home also has no toolchains: name `CARGO_HOME` and the like in `env` if the checks need them.
 //!
 //! One file an agent in `catalog`. Everything else is shared.

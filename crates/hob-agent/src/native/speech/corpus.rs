@@ -112,5 +112,5 @@ fn a_spoiled_reply_is_the_action_that_was_meant_or_none() {
             }
         }
     }
-    assert_eq!((understood, refused), (224, 204), "docs/agents.md has these figures");
+    assert_eq!((understood, refused), (224, 204), "docs/design/agents.md has these figures");
 }

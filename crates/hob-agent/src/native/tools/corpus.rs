@@ -246,7 +246,7 @@ fn an_edit_is_the_one_that_was_meant_or_is_refused_with_a_reason() {
         }
     }
     assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
-    assert_eq!((cases.len(), applied), (838, 508), "docs/agents.md tells these figures");
+    assert_eq!((cases.len(), applied), (838, 508), "docs/design/agents.md tells these figures");
 }
 
 proptest::proptest! {
