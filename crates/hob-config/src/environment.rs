@@ -7,11 +7,14 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{SecretFiles, may_pass, toolchains::toolchains};
+use crate::{
+    SecretFiles, may_pass,
+    toolchains::{toolchain_variables, toolchains},
+};
 
 /// What a child may inherit: the paths of programs and the home, the language, the time zone, and the addresses of
 /// proxies and certificates. Nothing that contains a secret.
-const INHERITED: [&str; 18] = [
+const INHERITED: [&str; 25] = [
     "PATH",
     "HOME",
     "USER",
@@ -24,6 +27,14 @@ const INHERITED: [&str; 18] = [
     "TMPDIR",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    // Where a company reads its own traffic, each tool needs the path of the company's certificate in a variable of its own.
+    "CARGO_HTTP_CAINFO",
+    "CURL_CA_BUNDLE",
+    "DENO_CERT",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
@@ -33,17 +44,20 @@ const INHERITED: [&str; 18] = [
 ];
 
 /// The part of Hob's environment that every child gets: an allow-list, so that new secrets are excluded by default.
-/// Variables that lead to a toolchain are set together with the toolchain.
 pub fn child_environment() -> BTreeMap<OsString, OsString> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
-    let value = |name: &str| std::env::var_os(name);
-    let mut environment: BTreeMap<_, _> =
-        INHERITED.iter().filter_map(|name| Some((OsString::from(name), value(name)?))).collect();
-    for (folder, variable) in toolchains(environment.get(OsStr::new("HOME")).cloned().as_ref()) {
-        if let Some(variable) = variable {
-            environment.insert(variable.into(), value(variable).unwrap_or_else(|| folder.into()));
-        }
-    }
+    inherited(|name| std::env::var_os(name))
+}
+
+/// The part of the environment that has these values. A toolchain in the home is named by its variable, because a child has a home
+/// of its own; one elsewhere, as in most images, has been named already.
+fn inherited(value: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
+    let given = |name: &'static str| Some((OsString::from(name), value(name)?));
+    let mut environment: BTreeMap<_, _> = INHERITED.into_iter().filter_map(given).collect();
+    let of_home = toolchains(environment.get(OsStr::new("HOME")));
+    let named = of_home.filter_map(|(folder, variable)| Some((variable?.into(), folder.into())));
+    let found: Vec<(OsString, OsString)> = named.chain(toolchain_variables().filter_map(given)).collect();
+    environment.extend(found);
     environment
 }
 
@@ -82,5 +96,35 @@ pub fn model_access(files: &SecretFiles) -> ModelAccess {
         anthropic_base_url: set("ANTHROPIC_BASE_URL"),
         openai_key: key("OPENAI_API_KEY"),
         openai_base_url: set("OPENAI_BASE_URL"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In most images a toolchain is outside of the home, such as in `/usr/local/rustup`.
+    #[test]
+    fn a_toolchain_is_named_wherever_it_is_and_secrets_are_not() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join(".nvm")).unwrap();
+        let here = home.path().as_os_str();
+        let values = [
+            ("HOME", here),
+            ("RUSTUP_HOME", OsStr::new("/usr/local/rustup")),
+            ("PIP_CERT", OsStr::new("/etc/ssl/company.pem")),
+            ("GITHUB_TOKEN", OsStr::new("secret")),
+        ];
+        let value =
+            |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        let passed: Vec<_> = inherited(value).into_iter().collect();
+        let wanted = [
+            ("HOME", here),
+            ("NVM_DIR", home.path().join(".nvm").as_os_str()),
+            ("PIP_CERT", OsStr::new("/etc/ssl/company.pem")),
+            ("RUSTUP_HOME", OsStr::new("/usr/local/rustup")),
+        ]
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        assert_eq!(passed, wanted);
     }
 }

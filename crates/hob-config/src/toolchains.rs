@@ -65,7 +65,7 @@ const LINKS: usize = 10_000;
 /// name, and those that the programs there belong to. A child may read them.
 pub fn toolchain_folders(environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let home = environment.get(OsStr::new("HOME"));
-    let named = TOOLCHAINS.iter().filter_map(|(_, variable)| environment.get(OsStr::new((*variable)?)));
+    let named = toolchain_variables().filter_map(|variable| environment.get(OsStr::new(variable)));
     let path: Vec<_> = environment.get(OsStr::new("PATH")).into_iter().flat_map(std::env::split_paths).collect();
     let found = toolchains(home).map(|(folder, _)| folder).chain(named.map(PathBuf::from));
     let belonging = path.iter().flat_map(|folder| belonging(folder));
@@ -76,6 +76,11 @@ pub fn toolchain_folders(environment: &BTreeMap<OsString, OsString>) -> Vec<Path
     };
     let all: BTreeSet<_> = found.chain(belonging).chain(path.iter().cloned()).filter(narrow).collect();
     all.into_iter().collect()
+}
+
+/// The variables that lead to toolchains.
+pub(crate) fn toolchain_variables() -> impl Iterator<Item = &'static str> {
+    TOOLCHAINS.into_iter().filter_map(|(_, variable)| variable)
 }
 
 /// The toolchains that exist in the home.
