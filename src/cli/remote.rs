@@ -22,7 +22,7 @@ pub(super) async fn origin() -> Option<Origin> {
 }
 
 /// Reads `https://host/o/r.git`, `ssh://git@host/o/r.git` and `git@host:o/r.git`.
-fn parse(address: &str) -> Option<Origin> {
+pub(super) fn parse(address: &str) -> Option<Origin> {
     let (scheme, host, path) = match address.split_once("://") {
         Some((scheme @ ("http" | "https"), rest)) => {
             let (host, path) = rest.split_once('/')?;

@@ -63,18 +63,27 @@ impl Setup {
             [] => self.standard.repository.as_slice(),
             flags => flags,
         };
-        Self::each_once(names)
+        self.each_once(names)
     }
 
     /// The repositories that the settings name.
     fn of_settings(&self) -> anyhow::Result<Vec<RepoName>> {
-        Self::each_once(&self.settings.repositories)
+        self.each_once(&self.settings.repositories)
     }
 
-    fn each_once(names: &[String]) -> anyhow::Result<Vec<RepoName>> {
+    /// The repositories of these names or addresses.
+    fn each_once(&self, names: &[String]) -> anyhow::Result<Vec<RepoName>> {
         let mut named: Vec<RepoName> = Vec::new();
         for name in names {
-            let name: RepoName = name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?;
+            let name = match remote::parse(name) {
+                Some(found) if self.standard.is_at(&found.server) => found.repo,
+                Some(found) => {
+                    let (there, here) = (found.server, &self.standard.server_url);
+                    let help = format!("`{name}` is on {there}, not on {here}: set GITHUB_SERVER_URL to work there");
+                    return Err(fatal(Exit::Usage, help));
+                }
+                None => name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?,
+            };
             // Repository names are case-insensitive.
             if !named.iter().any(|known| known.to_string().eq_ignore_ascii_case(&name.to_string())) {
                 named.push(name);

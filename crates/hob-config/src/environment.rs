@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     SecretFiles, may_pass,
+    standard::trimmed,
     toolchains::{toolchain_variables, toolchains},
 };
 
@@ -90,7 +91,7 @@ pub struct ModelAccess {
 pub fn model_access(files: &SecretFiles) -> ModelAccess {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let key = |name: &str| set(name).map(SecretString::from).or_else(|| files.get(name).cloned());
+    let key = |name: &str| set(name).map(trimmed).or_else(|| files.get(name).cloned());
     ModelAccess {
         anthropic_key: key("ANTHROPIC_API_KEY"),
         anthropic_base_url: set("ANTHROPIC_BASE_URL"),

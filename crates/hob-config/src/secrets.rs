@@ -6,6 +6,7 @@ use secrecy::SecretString;
 
 use crate::{
     ModelAccess, SecretFiles,
+    standard::trimmed,
     variable_names::{WITHHELD, is_secret_name},
 };
 
@@ -22,7 +23,7 @@ pub fn own_secrets(files: &SecretFiles) -> Vec<SecretString> {
     let withheld = WITHHELD.iter().filter_map(set);
     let passwords = PROXIES.iter().filter_map(set).filter_map(|address| password_in(&address));
     let by_file = WITHHELD.iter().filter_map(|name| files.get(name)).cloned();
-    withheld.chain(passwords).map(SecretString::from).chain(by_file).collect()
+    withheld.chain(passwords).map(trimmed).chain(by_file).collect()
 }
 
 /// The values of those variables that are secrets by their names.

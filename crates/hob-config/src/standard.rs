@@ -40,7 +40,7 @@ pub struct Standard {
 impl Standard {
     /// Reads the variables, secret ones also from `files`. An empty variable counts as not set.
     pub fn read(files: &SecretFiles) -> Self {
-        let secret = |name| variable(name).map(SecretString::from).or_else(|| files.get(name).cloned());
+        let secret = |name| variable(name).map(trimmed).or_else(|| files.get(name).cloned());
         let state_home = variable("XDG_STATE_HOME").map(PathBuf::from);
         let home = || PathBuf::from(variable("HOME").unwrap_or_else(|| "/tmp".to_owned())).join(".local/state");
         let host = variable("HOSTNAME").or_else(|| std::fs::read_to_string("/etc/hostname").ok());
@@ -75,17 +75,23 @@ impl Standard {
     pub fn forge_at(&mut self, server: &str) -> Result<(), OtherForge> {
         let host = host(server);
         if self.forge_is_named {
-            let api = self::host(&self.api_url);
-            let known = [self::host(&self.server_url), api, api.strip_prefix("api.").unwrap_or(api)];
-            let named = self.api_url.clone();
-            return match known.iter().any(|known| known.eq_ignore_ascii_case(host)) {
+            return match self.is_at(server) {
                 true => Ok(()),
-                false => Err(OtherForge { host: host.to_owned(), named }),
+                false => Err(OtherForge { host: host.to_owned(), named: self.api_url.clone() }),
             };
         }
         self.api_url = api_of(server);
         server.clone_into(&mut self.server_url);
         Ok(())
+    }
+}
+
+impl Standard {
+    /// Whether `server`, a web address, is that of the forge.
+    pub fn is_at(&self, server: &str) -> bool {
+        let api = host(&self.api_url);
+        let known = [host(&self.server_url), api, api.strip_prefix("api.").unwrap_or(api)];
+        known.iter().any(|known| known.eq_ignore_ascii_case(host(server)))
     }
 }
 
@@ -133,6 +139,11 @@ pub fn hob_variables() -> HashMap<String, String> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| name.starts_with("HOB_"))
         .collect()
+}
+
+/// A secret without the line break that `echo` puts behind it.
+pub(super) fn trimmed(secret: String) -> SecretString {
+    secret.trim().into()
 }
 
 /// A variable; an empty one counts as not set.

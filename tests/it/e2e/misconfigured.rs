@@ -342,3 +342,17 @@ async fn a_check_whose_program_does_not_start_is_found_before_an_issue_is_claime
         world.finish().await;
     }
 }
+
+/// Field notes N90 and N91: a token that `echo` has ended with a line break is taken, and a repository by its address.
+#[tokio::test]
+async fn a_token_with_a_line_break_and_a_repository_by_its_address_are_taken() {
+    let world = World::fixing().start().await;
+    let address = format!("{}/acme/site", world.forge.server_url());
+    let token = [("GITHUB_TOKEN", "token-of-hob\n")];
+    let listed = world.hob_with(&["--repo", &address, "status"], &token).await;
+    assert!(listed.code == 0 && listed.stdout.contains("No open issue of acme/site"), "{listed:?}");
+    let elsewhere = world.hob_with(&["--repo", "https://github.com/acme/site", "status"], &token).await;
+    let told = "`https://github.com/acme/site` is on https://github.com, not on http://127.0.0.1:";
+    assert!(elsewhere.code == 2 && elsewhere.stderr.contains(told), "{elsewhere:?}");
+    world.finish().await;
+}
