@@ -79,7 +79,8 @@ fn of_operator(error: &OperatorError) -> Exit {
         | OperatorError::NotBlocked(_)
         | OperatorError::NothingProposed(_)
         | OperatorError::NoLedger(_)
-        | OperatorError::NotPaused(_) => Exit::NotFound,
+        | OperatorError::NotPaused(_)
+        | OperatorError::Ended(_) => Exit::NotFound,
         OperatorError::Contended(_) => Exit::Failure,
         OperatorError::Work(error) => of_work(error),
     }

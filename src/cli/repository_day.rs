@@ -1,6 +1,6 @@
 //! What `hob status` says of a repository beside its issues: the kill switch, outages, the day's spend, what Hob remembers.
 
-use hob_domain::{Corrections, Durations, Full, LineProposal, Memory, RepositoryRecord, routing_is_off};
+use hob_domain::{Corrections, Durations, Full, LineProposal, Memory, RepositoryRecord, Spend, routing_is_off};
 use hob_text::{count, terminal};
 use hob_worker::Worker;
 use serde_json::{Value, json};
@@ -56,6 +56,17 @@ fn facts(memory: &Memory) -> Vec<Value> {
         })
     };
     memory.facts().map(fact).collect()
+}
+
+/// Whether something is to be said of a repository without issues: it is paused, a service is down, or money was spent.
+pub(super) fn is_noteworthy(worker: &Worker, record: Option<&RepositoryRecord>) -> bool {
+    let now = worker.forge().now();
+    record.is_some_and(|record| {
+        record.paused.is_some()
+            || record.failed_loads.off_until(now).is_some()
+            || record.outages.open().next().is_some()
+            || record.day_bill(now).total() != Spend::default()
+    })
 }
 
 /// The kill switch, the circuit breakers, the day's spend, and the number of remembered facts.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{IssueNumber, Record, RepoName, RepositoryRecord, Spend, dollars};
+use hob_domain::{DayBill, IssueNumber, Record, RepoName, RepositoryRecord, Spend, dollars};
 use hob_forge::Access;
 use hob_text::{count, terminal};
 use hob_worker::{
@@ -38,19 +38,28 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
     let pool = setup.pool(&shared, access, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = output::Naming::new(workers.len());
-    let (mut told, mut failed) = (Told::default(), None);
+    let (mut told, mut all, mut failed) = (Told::default(), Vec::new(), None);
     for worker in &workers {
-        let repo = worker.forge().repo();
         match look(worker, &args).await {
             Ok(seen) if shared.json => told.add(worker, &seen)?,
-            Ok(seen) => {
-                output::heading(repo, naming)?;
-                print(repo, &seen, &args, &trigger)?;
-                repository_day::print(worker, seen.repository.as_ref())?;
-            }
+            Ok(seen) => all.push((worker, seen)),
             // The failure of one repository does not hide the others.
-            Err(error) => failed = failed.or(Some(anyhow::Error::from(error).context(repo.to_string()))),
+            Err(error) => {
+                failed = failed.or(Some(anyhow::Error::from(error).context(worker.forge().repo().to_string())))
+            }
         }
+    }
+    if naming == output::Naming::Several && !shared.json {
+        layout::paragraph(&overview(&all))?;
+        all.retain(|(worker, seen)| {
+            !seen.queue.is_empty() || repository_day::is_noteworthy(worker, seen.repository.as_ref())
+        });
+    }
+    for (worker, seen) in &all {
+        let repo = worker.forge().repo();
+        output::heading(repo, naming)?;
+        print(repo, seen, &args, &trigger)?;
+        repository_day::print(worker, seen.repository.as_ref())?;
     }
     let rates = match args.shows {
         Shows::Everything => pool.rates(),
@@ -116,6 +125,20 @@ async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
         Shows::Queue => None,
     };
     Ok(Seen { queue, unfinished, repository })
+}
+
+/// One line about several repositories: their issues by state, and the day's bill.
+fn overview(all: &[(&Worker, Seen)]) -> String {
+    let mut states: BTreeMap<String, usize> = BTreeMap::new();
+    for issue in all.iter().flat_map(|(_, seen)| &seen.queue) {
+        *states.entry(state(issue)).or_default() += 1;
+    }
+    let issues: Vec<_> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
+    let issues = if issues.is_empty() { "no issues".to_owned() } else { issues.join(", ") };
+    let bills = all.iter().filter_map(|(worker, seen)| Some(seen.repository.as_ref()?.day_bill(worker.forge().now())));
+    let (spent, reserved) =
+        bills.fold(Default::default(), |(spent, reserved), bill| (spent + bill.spent, reserved + bill.reserved));
+    format!("{} repositories: {issues}. Today: {}.", all.len(), DayBill { spent, reserved })
 }
 
 fn state(issue: &Explained) -> String {

@@ -133,6 +133,9 @@ pub enum OperatorError {
     /// The issue is not paused.
     #[error("issue {0} is not paused\nhint: `hob explain {0}` shows its state")]
     NotPaused(IssueNumber),
+    /// The work on the issue has ended.
+    #[error("issue {0} is done: Hob no longer works on it")]
+    Ended(IssueNumber),
     /// The issue's ledger moved each time before the request could be written.
     #[error("the ledger of issue {0} keeps changing\nhint: try again")]
     Contended(IssueNumber),

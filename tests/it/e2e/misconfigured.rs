@@ -356,3 +356,18 @@ async fn a_token_with_a_line_break_and_a_repository_by_its_address_are_taken() {
     assert!(elsewhere.code == 2 && elsewhere.stderr.contains(told), "{elsewhere:?}");
     world.finish().await;
 }
+
+/// Field note N89: what is over cannot be ended again.
+#[tokio::test]
+async fn a_request_about_an_issue_that_is_done_says_that_it_is() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let number = issue.to_string();
+    assert_eq!(world.hob(&["cancel", &number]).await.code, 0);
+    for command in ["cancel", "pause"] {
+        let again = world.hob(&[command, &number]).await;
+        assert_eq!((again.code, again.stderr), (4, format!("hob: issue {issue} is done: Hob no longer works on it\n")));
+    }
+    world.finish().await;
+}

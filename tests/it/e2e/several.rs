@@ -125,8 +125,12 @@ async fn a_command_about_one_issue_wants_one_repository() {
             "{ended:?}"
         );
     }
-    let listed = world.hob(&[&["status"][..], &both].concat()).await;
-    assert!(listed.stdout.contains("acme/site\n") && listed.stdout.contains("acme/docs\n"), "{listed:?}");
+    // Field note N105: one line about all, and nothing of those without issues.
+    world.another("acme/empty", 0).await;
+    let listed = world.hob(&[&["status"][..], &both, &["--repo", "acme/empty"]].concat()).await;
+    assert!(listed.stdout.starts_with("3 repositories: 2 new. Today: 0 s spent.\n"), "{listed:?}");
+    assert!(listed.stdout.contains("\nacme/site\n") && listed.stdout.contains("\nacme/docs\n"), "{listed:?}");
+    assert!(!listed.stdout.contains("acme/empty"), "{listed:?}");
     let json = world.hob(&[&["run", "--dry-run", "--json"][..], &both, &["--repo", "ACME/site"]].concat()).await;
     let json = &json.objects()[0]["result"];
     assert_eq!((json[0]["repo"].as_str(), json[1]["repo"].as_str()), (Some("acme/site"), Some("acme/docs")), "{json}");

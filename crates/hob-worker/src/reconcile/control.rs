@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hob_domain::{Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, Transition, held_by};
+use hob_domain::{Control, Ending, IssueNumber, Pause, RepositoryRecord, Request, State, Transition, held_by};
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
@@ -115,6 +115,9 @@ async fn control(
     for _try in 0..TRIES {
         let Some(observed) = observe(worker, number).await? else { return Err(OperatorError::NoIssue(number)) };
         let Some(entry) = &observed.entry else { return Err(OperatorError::NoLedger(number)) };
+        if entry.record.state == State::Done {
+            return Err(OperatorError::Ended(number));
+        }
         let now = worker.forge.now();
         let request = Request { control, by: by.clone(), at: now, reason: reason.to_owned() };
         let done = match held_by(&entry.record, now, worker.settings.lease.skew) {
