@@ -15,6 +15,7 @@ use crate::{
     decision::{but_for_news, sentence},
     inbox::{Conversation, Inbox, Response, response},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
+    repository_file::here,
     trigger::trigger_is_gone,
 };
 
@@ -70,6 +71,7 @@ pub struct Overview {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
+    let worker = &here(worker).await?;
     let found = look(worker).await?;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
     let mut queue = explained(worker, &found, planned).await?;
@@ -96,6 +98,7 @@ async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
+    let worker = &here(worker).await?;
     let found = look(worker).await?;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
@@ -115,6 +118,7 @@ pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Op
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
+    let worker = &here(worker).await?;
     let nothing = |title, why| Explained::without_ledger(number, title, why);
     Ok(match observe(worker, number).await {
         Ok(None) => None,
