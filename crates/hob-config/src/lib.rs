@@ -49,7 +49,10 @@ pub use environment::{ModelAccess, child_environment, model_access, named_enviro
 pub use given::Given;
 pub use mcp::{MCP_PREFIX, McpSettings};
 pub use models::{Effort, ImageUse, InvalidModelName, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
-pub use of_both::{OF_BOTH, RepositoryNotify, RepositoryPublish, RepositoryReview, RepositoryRouting};
+pub use of_both::{
+    OF_BOTH, RepositoryDashboard, RepositoryLabels, RepositoryLimits, RepositoryNotify, RepositoryPublish,
+    RepositoryReview, RepositoryRouting,
+};
 pub use operator_file::operator_file;
 pub use pace::{InvalidPace, Pace};
 pub use profiles::{ProfileSettings, RoutingSettings};

@@ -7,8 +7,12 @@ use toml::{Table, Value};
 use crate::{DEFAULTS, DraftRule, ReviewUpdate};
 
 /// Their keys, the same in both files.
-pub const OF_BOTH: [&str; 14] = [
+pub const OF_BOTH: [&str; 18] = [
     "check_time",
+    "dashboard.issue",
+    "labels.priority",
+    "labels.trigger",
+    "limits.open_pulls",
     "notify.mention",
     "on_red_base",
     "plan",
@@ -23,6 +27,32 @@ pub const OF_BOTH: [&str; 14] = [
     "review.update",
     "routing.enabled",
 ];
+
+/// `[dashboard]` of the repository's file.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RepositoryDashboard {
+    /// As `dashboard.issue` of the operator's file.
+    pub issue: Option<String>,
+}
+
+/// `[labels]` of the repository's file: keys as in the operator's.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RepositoryLabels {
+    /// The label that hands an issue to Hob.
+    pub trigger: Option<String>,
+    /// Labels of issues that come first.
+    pub priority: Option<Vec<String>>,
+}
+
+/// `[limits]` of the repository's file.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RepositoryLimits {
+    /// As `limits.open_pulls` of the operator's file, whose limit counts if it is the stricter one.
+    pub open_pulls: Option<usize>,
+}
 
 /// `[notify]` of the repository's file.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -107,7 +137,8 @@ mod tests {
     }
 
     /// A value of each key that is not the default.
-    const ALL: &str = "check_time = '7m'\non_red_base = 'wait'\nplan = 'large'\nnotify.mention = ['ann']\nrouting.enabled = false\n\
+    const ALL: &str = "dashboard.issue = 'auto'\nlabels = { trigger = 'hob', priority = ['p0'] }\nlimits.open_pulls = 2\n\
+                       check_time = '7m'\non_red_base = 'wait'\nplan = 'large'\nnotify.mention = ['ann']\nrouting.enabled = false\n\
                        review = { update = 'rebase', reviewer = 'critic' }\n\
                        [publish]\nbase = 'next'\ncommit_message = '{title} (#{issue})'\ndraft = true\nlabels = ['bot']\n\
                        reviewers = ['ann']\nsign_off = true\ntemplate = 'fix.md'";
@@ -149,6 +180,24 @@ mod tests {
         let here = file("plan = 'never'\npublish.labels = []").over(&own);
         assert_eq!((here.plan, here.publish.draft), (PlanFirst::Never, DraftRule::Always));
         assert!(here.publish.labels.is_empty());
+    }
+
+    #[test]
+    fn of_a_limit_the_stricter_counts() {
+        for (of_operator, of_file, counts) in
+            [("5", "3", 3), ("3", "5", 3), ("0", "3", 3), ("3", "0", 3), ("0", "0", 0), ("4", "4", 4)]
+        {
+            let own = operator(&[("limits.open_pulls", of_operator)]);
+            let here = file(&format!("limits.open_pulls = {of_file}")).over(&own);
+            assert_eq!(here.limits.open_pulls, counts, "{of_operator} {of_file}");
+            assert_eq!(file(&format!("limits.open_pulls = {of_file}")).over(&here).limits.open_pulls, counts);
+        }
+        let differ = |first: &str, second: &str| {
+            let of =
+                |limit: &str| file("limits.open_pulls = 5").over(&operator(&[("limits.open_pulls", limit)])).shared;
+            of(first).differing(&of(second)).len()
+        };
+        assert_eq!((differ("20", "0"), differ("3", "20"), differ("3", "4")), (0, 1, 1));
     }
 
     #[test]

@@ -13,9 +13,9 @@ use hob_domain::PlanFirst;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentSettings, BackendKind, RecipeSettings, RedBase, RepositoryNotify, RepositoryPublish, RepositoryReview,
-    RepositoryRouting, Settings, SettingsError, duration, of_both::of_operator, ready::agents_over_ready,
-    sensible::check_of_both, toml_sentence,
+    AgentSettings, BackendKind, RecipeSettings, RedBase, RepositoryDashboard, RepositoryLabels, RepositoryLimits,
+    RepositoryNotify, RepositoryPublish, RepositoryReview, RepositoryRouting, Settings, SettingsError, duration,
+    of_both::of_operator, ready::agents_over_ready, sensible::check_of_both, toml_sentence,
 };
 
 /// The path of the repository's settings.
@@ -53,6 +53,15 @@ pub struct RepositorySettings {
     /// What happens if a check already fails on the base.
     #[serde(skip_serializing)]
     pub on_red_base: Option<RedBase>,
+    /// The issue that shows all work.
+    #[serde(skip_serializing)]
+    pub dashboard: RepositoryDashboard,
+    /// Names of labels.
+    #[serde(skip_serializing)]
+    pub labels: RepositoryLabels,
+    /// Limits.
+    #[serde(skip_serializing)]
+    pub limits: RepositoryLimits,
     /// Who is mentioned.
     #[serde(skip_serializing)]
     pub notify: RepositoryNotify,
@@ -138,8 +147,15 @@ impl RepositorySettings {
     pub fn over(&self, operator: &Settings) -> Settings {
         let mut own = operator.clone();
         let (publish, review) = (&self.publish, &self.review);
+        let allowed = operator.limits.open_pulls;
+        // 0 means not limited.
+        let open_pulls = self.limits.open_pulls.filter(|limit| allowed == 0 || (1..=allowed).contains(limit));
         let given = [
             put("check_time", &self.check_time, &mut own.check_time),
+            put("dashboard.issue", &self.dashboard.issue, &mut own.dashboard.issue),
+            put("labels.priority", &self.labels.priority, &mut own.labels.priority),
+            put("labels.trigger", &self.labels.trigger, &mut own.labels.trigger),
+            put("limits.open_pulls", &open_pulls, &mut own.limits.open_pulls),
             put("notify.mention", &self.notify.mention, &mut own.notify.mention),
             put("on_red_base", &self.on_red_base, &mut own.on_red_base),
             put("plan", &self.plan, &mut own.plan),
@@ -266,6 +282,8 @@ mod tests {
             ("check_time = '0s'", "`check_time` is `0s`; write more than 0s"),
             ("publish.base = 'hob/7-mine'", "`publish.base` is `hob/7-mine`; Hob's own branches"),
             ("publish.commit_message = 'fix'", "`publish.commit_message` is `fix`; "),
+            ("dashboard.issue = 'seven'", "`dashboard.issue` is `seven`; write an issue's number, or `auto`"),
+            ("labels.trigger = 'blocked'", "`labels` is `blocked`; each state needs a label of its own"),
             ("publish.labels = ['']", "`publish.labels` is ``; a label has 1 to 50 characters"),
             ("publish.reviewers = ['a b']", "`publish.reviewers` is `a b`; write a login"),
             ("review.reviewer = 'no/name'", "`review.reviewer` is `no/name`; write the name of a profile"),

@@ -55,17 +55,9 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }
-    let dashboard = &settings.dashboard;
-    hold(
-        matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
-        "dashboard.issue",
-        &dashboard.issue,
-        "write an issue's number, or `auto`",
-    )?;
     check_of_both(settings)?;
     check_what_is_worked_on(settings)?;
-    check_servers(settings)?;
-    check_labels(settings)
+    check_servers(settings)
 }
 
 /// Refuses values that make no sense of what the repository may set, too.
@@ -94,7 +86,15 @@ pub(super) fn check_of_both(settings: &Settings) -> Result<(), SettingsError> {
     }
     let reviewer = &settings.review.reviewer;
     let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
-    hold(is_name, "review.reviewer", reviewer, "write the name of a profile, such as `reviewer`")
+    hold(is_name, "review.reviewer", reviewer, "write the name of a profile, such as `reviewer`")?;
+    let dashboard = &settings.dashboard;
+    hold(
+        matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
+        "dashboard.issue",
+        &dashboard.issue,
+        "write an issue's number, or `auto`",
+    )?;
+    check_labels(settings)
 }
 
 /// Refuses a value above the limit that it is part of.

@@ -60,6 +60,8 @@ pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
 /// The issues of a repository.
 #[derive(Debug)]
 pub struct Overview {
+    /// The label that hands an issue to Hob.
+    pub trigger: String,
     /// As [`all`] has them.
     pub queue: Vec<Explained>,
     /// Those whose ledger is not finished: title and record.
@@ -80,7 +82,8 @@ pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     }));
     let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
     let records = found.snapshot.issues.into_iter().filter_map(of);
-    Ok(Overview { queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
+    let trigger = worker.settings.labels.trigger.clone();
+    Ok(Overview { trigger, queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
 }
 
 /// What there is, in a repository that can be worked on.

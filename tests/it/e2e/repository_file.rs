@@ -149,3 +149,36 @@ async fn a_file_that_sets_what_is_the_operators_stops_the_repository_until_it_is
         world.finish().await;
     }
 }
+
+#[tokio::test]
+async fn the_file_says_which_label_asks_for_work_what_comes_first_and_how_much_waits_for_people() {
+    let world = World::fixing().set("limits.open_pulls", "5").start().await;
+    world.has_labels(&["robot", "p0"]).await;
+    let worker = world.worker("w1").await;
+    let (by_old_name, later) =
+        (world.asks("Make done.txt", "").await, world.opens("ann", "Make it", "", &["robot"]).await);
+    let first = world.opens("ann", "Make it first", "", &["robot", "p0"]).await;
+    let house = "labels = { trigger = 'robot', priority = ['p0'] }\nlimits.open_pulls = 1\ndashboard.issue = 'auto'\n";
+    world.pushes_onto("ann", "main", FILE, &format!("{CHECKS}{house}")).await;
+    let said = hob_worker::explain::one(&worker, IssueNumber(by_old_name)).await.unwrap().unwrap().why;
+    assert!(said.contains("it does not have the label `robot`"), "{said}");
+    run(&worker).await;
+    let states = async |issue| world.record(issue).await.map(|record| record.state);
+    assert_eq!(states(first).await, Some(State::InReview), "{:?}", world.failures());
+    assert_eq!((states(later).await, states(by_old_name).await), (None, None));
+    let repository = world.repository_record().await.unwrap();
+    assert!(repository.dashboard.is_some_and(|drawn| drawn.issue.is_some()), "the dashboard is there");
+    // The operator's commands know the label, too.
+    hob_worker::pause(&worker, IssueNumber(first), "later").await.unwrap();
+    hob_worker::resume(&worker, IssueNumber(first)).await.unwrap();
+    assert_eq!(states(first).await, Some(State::InReview));
+    let doctor = world.hob(&["doctor"]).await;
+    assert!(doctor.stdout.contains("2 open issues with the label `robot`"), "{doctor:?}");
+    // No more than the operator allows.
+    world
+        .pushes_onto("ann", "main", FILE, &format!("{CHECKS}labels.trigger = 'robot'\nlimits.open_pulls = 50\n"))
+        .await;
+    run(&worker).await;
+    assert_eq!(states(later).await, Some(State::InReview), "{:?}", world.failures());
+    world.finish().await;
+}
