@@ -32,7 +32,6 @@ const COPY_THIS: [&str; 2] = [
 
 pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow::Result<()> {
     let access = if args.dry_run { Access::ReadOnly } else { Access::ReadWrite };
-    let labels = setup.settings.labels.clone();
     let in_words = !shared.json && shared.verbosity() != Verbosity::Quiet;
     let tell = move |step: String| {
         if in_words {
@@ -42,8 +41,7 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
     let worker = setup.worker(&shared, access, None, Listen::nobody()).await?;
     let repo = worker.forge().repo().clone();
     tell(format!("reading {repo}"));
-    let proposed = |found: &Proposal| workflows(&labels, found);
-    let found = survey(&worker, (!args.no_workflow).then_some(proposed)).await?;
+    let found = survey(&worker, (!args.no_workflow).then_some(workflows)).await?;
     if args.dry_run {
         return if shared.json { json::result(&value(&found, None)) } else { would(&found) };
     }
@@ -51,7 +49,7 @@ pub(super) async fn init(setup: Setup, shared: Shared, args: InitArgs) -> anyhow
     if shared.json {
         json::result(&value(&found, Some(&done)))?;
     } else {
-        told(&found, &done, &labels.trigger)?;
+        told(&found, &done, &found.trigger)?;
     }
     match (&done.pull, done.left_out) {
         (None, LeftOut::Workflow) => Err(fatal(Exit::Token, WITHOUT_WORKFLOW)),

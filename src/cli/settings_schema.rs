@@ -1,7 +1,7 @@
 //! The JSON schemas of the settings files, for editors: made from `docs/settings.md`, whose rows tests hold to the code, and from the defaults.
 
 use hob_config::{
-    AgentSettings, DEFAULTS, McpSettings, ModelSettings, OPERATOR_ONLY, RecipeSettings, RepositorySettings,
+    AgentSettings, DEFAULTS, McpSettings, ModelSettings, OF_BOTH, OPERATOR_ONLY, RecipeSettings, RepositorySettings,
     ToolSettings, least,
 };
 use serde_json::{Map, Value, json};
@@ -25,11 +25,18 @@ struct Row<'a> {
 pub(super) fn schema(file: SettingsFile) -> anyhow::Result<Value> {
     let (process, repository) = DOCUMENT.split_once(REPOSITORY).unwrap_or((DOCUMENT, ""));
     let defaults = defaults()?;
+    let of_both = rows(process).into_iter().filter(|row| OF_BOTH.contains(&row.path));
     let process = object(rows(process), &defaults);
     let (title, mut properties) = match file {
         SettingsFile::Operator => ("Hob's settings", process),
         SettingsFile::Repository => {
-            let mut own = object(rows(repository), &serde_json::to_value(RepositorySettings::default())?);
+            let mut defaults = defaults;
+            if let (Value::Object(all), Value::Object(own)) =
+                (&mut defaults, serde_json::to_value(RepositorySettings::default())?)
+            {
+                all.extend(own);
+            }
+            let mut own = object(rows(repository).into_iter().chain(of_both).collect(), &defaults);
             for shared in ["agents", "recipes"] {
                 own["properties"][shared] = process["properties"][shared].clone();
             }
@@ -249,7 +256,19 @@ mod tests {
         let repository = schema(SettingsFile::Repository).unwrap();
         let example = DOCUMENT.rsplit("```toml\n").next().unwrap().split("```").next().unwrap();
         assert_eq!(wrong(&read(example), &repository, ""), [""; 0]);
-        for mistake in ["check = ['x']", "agents.a.env = ['KEY']", "agents.a.hosts = ['h']", "agents.a.mcp = ['s']"] {
+        let of_both = "plan = 'large'\ncheck_time = '20m'\n[publish]\ndraft = true\nlabels = ['bot']\n[review]\nupdate = 'rebase'";
+        assert_eq!(wrong(&read(of_both), &repository, ""), [""; 0]);
+        let draft = |schema: &Value| schema["properties"]["publish"]["properties"]["draft"].clone();
+        assert_eq!(draft(&repository), draft(&process));
+        for mistake in [
+            "check = ['x']",
+            "agents.a.env = ['KEY']",
+            "agents.a.hosts = ['h']",
+            "agents.a.mcp = ['s']",
+            "publish.draft = 'perhaps'",
+            "publish.signing = 'api'",
+            "budget.issue = 5.0",
+        ] {
             assert!(!wrong(&read(mistake), &repository, "").is_empty(), "{mistake}");
         }
     }

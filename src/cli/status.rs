@@ -34,7 +34,6 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
         return Box::pin(ready::run(setup, shared, args.part, screen)).await;
     }
     let access = if args.forget_memory { Access::ReadWrite } else { Access::ReadOnly };
-    let trigger = setup.settings.labels.trigger.clone();
     let pool = setup.pool(&shared, access, None, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = output::Naming::new(workers.len());
@@ -58,7 +57,7 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
     for (worker, seen) in &all {
         let repo = worker.forge().repo();
         output::heading(repo, naming)?;
-        print(repo, seen, &args, &trigger)?;
+        print(repo, seen, &args)?;
         repository_day::print(worker, seen.repository.as_ref())?;
     }
     let rates = match args.shows {
@@ -81,6 +80,8 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
 
 /// A repository, as far as it is shown.
 struct Seen {
+    /// The label that hands an issue to Hob.
+    trigger: String,
     queue: Vec<Explained>,
     /// The issues in progress, with their titles.
     unfinished: Vec<(String, Record)>,
@@ -116,7 +117,7 @@ async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
     if args.forget_memory {
         hob_worker::forget(worker).await?;
     }
-    let Overview { mut queue, mut unfinished } = explain::overview(worker).await?;
+    let Overview { trigger, mut queue, mut unfinished } = explain::overview(worker).await?;
     let is_asked_for = |state: &str| args.state.is_empty() || args.state.iter().any(|asked| asked == state);
     queue.retain(|issue| is_asked_for(&state(issue)));
     unfinished.retain(|(_, record)| is_asked_for(&record.state.to_string()));
@@ -124,7 +125,7 @@ async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
         Shows::Everything => repository_record(worker).await?,
         Shows::Queue => None,
     };
-    Ok(Seen { queue, unfinished, repository })
+    Ok(Seen { trigger, queue, unfinished, repository })
 }
 
 /// One line about several repositories: their issues by state, and the day's bill.
@@ -145,10 +146,10 @@ fn state(issue: &Explained) -> String {
     issue.state.map_or_else(|| "new".to_owned(), |state| state.to_string())
 }
 
-fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs, trigger: &str) -> anyhow::Result<()> {
+fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs) -> anyhow::Result<()> {
     if seen.queue.is_empty() {
         let what = match args.state.as_slice() {
-            [] => format!("No open issue of {repo} has the label `{trigger}`."),
+            [] => format!("No open issue of {repo} has the label `{}`.", seen.trigger),
             states => format!("No issue of {repo} is {}.", states.join(" or ")),
         };
         return Ok(layout::paragraph(&what)?);

@@ -31,15 +31,14 @@ const TEXT_MAX: usize = 1_000;
 pub(super) struct Report {
     path: Option<PathBuf>,
     in_actions: bool,
-    trigger: String,
 }
 
 impl Report {
     /// The reports that this process has to write.
     pub(super) fn new(setup: &Setup) -> Self {
-        let (standard, labels) = (&setup.standard, &setup.settings.labels);
+        let standard = &setup.standard;
         let (path, in_actions) = (standard.step_summary.clone(), standard.in_actions);
-        Self { path, in_actions, trigger: labels.trigger.clone() }
+        Self { path, in_actions }
     }
 
     /// The grouping of progress lines with `jobs` issues at a time.
@@ -61,9 +60,7 @@ impl Report {
         }
         match &self.path {
             // If nothing was even polled, the failure that follows tells everything.
-            Some(path) if done.is_some() || !events.is_empty() => {
-                append(path, &told.summary(&events, &self.trigger, done))
-            }
+            Some(path) if done.is_some() || !events.is_empty() => append(path, &told.summary(&events, done)),
             Some(_) | None => Ok(()),
         }
     }
@@ -205,10 +202,10 @@ impl<'a> Told<'a> {
         all
     }
 
-    fn summary(&self, events: &[Timed], trigger: &str, done: Option<&RunSummary>) -> String {
+    fn summary(&self, events: &[Timed], done: Option<&RunSummary>) -> String {
         let headline = match done.and_then(|done| done.lacks.as_ref()) {
             Some(lacks) => format!("Hob stopped: {}", text(&lacks.to_string())),
-            None => self.headline(trigger),
+            None => self.headline(),
         };
         let mut summary = format!("## Hob\n\n{headline}\n");
         if !self.ends.is_empty() {
@@ -239,7 +236,7 @@ impl<'a> Told<'a> {
     }
 
     /// The work that was done, in one sentence.
-    fn headline(&self, trigger: &str) -> String {
+    fn headline(&self) -> String {
         let of = |is: fn(&WorkEvent) -> bool| self.ends.values().filter(|event| is(event)).count();
         let blocked = of(|event| matches!(event, WorkEvent::Moved { state: State::Blocked, .. }));
         let requeued = of(|event| matches!(event, WorkEvent::Moved { state: State::Ready, .. }));
@@ -261,7 +258,7 @@ impl<'a> Told<'a> {
         let idle = self.waiting.iter().all(|(_, waiting)| waiting.is_empty());
         match (self.polled, self.ends.is_empty()) {
             (_, false) => "Hob brought issues up to date.".to_owned(),
-            (true, true) if idle => format!("Nothing to do: no open issue has the label `{}`.", text(trigger)),
+            (true, true) if idle => "Nothing to do: no open issue has the trigger label.".to_owned(),
             (true, true) => "Nothing was done: the issues below are waiting.".to_owned(),
             (false, true) => "Nothing was done: no repository was polled.".to_owned(),
         }
@@ -396,7 +393,7 @@ mod tests {
         ];
         let told = Told::new(&events);
         // The character that keeps a number from becoming a link is invisible.
-        let summary = told.summary(&events, "code", Some(&RunSummary::default())).replace('\u{200b}', "");
+        let summary = told.summary(&events, Some(&RunSummary::default())).replace('\u{200b}', "");
         insta::assert_snapshot!(summary, @r"
         ## Hob
 
@@ -454,7 +451,7 @@ mod tests {
     #[test]
     fn a_summary_of_nothing_says_so() {
         let idle = [timed(0.1, WorkEvent::Polled { issues: 0, ready: 0, waiting: Vec::new() })];
-        let said = Told::new(&idle).summary(&[], "code", None);
-        assert_eq!(said, "## Hob\n\nNothing to do: no open issue has the label `code`.\n");
+        let said = Told::new(&idle).summary(&[], None);
+        assert_eq!(said, "## Hob\n\nNothing to do: no open issue has the trigger label.\n");
     }
 }

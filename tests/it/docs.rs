@@ -8,8 +8,8 @@ use std::{
 };
 
 use hob_config::{
-    AgentSettings, DEFAULTS, McpSettings, ModelSettings, PriceSettings, RecipeSettings, RepositorySettings, Settings,
-    ToolSettings, WorkspaceSettings, is_constant,
+    AgentSettings, DEFAULTS, McpSettings, ModelSettings, OF_BOTH, PriceSettings, RecipeSettings, RepositorySettings,
+    Settings, ToolSettings, WorkspaceSettings, is_constant,
 };
 use serde_json::Value;
 
@@ -125,6 +125,14 @@ fn every_setting_is_explained_with_its_default() {
         }
     }
     assert!(wrong.is_empty(), "docs/settings.md:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_a_repository_may_set_too_is_listed() {
+    let page = text("docs/settings.md");
+    let list = page.split_once("\nIt may also set these").unwrap().1.split_once(". They count").unwrap().0;
+    let listed: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+    assert_eq!(listed, OF_BOTH);
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod given;
 mod load;
 mod mcp;
 mod models;
+mod of_both;
 mod operator_file;
 mod origin;
 mod pace;
@@ -48,6 +49,10 @@ pub use environment::{ModelAccess, child_environment, model_access, named_enviro
 pub use given::Given;
 pub use mcp::{MCP_PREFIX, McpSettings};
 pub use models::{Effort, ImageUse, InvalidModelName, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
+pub use of_both::{
+    OF_BOTH, RepositoryDashboard, RepositoryLabels, RepositoryLimits, RepositoryNotify, RepositoryPublish,
+    RepositoryReview, RepositoryRouting,
+};
 pub use operator_file::operator_file;
 pub use pace::{InvalidPace, Pace};
 pub use profiles::{ProfileSettings, RoutingSettings};

@@ -1,16 +1,22 @@
 //! The repository's own settings, `.github/hob.toml`, always read from the base branch.
 //!
-//! They say how the repository is checked and what must not be touched. They cannot pass variables to an agent or set a
-//! model's address: those belong to the operator.
+//! They say how the repository is checked, what must not be touched, and how its people want to be worked with. They cannot pass
+//! variables to an agent or set a model's address: those belong to the operator.
 
 use std::{
     collections::BTreeMap,
     path::{Component, Path},
+    time::Duration,
 };
 
+use hob_domain::PlanFirst;
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentSettings, BackendKind, RecipeSettings, Settings, ready::agents_over_ready, toml_sentence};
+use crate::{
+    AgentSettings, BackendKind, RecipeSettings, RedBase, RepositoryDashboard, RepositoryLabels, RepositoryLimits,
+    RepositoryNotify, RepositoryPublish, RepositoryReview, RepositoryRouting, Settings, SettingsError, duration,
+    of_both::of_operator, ready::agents_over_ready, sensible::check_of_both, toml_sentence,
+};
 
 /// The path of the repository's settings.
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
@@ -38,6 +44,36 @@ pub struct RepositorySettings {
     pub recipes: BTreeMap<String, RecipeSettings>,
     /// Paths, as globs, that Hob's work must not touch.
     pub protected: Vec<String>,
+    /// When a plan comes before the work. This and what follows are also the operator's to set.
+    #[serde(skip_serializing)]
+    pub plan: Option<PlanFirst>,
+    /// Deadline of one check.
+    #[serde(with = "duration::optional", skip_serializing)]
+    pub check_time: Option<Duration>,
+    /// What happens if a check already fails on the base.
+    #[serde(skip_serializing)]
+    pub on_red_base: Option<RedBase>,
+    /// The issue that shows all work.
+    #[serde(skip_serializing)]
+    pub dashboard: RepositoryDashboard,
+    /// Names of labels.
+    #[serde(skip_serializing)]
+    pub labels: RepositoryLabels,
+    /// Limits.
+    #[serde(skip_serializing)]
+    pub limits: RepositoryLimits,
+    /// Who is mentioned.
+    #[serde(skip_serializing)]
+    pub notify: RepositoryNotify,
+    /// How work is published.
+    #[serde(skip_serializing)]
+    pub publish: RepositoryPublish,
+    /// How open pull requests are handled.
+    #[serde(skip_serializing)]
+    pub review: RepositoryReview,
+    /// Whether profiles are found by an issue's text.
+    #[serde(skip_serializing)]
+    pub routing: RepositoryRouting,
 }
 
 /// A `.github/hob.toml` that cannot be used.
@@ -49,8 +85,8 @@ impl RepositorySettings {
     /// Reads the file's text, beside the operator's `settings`.
     ///
     /// # Errors
-    /// [`RepositorySettingsError`] with the line of the mistake, or the name of an agent or a recipe that both files have: neither
-    /// of their owners could tell which one works.
+    /// [`RepositorySettingsError`] with the line of the mistake, a value that makes no sense, or the name of an agent or a recipe that
+    /// both files have: neither of their owners could tell which one works.
     pub fn beside(settings: &Settings, text: &str) -> Result<Self, RepositorySettingsError> {
         let own = Self::parse(text)?;
         let agent = |name: &&String| settings.agents.contains_key(*name) && !settings.untouched.contains(*name);
@@ -61,6 +97,12 @@ impl RepositorySettings {
                 format!("its {kind} `{name}` is in the operator's file, too: give one of the two another name");
             return Err(RepositorySettingsError(reason));
         }
+        check_of_both(&own.over(settings)).map_err(|error| {
+            RepositorySettingsError(match error {
+                SettingsError::Senseless { key, value, allowed, .. } => format!("`{key}` is `{value}`; {allowed}"),
+                other => other.to_string(),
+            })
+        })?;
         Ok(own)
     }
 
@@ -69,15 +111,13 @@ impl RepositorySettings {
     /// # Errors
     /// [`RepositorySettingsError`] with the line of the mistake.
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
-        let settings: Self =
-            toml::from_str(text).map_err(|error| RepositorySettingsError(toml_sentence(text, &error)))?;
+        let settings: Self = toml::from_str(text).map_err(|error| RepositorySettingsError(refused(text, &error)))?;
         let named = |agent: &AgentSettings| {
             let lists = [&agent.env, &agent.hosts, &agent.fetch_hosts, &agent.mcp];
             OPERATOR_ONLY.into_iter().zip(lists).find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
         };
         if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
-            let reason = format!("`agents.{name}.{key}` is allowed only in the settings of Hob's operator");
-            return Err(RepositorySettingsError(reason));
+            return Err(RepositorySettingsError(only_for_operators(&format!("agents.{name}.{key}"))));
         }
         // A known program gets a key, so the repository must not choose its file or insert arguments before Hob's.
         let placed =
@@ -102,6 +142,53 @@ impl RepositorySettings {
         let agents = agents_over_ready(text).map_err(|error| RepositorySettingsError(error.to_string()))?;
         Ok(Self { agents, ..settings })
     }
+
+    /// The operator's settings with what this file gives of [`OF_BOTH`](crate::OF_BOTH): it has the last word on them.
+    pub fn over(&self, operator: &Settings) -> Settings {
+        let mut own = operator.clone();
+        let (publish, review) = (&self.publish, &self.review);
+        let allowed = operator.limits.open_pulls;
+        // 0 means not limited.
+        let open_pulls = self.limits.open_pulls.filter(|limit| allowed == 0 || (1..=allowed).contains(limit));
+        let given = [
+            put("check_time", &self.check_time, &mut own.check_time),
+            put("dashboard.issue", &self.dashboard.issue, &mut own.dashboard.issue),
+            put("labels.priority", &self.labels.priority, &mut own.labels.priority),
+            put("labels.trigger", &self.labels.trigger, &mut own.labels.trigger),
+            put("limits.open_pulls", &open_pulls, &mut own.limits.open_pulls),
+            put("notify.mention", &self.notify.mention, &mut own.notify.mention),
+            put("on_red_base", &self.on_red_base, &mut own.on_red_base),
+            put("plan", &self.plan, &mut own.plan),
+            put("publish.base", &publish.base, &mut own.publish.base),
+            put("publish.commit_message", &publish.commit_message, &mut own.publish.commit_message),
+            put("publish.draft", &publish.draft, &mut own.publish.draft),
+            put("publish.labels", &publish.labels, &mut own.publish.labels),
+            put("publish.reviewers", &publish.reviewers, &mut own.publish.reviewers),
+            put("publish.sign_off", &publish.sign_off, &mut own.publish.sign_off),
+            put("publish.template", &publish.template, &mut own.publish.template),
+            put("review.reviewer", &review.reviewer, &mut own.review.reviewer),
+            put("review.update", &review.update, &mut own.review.update),
+            put("routing.enabled", &self.routing.enabled, &mut own.routing.enabled),
+        ];
+        // All workers read the same file: its values make no difference between them.
+        own.shared = own.shared.without(given.into_iter().flatten());
+        own
+    }
+}
+
+/// Gives the setting the file's value; returns its key if there is one.
+fn put<T: Clone>(key: &'static str, value: &Option<T>, setting: &mut T) -> Option<&'static str> {
+    setting.clone_from(value.as_ref()?);
+    Some(key)
+}
+
+/// Why the text cannot be read: the first setting of the operator's in it, otherwise the mistake's line.
+fn refused(text: &str, error: &toml::de::Error) -> String {
+    of_operator(text).map_or_else(|| toml_sentence(text, error), |key| only_for_operators(&key))
+}
+
+fn only_for_operators(key: &str) -> String {
+    format!("`{key}` is allowed only in the settings of Hob's operator")
 }
 
 #[cfg(test)]
@@ -140,10 +227,17 @@ mod tests {
             ("[mcp.a]\ncommand = ['./server']", "unknown field `mcp`".to_owned()),
             ("[tools.a]\ncommand = ['./tool']", "unknown field `tools`".to_owned()),
             ("[egress]\nallow = ['evil.example']", unknown(1, "[egress]")),
-            ("[sandbox]\ntier = 'none'", unknown(1, "[sandbox]")),
-            ("sandbox.setup_hosts = ['evil.example']", "unknown field `sandbox`".to_owned()),
+            ("[sandbox]\ntier = 'none'", only_for_operators("sandbox.tier")),
+            ("sandbox.setup_hosts = ['evil.example']", only_for_operators("sandbox.setup_hosts")),
+            ("publish.signing = '/keys/theirs'", only_for_operators("publish.signing")),
+            ("plan = 'large'\n[publish]\nauthor = 'ann'", only_for_operators("publish.author")),
+            ("[notify]\nwebhook = 'https://evil.example'", only_for_operators("notify.webhook")),
+            ("routing.model = 'openai/dear'", only_for_operators("routing.model")),
+            ("review.rerun = true", only_for_operators("review.rerun")),
+            ("[budget]\nissue = 500.0", only_for_operators("budget.issue")),
+            ("[limits]\nattempts = 50", only_for_operators("limits.attempts")),
             ("[forge]\napi_url = 'http://evil.example'", unknown(1, "[forge]")),
-            ("[trust]\npermission = 'read'", unknown(1, "[trust]")),
+            ("[trust]\npermission = 'read'", only_for_operators("trust.permission")),
             ("[secrets]\nenv = ['GITHUB_TOKEN']", unknown(1, "[secrets]")),
             // A step is only a command, without variables or hosts.
             (
@@ -178,6 +272,27 @@ mod tests {
                 says.map(|_| true),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_as_in_the_operators_file() {
+        let operator = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
+        for (text, says) in [
+            ("check_time = '0s'", "`check_time` is `0s`; write more than 0s"),
+            ("publish.base = 'hob/7-mine'", "`publish.base` is `hob/7-mine`; Hob's own branches"),
+            ("publish.commit_message = 'fix'", "`publish.commit_message` is `fix`; "),
+            ("dashboard.issue = 'seven'", "`dashboard.issue` is `seven`; write an issue's number, or `auto`"),
+            ("labels.trigger = 'blocked'", "`labels` is `blocked`; each state needs a label of its own"),
+            ("publish.labels = ['']", "`publish.labels` is ``; a label has 1 to 50 characters"),
+            ("publish.reviewers = ['a b']", "`publish.reviewers` is `a b`; write a login"),
+            ("review.reviewer = 'no/name'", "`review.reviewer` is `no/name`; write the name of a profile"),
+            ("publish.draft = 'perhaps'", "line 1 (`publish.draft`): `publish.draft` cannot be used: it is `perhaps`"),
+            ("plan = 'often'", "line 1 (`plan`): unknown variant `often`, expected one of `always`, `large`, `never`"),
+            ("[review]\nupdat = 'merge'", "line 2 (`updat`): unknown field `updat`, expected `update` or `reviewer`"),
+        ] {
+            let error = RepositorySettings::beside(&operator, text).expect_err(text).to_string();
+            assert!(error.contains(&format!("cannot be used: {says}")), "{error}");
         }
     }
 

@@ -21,7 +21,6 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
     check_routing(settings)?;
     for (key, time) in [
         ("limits.attempt_time", limits.attempt_time),
-        ("check_time", settings.check_time),
         ("notify.timeout", settings.notify.timeout),
         ("forge.timeout", forge.timeout),
         ("workspace.transfer_time", settings.workspace.transfer_time),
@@ -38,12 +37,6 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
     let app = &settings.app;
     let has_no_app = app.installation == 0 && app.private_key.is_empty();
     hold(app.id > 0 || has_no_app, "app.id", app.id, "write the App's id, which its page shows")?;
-    let message = &settings.publish.commit_message;
-    if !message.is_empty()
-        && let Err(wrong) = check_template(message)
-    {
-        hold(false, "publish.commit_message", message, &wrong.to_string())?;
-    }
     let signing = &settings.publish.signing;
     let has_app = *signing != Signing::Api || app.id > 0;
     hold(
@@ -59,6 +52,30 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
         signing,
         "write `none`, `api`, or the path of a private SSH key, such as `/keys/hob`",
     )?;
+    if !settings.notify.webhook.is_empty() {
+        drop(address(&settings.notify.webhook, "notify.webhook")?);
+    }
+    check_of_both(settings)?;
+    check_what_is_worked_on(settings)?;
+    check_servers(settings)
+}
+
+/// Refuses values that make no sense of what the repository may set, too.
+///
+/// # Errors
+/// [`SettingsError::Senseless`] for the first one.
+pub(super) fn check_of_both(settings: &Settings) -> Result<(), SettingsError> {
+    let time = settings.check_time;
+    hold(!time.is_zero(), "check_time", shown(time), "write more than 0s")?;
+    let base = settings.publish.base.as_str();
+    let is_own = base.starts_with(&settings.workspace.branch_prefix);
+    hold(!is_own, "publish.base", base, "Hob's own branches, whose contents are an agent's, cannot be a base")?;
+    let message = &settings.publish.commit_message;
+    if !message.is_empty()
+        && let Err(wrong) = check_template(message)
+    {
+        hold(false, "publish.commit_message", message, &wrong.to_string())?;
+    }
     for label in &settings.publish.labels {
         let length = label.trim().chars().count();
         hold((1..=50).contains(&length), "publish.labels", label, "a label has 1 to 50 characters")?;
@@ -67,9 +84,9 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
         let is_name = !name.trim().is_empty() && name.chars().all(|c| c.is_ascii_graphic());
         hold(is_name, "publish.reviewers", name, "write a login, `team:SLUG` or `ORG/TEAM`")?;
     }
-    if !settings.notify.webhook.is_empty() {
-        drop(address(&settings.notify.webhook, "notify.webhook")?);
-    }
+    let reviewer = &settings.review.reviewer;
+    let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
+    hold(is_name, "review.reviewer", reviewer, "write the name of a profile, such as `reviewer`")?;
     let dashboard = &settings.dashboard;
     hold(
         matches!(dashboard.issue.as_str(), "" | "auto") || dashboard.number().is_some(),
@@ -77,11 +94,6 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
         &dashboard.issue,
         "write an issue's number, or `auto`",
     )?;
-    let reviewer = &settings.review.reviewer;
-    let is_name = reviewer.is_empty() || reviewer.parse::<ProfileName>().is_ok();
-    hold(is_name, "review.reviewer", reviewer, "write the name of a profile, such as `reviewer`")?;
-    check_what_is_worked_on(settings)?;
-    check_servers(settings)?;
     check_labels(settings)
 }
 

@@ -15,6 +15,7 @@ use crate::{
     decision::{but_for_news, sentence},
     inbox::{Conversation, Inbox, Response, response},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
+    repository_file::here,
     trigger::trigger_is_gone,
 };
 
@@ -59,6 +60,8 @@ pub async fn all(worker: &Worker) -> Result<Vec<Explained>, WorkError> {
 /// The issues of a repository.
 #[derive(Debug)]
 pub struct Overview {
+    /// The label that hands an issue to Hob.
+    pub trigger: String,
     /// As [`all`] has them.
     pub queue: Vec<Explained>,
     /// Those whose ledger is not finished: title and record.
@@ -70,6 +73,7 @@ pub struct Overview {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
+    let worker = &here(worker).await?;
     let found = look(worker).await?;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
     let mut queue = explained(worker, &found, planned).await?;
@@ -78,7 +82,8 @@ pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     }));
     let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
     let records = found.snapshot.issues.into_iter().filter_map(of);
-    Ok(Overview { queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
+    let trigger = worker.settings.labels.trigger.clone();
+    Ok(Overview { trigger, queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
 }
 
 /// What there is, in a repository that can be worked on.
@@ -96,6 +101,7 @@ async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
+    let worker = &here(worker).await?;
     let found = look(worker).await?;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
@@ -115,6 +121,7 @@ pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Op
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
+    let worker = &here(worker).await?;
     let nothing = |title, why| Explained::without_ledger(number, title, why);
     Ok(match observe(worker, number).await {
         Ok(None) => None,

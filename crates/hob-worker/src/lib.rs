@@ -17,6 +17,7 @@
 //! | `corrections` | what maintainers correct, and the pull request that proposes it as a line for agents |
 //! | `offer` | pull requests that belong to no issue |
 //! | `mirror` | the repository's mirror, which processes of Hob share |
+//! | `repository_file` | the repository's file, and a worker's settings with it |
 //! | `memory` | what a worker remembers between polls, so that it asks less |
 //! | `profiles` | which profiles an attempt has |
 //! | `routes` | who was chosen for each issue |
@@ -55,6 +56,7 @@ mod program_starts;
 mod pull_facts;
 mod push_rules;
 mod reconcile;
+mod repository_file;
 mod rights;
 mod routes;
 mod sandbox;

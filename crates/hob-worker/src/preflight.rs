@@ -14,6 +14,7 @@ use crate::{
     profiles::{forge_catalog, known_profiles},
     program_starts::program_starts,
     push_rules::{RulesFound, in_the_way, refusing_rules},
+    repository_file::in_repository,
     sandbox::try_sandbox,
 };
 
@@ -169,9 +170,14 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     if fit.is_err() {
         findings.look("repository", fit, |()| String::new())?;
     }
-    account(worker, &mut findings).await?;
-    lists(worker, &mut findings).await?;
     let base = worker.forge.repository().tip(details.default_branch).await.map_err(WorkError::from);
+    // What is wrong with the file is found below.
+    let here = match &base {
+        Ok(base) => in_repository(worker, base).await.unwrap_or_else(|_| worker.clone()),
+        Err(_) => worker.clone(),
+    };
+    account(&here, &mut findings).await?;
+    lists(&here, &mut findings).await?;
     let Some(base) = findings.look("base branch", base, |base| format!("at {}", base.sha.short()))? else {
         return Ok(findings);
     };

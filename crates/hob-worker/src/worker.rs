@@ -65,20 +65,21 @@ pub enum Preflight {
     Done,
 }
 
-/// A worker of one repository.
+/// A worker of one repository. Its clones are the same worker.
+#[derive(Clone)]
 pub struct Worker {
     pub(super) forge: Forge,
     pub(super) settings: Settings,
     server_url: String,
     pub(super) workspace: Workspace,
-    pub(super) children: Children,
-    pub(super) author: Author,
+    pub(super) children: Arc<Children>,
+    pub(super) author: Arc<Author>,
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
-    pub(super) spend_journal: SpendJournal,
-    pub(super) memory: WorkerMemory,
+    pub(super) spend_journal: Arc<SpendJournal>,
+    pub(super) memory: Arc<WorkerMemory>,
     /// The receiver of notifications; `None` if there is none.
-    pub(super) receiver: Option<Receiver>,
+    pub(super) receiver: Option<Arc<Receiver>>,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
@@ -123,34 +124,39 @@ impl Worker {
         };
         let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
         let executor = Executor::new(sessions, parts.settings.executor.clone());
-        let spend_journal = SpendJournal::new(&parts.state_dir, parts.forge.repo());
+        let spend_journal = Arc::new(SpendJournal::new(&parts.state_dir, parts.forge.repo()));
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
-        let memory = WorkerMemory::default();
+        let memory = Arc::new(WorkerMemory::default());
         memory.is_ready.store(parts.preflight == Preflight::Done, Ordering::Relaxed);
         Ok(Self {
             forge: parts.forge,
             settings: parts.settings,
             server_url: parts.server_url,
             workspace: workspace.without(secrets),
-            children: Children {
+            children: Arc::new(Children {
                 environment: parts.environment,
                 sandbox: parts.sandbox,
                 agents,
                 named_agent: parts.agent,
                 executor,
                 approval: parts.approval,
-            },
-            author: Author { identity: OnceCell::new(), signing_key },
+            }),
+            author: Arc::new(Author { identity: OnceCell::new(), signing_key }),
             id: parts.id,
             cancel: parts.cancel,
             spend_journal,
             memory,
-            receiver: parts.webhook.map(Receiver::new).transpose()?,
+            receiver: parts.webhook.map(Receiver::new).transpose()?.map(Arc::new),
             sweep: Arc::default(),
             events: parts.events,
         })
+    }
+
+    /// The same worker with other settings.
+    pub(super) fn with(&self, settings: Settings) -> Self {
+        Self { settings, ..self.clone() }
     }
 
     /// The client of the repository.

@@ -88,7 +88,7 @@ async fn a_token_that_is_refused_fails_the_step_and_the_summary_says_so() {
 async fn nothing_to_do_is_told_and_annotates_nothing() {
     let world = World::fixing().start().await;
     let (ended, summary) = job(&world, &[], &[]).await;
-    assert!(summary.starts_with("## Hob\n\nNothing to do: no open issue has the label `code`.\n"), "{summary}");
+    assert!(summary.starts_with("## Hob\n\nNothing to do: no open issue has the trigger label.\n"), "{summary}");
     assert_eq!(annotations(&ended), [""; 0]);
     world.finish().await;
 }

@@ -60,6 +60,7 @@ mod reading;
 mod ready;
 mod real_github;
 mod refused_pushes;
+mod repository_file;
 mod review;
 mod reviewer;
 mod routed_commands;

@@ -132,9 +132,9 @@ async fn pull_requests_that_wait_cost_nothing_while_the_repository_moves() {
     // It changes the repository's own data, which every pull request embeds.
     world.opens("ann", "Another issue, not for Hob", "", &[]).await;
     assert_eq!(counted().await, 0);
-    // The base's new tip, and once for all whether they still go together with that.
+    // The base's new tip, once for all whether they still go together with that, and the repository's file there.
     world.pushes_onto("ann", "main", "more.txt", "more").await;
-    assert_eq!(counted().await, 1 + 1);
+    assert_eq!(counted().await, 1 + 1 + 1);
     assert_eq!(counted().await, 0);
     let merged = world.pulls().await[0]["number"].clone();
     world.call("ann", Method::PUT, &format!("/pulls/{merged}/merge"), json!({})).await;
@@ -148,7 +148,8 @@ async fn a_long_past_that_git_cannot_fetch_is_asked_for_and_else_read_one_by_one
     let world = with_a_long_past(30).await;
     let mut settings = world.settings.clone();
     settings.workspace.git = "/nowhere/git".into();
-    for (graphql, at_least, at_most) in [("answers", 3, 10), ("is missing", 30, 45)] {
+    // Three of them for the repository's file: the default branch, its tip, the file.
+    for (graphql, at_least, at_most) in [("answers", 3, 11), ("is missing", 30, 45)] {
         if graphql == "is missing" {
             let what = What::Answer { status: 404, headers: BTreeMap::new(), message: "Not Found".to_owned() };
             let path = "/api/graphql".to_owned();
@@ -188,9 +189,9 @@ async fn what_another_worker_did_costs_hardly_more_calls_for_nine_issues_than_fo
         assert_eq!(made.iter().filter(alone).count(), 0, "{made:?}");
         learned.push(counted);
     }
-    // The issues, the refs, their commits, the token's account, the pull request, its base, and its comments; if there
-    // are more, a list of them. A worker that stays also reads the branches once and, of each head, the check runs and
-    // the statuses.
-    assert_eq!(learned, [[7, 1 + 2, 0], [6, 9 * 2, 0]]);
+    // The default branch and the repository's file; the issues, the refs, their commits, the token's account, the pull
+    // request, its base, and its comments; if there are more, a list of them. A worker that stays also reads the branches
+    // once and, of each head, the check runs and the statuses.
+    assert_eq!(learned, [[2 + 7, 1 + 2, 0], [6, 9 * 2, 0]]);
     world.finish().await;
 }

@@ -23,6 +23,14 @@ impl SharedSettings {
         Self(values.into_iter().map(|(key, value)| (key, hashed(&value))).collect())
     }
 
+    /// These without the `keys` that something else decides for all workers.
+    pub fn without<'a>(mut self, keys: impl IntoIterator<Item = &'a str>) -> Self {
+        for key in keys {
+            self.0.remove(key);
+        }
+        self
+    }
+
     /// The keys in which the two differ, in their order.
     pub fn differing(&self, other: &Self) -> Vec<String> {
         let keys: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
@@ -54,6 +62,9 @@ mod tests {
         assert_eq!(first.differing(&SharedSettings::default()), ["budget.day", "plan"]);
         assert_eq!(SharedSettings::default().differing(&first), ["budget.day", "plan"]);
         assert!(first.differing(&first.clone()).is_empty());
+        assert!(
+            first.clone().without(["budget.day", "jobs"]).differing(&second.clone().without(["budget.day"])).is_empty()
+        );
         assert!(!serde_json::to_string(&first).unwrap().contains("large"));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use hob_agent::session::SessionRecord;
-use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
+use hob_config::RepositorySettings;
 use hob_domain::{
     BaseChoice, Brings, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for, change_in,
 };
@@ -28,6 +28,7 @@ use crate::{
     inbox::{Conversation, Inbox},
     mirror::{fetch, patience_of, wait_while_busy},
     push_rules::in_the_way,
+    repository_file::file_at,
 };
 
 /// Fetches, reads the rules, chooses agent and branch, and checks the branch out.
@@ -42,8 +43,9 @@ pub(super) async fn prepare<'a>(
     let base_branch: BranchName = base.branch.parse()?;
     let remote = worker.remote().await?;
     let base_sha = fetch(worker, &remote, &base_branch).await?;
-    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base_sha).await?.unwrap_or_default();
-    let rules = RepositorySettings::beside(&worker.settings, &text)?;
+    // Also if the work starts elsewhere: a file that cannot be used stops the repository.
+    file_at(worker, &held.base.sha).await?;
+    let rules = RepositorySettings::clone(&*file_at(worker, &base_sha).await?);
     let (record, authorizer) = (lease.record(), Authorizer::default());
     let conversation = Conversation::on(record.pull.number);
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };

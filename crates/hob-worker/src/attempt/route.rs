@@ -18,6 +18,7 @@ use crate::{
     counters::{Degraded, degraded},
     held_issue::HeldIssue,
     profiles::forge_catalog,
+    repository_file::in_repository,
 };
 
 /// The time that a model has to say which profile fits.
@@ -98,8 +99,9 @@ pub(crate) async fn profile_warning(
     if record.is_some_and(|record| record.state == State::Done) {
         return Ok(None);
     }
-    let base = worker.forge.repository().base_branch().await?.sha;
-    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base).await?.unwrap_or_default();
+    let base = worker.forge.repository().base_branch().await?;
+    let worker = &in_repository(worker, &base).await?;
+    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
     // Problems in the file are reported elsewhere.
     let rules = RepositorySettings::parse(&text).unwrap_or_default();
     let is_over = record.is_some_and(|record| record.pull.number.is_some() || record.is_handed_on());
@@ -110,7 +112,7 @@ pub(crate) async fn profile_warning(
     if !claims.need_profiles(&router) {
         return Ok(None);
     }
-    let catalog = forge_catalog(worker, &base).await?;
+    let catalog = forge_catalog(worker, &base.sha).await?;
     Ok(hob_domain::profile_warning(&claims, record, &catalog, &router))
 }
 

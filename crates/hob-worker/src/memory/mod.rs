@@ -10,6 +10,7 @@ mod labelled_by_hand;
 mod last_page;
 mod looked_at;
 mod races;
+mod read_file;
 mod trouble;
 mod worker_memory;
 

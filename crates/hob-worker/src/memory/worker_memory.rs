@@ -2,15 +2,20 @@
 
 use std::sync::atomic::AtomicBool;
 
+use parking_lot::Mutex;
+
 use crate::memory::{
     base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls,
-    labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races, trouble::Trouble,
+    labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races, read_file::ReadFile,
+    trouble::Trouble,
 };
 
 /// What a worker remembers of its repository.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerMemory {
     pub(crate) base_checks: BaseChecks,
+    /// The name that the default branch had last.
+    pub(crate) default_branch: Mutex<Option<String>>,
     pub(crate) finished: FinishedLedgers,
     pub(crate) flakes: Flakes,
     pub(crate) found_pulls: FoundPulls,
@@ -22,5 +27,6 @@ pub(crate) struct WorkerMemory {
     pub(crate) logs_are_hidden: AtomicBool,
     pub(crate) looked_at: LookedAt,
     pub(crate) races: Races,
+    pub(crate) read_file: ReadFile,
     pub(crate) trouble: Trouble,
 }

@@ -2,12 +2,12 @@
 
 use hob_config::REPOSITORY_SETTINGS_PATH;
 use hob_domain::{
-    LabelSpec, NotSplit, ProjectFiles, Proposal, Workflows, host_files, manifests, proposal, split_workflow,
+    LabelNames, LabelSpec, NotSplit, ProjectFiles, Proposal, Workflows, host_files, manifests, proposal, split_workflow,
 };
 use hob_forge::{BaseBranch, ForgeError, Pull};
 use hob_workspace::BranchName;
 
-use crate::{WorkError, Worker};
+use crate::{WorkError, Worker, repository_file::here};
 
 /// The first line of the settings: the address at which editors find this release's schema of them.
 const SCHEMA: &str = concat!(
@@ -53,6 +53,8 @@ pub struct Survey {
     pub branch: BranchName,
     /// The pull request of an earlier call that is open.
     pub open: Option<Pull>,
+    /// The label that hands an issue to Hob.
+    pub trigger: String,
     /// The labels that are missing.
     pub labels: Vec<LabelSpec>,
     /// The files that are missing or changed.
@@ -72,8 +74,9 @@ pub struct Survey {
 /// [`WorkError`] of a read, or why no one can work in this repository.
 pub async fn survey(
     worker: &Worker,
-    workflows: Option<impl FnOnce(&Proposal) -> Workflows>,
+    workflows: Option<impl FnOnce(&LabelNames, &Proposal) -> Workflows>,
 ) -> Result<Survey, WorkError> {
+    let worker = &here(worker).await?;
     let repository = worker.forge.repository();
     let base = repository.base_branch().await?;
     let labels = worker.forge.labels().missing(&worker.settings.labels.specs()).await?;
@@ -85,12 +88,13 @@ pub async fn survey(
         None => found.files.push(NewFile::new(REPOSITORY_SETTINGS_PATH, settings)),
     }
     if let Some(workflows) = workflows {
-        found.see_workflows(worker, &base, workflows(&proposal)).await?;
+        found.see_workflows(worker, &base, workflows(&worker.settings.labels, &proposal)).await?;
     }
     let Found { files, present, not_split } = found;
     let branch: BranchName = format!("{}{BRANCH}", worker.settings.workspace.branch_prefix).parse()?;
     let open = worker.forge.pulls().open_of(branch.as_str(), Some(&base.name)).await?;
-    Ok(Survey { base, branch, open, labels, files, present, not_split, proposal })
+    let trigger = worker.settings.labels.trigger.clone();
+    Ok(Survey { base, branch, open, trigger, labels, files, present, not_split, proposal })
 }
 
 /// The text of a file on the base branch; `None` if it does not exist.

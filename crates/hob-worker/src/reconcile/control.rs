@@ -10,6 +10,7 @@ use crate::{
     OperatorError, WorkError, Worker,
     observe::{Observed, observe},
     reconcile::outcome::Reconciled,
+    repository_file::here,
     transition::{acquire, acquire_and_end, show_and_release},
 };
 
@@ -46,6 +47,7 @@ pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested
 /// # Errors
 /// [`OperatorError::NotPaused`] if it is not paused.
 pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
+    let worker = &here(worker).await?;
     let observed = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
     if observed.entry.is_none() {
         return Err(OperatorError::NoLedger(number));
@@ -111,6 +113,7 @@ async fn control(
     control: Control,
     reason: &str,
 ) -> Result<Requested, OperatorError> {
+    let worker = &here(worker).await?;
     let (by, base) = (worker.operator().await?, Arc::new(worker.forge.repository().base_branch().await?));
     for _try in 0..TRIES {
         let Some(observed) = observe(worker, number).await? else { return Err(OperatorError::NoIssue(number)) };

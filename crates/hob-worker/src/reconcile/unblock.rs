@@ -12,6 +12,7 @@ use crate::{
     OperatorError, WorkError, Worker,
     authorize::approved_hash,
     observe::{Observed, observe},
+    repository_file::here,
     transition::{acquire, show_and_release},
 };
 
@@ -20,6 +21,7 @@ use crate::{
 /// # Errors
 /// [`OperatorError::NotBlocked`] if the issue is not blocked, [`OperatorError::NoIssue`] if there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
+    let worker = &here(worker).await?;
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
     Ok(free_as_operator(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
 }
@@ -38,6 +40,7 @@ pub enum Approved {
 /// # Errors
 /// [`OperatorError::NothingProposed`] if neither an action nor a plan waits for approval.
 pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Result<Approved, OperatorError> {
+    let worker = &here(worker).await?;
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NothingProposed(number))?;
     let record = observed.record();
     let action = record.and_then(Record::waiting_action).cloned().map(Approved::Action);

@@ -19,6 +19,7 @@ use crate::{
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, look_for_answer, reconcile, write_journal},
+    repository_file::{default_branch, default_tip, in_repository},
     schedule::dashboard::keep_dashboard,
     trigger::trigger_is_gone,
 };
@@ -103,6 +104,8 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         ready?;
         worker.memory.is_ready.store(true, Ordering::Relaxed);
     }
+    let Some(here) = worker.cancel.run_until_cancelled(now_here(worker)).await.transpose()? else { return Ok(None) };
+    let worker = &here;
     let Some(found) = worker.cancel.run_until_cancelled(Box::pin(discover(worker))).await.transpose()? else {
         return Ok(None);
     };
@@ -144,7 +147,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         return Ok(Some(Poll { due, ..Poll::default() }));
     }
     prune(worker, &found.snapshot).await;
-    let base = Arc::new(worker.forge.repository().base_branch().await?);
+    let base = Arc::new(default_branch(worker).await?);
     if worker.memory.trouble.of_settings(&base.sha).is_some() {
         work.clear();
     }
@@ -160,6 +163,11 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         create_missing_labels(worker, &labels).await?;
     }
     Ok(Some(Poll { reconciled, work, looks, base: Some(base), due }))
+}
+
+/// The worker with the settings that count in its repository now.
+async fn now_here(worker: &Worker) -> Result<Worker, WorkError> {
+    in_repository(worker, &default_tip(worker).await?).await
 }
 
 async fn create_missing_labels(worker: &Worker, wanted: &[LabelSpec]) -> Result<(), WorkError> {
@@ -267,20 +275,28 @@ async fn prune(worker: &Worker, snapshot: &Snapshot) {
 /// Does the work on an issue, if there still is room for it.
 pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
     let issue = work.issue();
+    let worker = match in_repository(worker, base).await {
+        Ok(worker) => worker,
+        Err(error) => return told(worker, issue, Err(error)),
+    };
     // The attempt would begin on a budget that does not count it, and its agent's session would count it once more.
     if worker.spend_journal.has(issue).await {
         return Ok(Reconciled::Nothing);
     }
     // An error belongs to the issue, too, and is reported by the next read of it.
-    if work.waits_for_room() && matches!(room_after_pause(worker, issue).await, Ok(Headroom::None)) {
+    if work.waits_for_room() && matches!(room_after_pause(&worker, issue).await, Ok(Headroom::None)) {
         return Ok(Reconciled::NoRoom);
     }
-    told(worker, issue, reconcile(worker, issue, base).await)
+    told(&worker, issue, reconcile(&worker, issue, base).await)
 }
 
 /// Checks whether a person answered on a blocked issue. No attempt begins: that takes a job.
 pub(super) async fn look(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
-    told(worker, issue, look_for_answer(worker, issue, base).await)
+    let result = match in_repository(worker, base).await {
+        Ok(worker) => look_for_answer(&worker, issue, base).await,
+        Err(error) => Err(error),
+    };
+    told(worker, issue, result)
 }
 
 /// The result for an issue; failures are events too.

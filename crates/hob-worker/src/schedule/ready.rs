@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings};
+use hob_config::{RepositorySettings, Settings};
 use hob_domain::{IssueNumber, RepoName};
 use serde::Serialize;
 
 use crate::{
     WorkError, Worker, explain,
+    repository_file::file_at,
     schedule::poll::{Poll, Scope, poll},
 };
 
@@ -50,10 +51,9 @@ pub async fn ready(worker: &Worker) -> Result<Vec<ReadyIssue>, WorkError> {
 /// # Errors
 /// [`WorkError`] if the forge could not be asked, or the repository's settings cannot be used.
 pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
-    let repository = worker.forge.repository();
-    let base = repository.base_branch().await?;
-    let text = repository.file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
-    Ok(longest(&worker.settings, &RepositorySettings::parse(&text)?))
+    let base = worker.forge.repository().base_branch().await?;
+    let rules = file_at(worker, &base.sha).await?;
+    Ok(longest(&rules.over(&worker.settings), &rules))
 }
 
 fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {
