@@ -94,6 +94,7 @@ pub use issue::{
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
     record_parts::{Approval, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
+    reply::{Reply, ReplyEffect, reply_of},
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,

@@ -81,6 +81,9 @@ pub(super) async fn pull_facts(inbox: &Inbox<'_>, followed: &Followed<'_>) -> Re
     let mut said = authorized(worker, authorizer, all, &record.review).await?;
     let asked = |message: Message| Said { event: ReviewEvent::Comment(message.comment.0), at: message.at };
     said.extend(requests.into_iter().map(asked));
+    // What came while the agent worked is the first thing that the next round reads.
+    let unread = record.commands.unread.iter();
+    said.extend(unread.map(|comment| Said { event: ReviewEvent::Comment(comment.0), at: record.since.at }));
     let checks = of_head(worker, &pull.head, found.as_deref(), record).await?;
     let checks = by_name(checks);
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use hob_text::{count, markup::code_span};
 use serde::{Deserialize, Serialize};
 
-use crate::{Sha, Timestamp};
+use crate::{Message, Sha, Timestamp};
 
 /// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
@@ -244,6 +244,12 @@ impl ReviewLog {
     pub fn may_rerun(&self, events: &[ReviewEvent]) -> bool {
         let fresh = |event: &ReviewEvent| event.kind() == RoundKind::Checks && !self.reran.contains(event);
         !events.is_empty() && events.iter().all(fresh)
+    }
+
+    /// Whether the round under way, or an earlier one, is about this comment.
+    pub(crate) fn is_about(&self, message: &Message) -> bool {
+        let event = ReviewEvent::Comment(message.comment.0);
+        self.round.contains(&event) || !self.is_new(&event)
     }
 
     fn is_new(&self, event: &ReviewEvent) -> bool {

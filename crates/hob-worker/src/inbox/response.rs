@@ -1,6 +1,9 @@
 //! The response of people to the question of a blocked issue, in comments or by its label.
 
-use hob_domain::{Answer, ApprovalGrant, Blocked, Ending, Following, LabelEventKind, Receipt, Unblocking, has_label};
+use hob_domain::{
+    Answer, ApprovalGrant, Blocked, Ending, LabelEventKind, Receipt, Reply, ReplyEffect, Unblocking, has_label,
+    reply_of,
+};
 use hob_forge::Issue;
 
 use crate::{
@@ -13,10 +16,10 @@ use crate::{
 pub(crate) enum Response {
     /// There is none.
     Nothing,
-    /// The work continues with an answer.
-    Continue(Unblocking),
-    /// The work is over.
-    End(Ending),
+    /// The work continues with an answer, whose comments get these receipts.
+    Continue(Unblocking, Vec<Receipt>),
+    /// The work is over, and the comments get these receipts.
+    End(Ending, Vec<Receipt>),
     /// The label is off, and the forge does not yet show who removed it.
     NotYet,
     /// Comments that are meant for Hob and that it cannot follow, with the replies to them.
@@ -34,24 +37,20 @@ pub(crate) async fn response(inbox: &Inbox<'_>, issue: &Issue) -> Result<Respons
 }
 
 impl Inbox<'_> {
-    /// The first response in a comment.
+    /// The response in comments, of all of them together.
     pub(crate) async fn response_in_comments(&self, issue: &Issue) -> Result<Response, WorkError> {
-        let mut refused = Vec::new();
-        for (message, following) in self.answers(issue).await? {
-            match following {
-                Following::Answer { text, grant } => {
-                    let question = self.record.blocked.as_ref().map(|blocked| blocked.question.clone());
-                    let (actor, comment) = (message.author.login, Some(message.comment));
-                    let answer = Answer { actor, text, question, comment, event: None };
-                    let approved = approved_since(self.worker, self.authorizer, issue, message.at).await?;
-                    return Ok(Response::Continue(Unblocking { answer, grant, approved }));
-                }
-                Following::End(ending) => return Ok(Response::End(ending)),
-                Following::Refused(receipt) => refused.push(receipt),
-                Following::Nothing | Following::Command(_) | Following::Round => {}
+        let Reply { receipts, then } = reply_of(self.answers(issue).await?);
+        Ok(match then {
+            ReplyEffect::Stay if receipts.is_empty() => Response::Nothing,
+            ReplyEffect::Stay => Response::Refused(receipts),
+            ReplyEffect::End(ending) => Response::End(ending, receipts),
+            ReplyEffect::Answer { actor, text, grant, comment, at } => {
+                let question = self.record.blocked.as_ref().map(|blocked| blocked.question.clone());
+                let answer = Answer { actor, text, question, comment: Some(comment), event: None };
+                let approved = approved_since(self.worker, self.authorizer, issue, at).await?;
+                Response::Continue(Unblocking { answer, grant, approved }, receipts)
             }
-        }
-        Ok(if refused.is_empty() { Response::Nothing } else { Response::Refused(refused) })
+        })
     }
 }
 
@@ -73,5 +72,6 @@ async fn label_removed(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, Wor
     let (actor, question, event_id) = (actor.login.clone(), Some(question.clone()), Some(event.id));
     let answer = Answer { actor, text: String::new(), question, comment: None, event: event_id };
     let approved = approved_since(worker, authorizer, issue, event.at).await?;
-    Ok(Response::Continue(Unblocking { answer, grant: ApprovalGrant::Nothing, approved }))
+    let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved };
+    Ok(Response::Continue(unblocking, Vec::new()))
 }
