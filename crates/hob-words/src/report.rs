@@ -458,7 +458,7 @@ mod tests {
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
         <!-- hob:status -->
-        **In progress**: an agent works on what happened on #9: changes requested, 2 comments on lines.
+        **In progress**: an agent works on what happened on #9: a review, 2 comments on lines.
 
         2 of 2 checks pass
 
@@ -473,7 +473,7 @@ mod tests {
 
         The token lacks `checks: read`, so Hob cannot see all checks, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the pull request ready by hand once you know.
 
-        2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
+        2 of 2 checks pass · handled in review: a review, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
         ");
     }
 

@@ -13,7 +13,7 @@ use hob_domain::{
     Actor, FailureClass, ForgeCheck, ForgeCheckState, MergeState, Message, OWN_MARK, PullFacts, PullNumber, Record,
     ReviewEvent, ReviewLog, Said, Sha, Timestamp,
 };
-use hob_forge::{ForgeError, HeadCheck, ReviewVerdict};
+use hob_forge::{ForgeError, HeadCheck};
 
 use crate::{WorkError, Worker, authorize::Authorizer, inbox::Inbox, memory::Found};
 
@@ -205,7 +205,7 @@ async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
 async fn listed(inbox: &Inbox<'_>) -> Result<Vec<(Option<Actor>, Said)>, WorkError> {
     let mut found: Vec<(Option<Actor>, Said)> = Vec::new();
     for review in inbox.conversation.reviews(inbox.worker).await? {
-        if review.verdict == ReviewVerdict::ChangesRequested {
+        if review.asks_for_work() {
             let said = Said { event: ReviewEvent::Review(review.id), at: review.submitted_at };
             found.push((review.author.clone(), said));
         }

@@ -177,7 +177,7 @@ async fn quotes_code_and_strangers_command_nothing_and_an_edit_is_told_so() {
     assert!(after > before);
     for on in [issue, pull] {
         let (replies, reactions) = receipts(&world, on).await;
-        assert_eq!(reactions, ["confused"]);
+        assert_eq!(reactions, ["confused"], "{replies:?}");
         assert!(replies.len() == 1 && replies[0].contains("was edited after it was written"), "{replies:?}");
     }
     world.run().await;

@@ -99,3 +99,20 @@ async fn plain_words_on_the_pull_request_are_told_once_how_to_ask() {
     assert_eq!(receipts(&world, pull, "ann").await.0, ["confused", "eyes"], "also a request is seen");
     world.finish().await;
 }
+
+/// Case c15: a review with words begins a round also if it is a comment; an approval begins none.
+#[tokio::test]
+async fn a_review_of_the_kind_comment_begins_a_round() {
+    let world = World::with_agent("echo done $n > done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("rob", pull, ("COMMENT", "In pink, please."), &[]).await;
+    world.reviews("ann", pull, ("APPROVE", "Fine as it is."), &[]).await;
+    assert_eq!(world.run().await.worked, 0);
+    world.reviews("ann", pull, ("COMMENT", "Nearly. In capitals, please."), &[]).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = &world.briefs(issue)[1];
+    assert!(brief.contains("Nearly. In capitals, please.") && !brief.contains("pink"), "{brief}");
+    assert_eq!(world.run().await.worked, 0);
+    world.finish().await;
+}

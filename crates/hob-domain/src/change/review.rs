@@ -21,7 +21,7 @@ const ROUND_MAX: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewEvent {
-    /// A review that requests changes.
+    /// A review that requests changes, or that has words and no verdict.
     Review(u64),
     /// A comment in a thread on a line.
     Line(u64),
@@ -389,14 +389,14 @@ pub fn due(
     events
 }
 
-/// What starts a round, briefly: `changes requested, 2 comments on lines, the check "test" failed`.
+/// What starts a round, briefly: `a review, 2 comments on lines, the check "test" failed`.
 pub fn events_in_words(events: &[ReviewEvent]) -> String {
     let mut words = Vec::new();
     let number = |of: fn(&ReviewEvent) -> bool| events.iter().filter(|event| of(event)).count();
     match number(|event| matches!(event, ReviewEvent::Review(_))) {
         0 => {}
-        1 => words.push("changes requested".to_owned()),
-        more => words.push(format!("changes requested in {more} reviews")),
+        1 => words.push("a review".to_owned()),
+        more => words.push(count(more, "review")),
     }
     match number(|event| matches!(event, ReviewEvent::Line(_))) {
         0 => {}
@@ -583,7 +583,7 @@ mod tests {
             ReviewEvent::Check { head: head.clone(), name: "test".to_owned() },
             ReviewEvent::Conflict { head, base },
         ];
-        let words = "changes requested, 2 comments on lines, the check `test` failed, a conflict with the base";
+        let words = "a review, 2 comments on lines, the check `test` failed, a conflict with the base";
         assert_eq!(events_in_words(&events), words);
     }
 }

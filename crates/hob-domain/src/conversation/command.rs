@@ -290,6 +290,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_quoted_or_shown_is_not_its_authors_words() {
+        for (comment, expected) in [
+            ("Fine.", true),
+            ("> Fine?\n\nFine.", true),
+            ("> Fine.", false),
+            ("```\nFine.\n```", false),
+            ("~~~\nFine.", false),
+            ("<!--\nFine.\n-->", false),
+            ("    Fine.", false),
+            (" \n", false),
+        ] {
+            assert_eq!(has_own_words(comment), expected, "{comment:?}");
+        }
+    }
+
+    #[test]
     fn replies_to_a_call_for_help_and_to_a_slip_of_the_pen() {
         let slips = ["/hob cancl", "/hob frobnicate `x`"].map(unknown_command_reply);
         insta::assert_snapshot!(format!("{}\n\n{}", command_list(), slips.join("\n")), @"

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
-use hob_forge::{ForgeError, HeadCheck, Issue, JobFailure, LineRemark, ReviewVerdict};
+use hob_forge::{ForgeError, HeadCheck, Issue, JobFailure, LineRemark};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
 use crate::{WorkError, Worker, inbox::Inbox, pull_facts::head_checks};
@@ -19,8 +19,7 @@ pub(super) async fn review_brief(inbox: &Inbox<'_>, issue: &Issue) -> Result<Rev
     let mut brief = ReviewBrief::default();
     if of(|event| matches!(event, ReviewEvent::Review(_))) {
         for review in conversation.reviews(worker).await? {
-            let asks = review.verdict == ReviewVerdict::ChangesRequested;
-            let is_of_round = asks && events.contains(&ReviewEvent::Review(review.id));
+            let is_of_round = review.asks_for_work() && events.contains(&ReviewEvent::Review(review.id));
             if let Some(author) = review.author.as_ref().filter(|_| is_of_round) {
                 brief.reviews.push((review.id, author.login.clone(), review.body.clone()));
             }
