@@ -60,7 +60,8 @@ pub use conversation::{
     command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
     message::{Message, MessageTrust, Seeks},
     trust::{
-        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash, latest,
+        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash,
+        is_approved, latest,
     },
 };
 pub use decide::{

@@ -232,6 +232,22 @@ async fn a_plain_reply_answers_whatever_the_issue_is_blocked_by_and_gets_a_recei
     }
 }
 
+/// Field note N76: an edit by an authorized account is an answer, and one that changes nothing is none.
+#[tokio::test]
+async fn an_edit_of_the_blocked_issue_is_an_answer() {
+    let (world, issue) = waiting().await;
+    world.edits("ann", issue, serde_json::json!({"body": "The door. \r\n"})).await;
+    world.run().await;
+    assert_eq!((world.labels(issue).await.len(), world.briefs(issue).len()), (2, 1));
+    world.edits("ann", issue, serde_json::json!({"body": "The door, in green."})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.history(issue).await);
+    let brief = &world.briefs(issue)[1];
+    assert!(brief.contains("The door, in green.") && brief.contains("answer of ann"), "{brief}");
+    assert_eq!(world.run().await.worked, 0);
+    world.finish().await;
+}
+
 /// Field note N112: the agent gets the words of all, in their order.
 #[tokio::test]
 async fn all_words_since_the_question_are_the_answer() {

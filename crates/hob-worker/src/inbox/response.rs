@@ -1,14 +1,14 @@
-//! The response of people to the question of a blocked issue, in comments or by its label.
+//! The response of people to the question of a blocked issue: in comments, by its label, or by an edit of the issue.
 
 use hob_domain::{
-    Answer, ApprovalGrant, Blocked, Ending, LabelEventKind, Receipt, Reply, ReplyEffect, Unblocking, has_label,
-    reply_of,
+    Answer, ApprovalGrant, BlockCode, Blocked, Ending, LabelEventKind, Receipt, Reply, ReplyEffect, Unblocking,
+    has_label, reply_of,
 };
 use hob_forge::Issue;
 
 use crate::{
     WorkError,
-    authorize::{LabelHistory, approved_since, label_event},
+    authorize::{LabelHistory, approved_hash, approved_since, is_approved, label_event},
     inbox::read::Inbox,
 };
 
@@ -26,12 +26,13 @@ pub(crate) enum Response {
     Refused(Vec<Receipt>),
 }
 
-/// The response in comments or by the label.
+/// The response in comments, by the label, or by an edit.
 pub(crate) async fn response(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError> {
     match inbox.response_in_comments(issue).await? {
         Response::Nothing if !has_label(&issue.labels, &inbox.worker.settings.labels.blocked) => {
             label_removed(inbox, issue).await
         }
+        Response::Nothing => edited(inbox, issue).await,
         response => Ok(response),
     }
 }
@@ -52,6 +53,34 @@ impl Inbox<'_> {
             }
         })
     }
+}
+
+/// What an edit of the issue's text says as an answer: the brief has the text itself.
+const EDITED: &str = "I edited the issue: its text says now what is wanted.";
+
+/// The response of the accounts that edited the issue since it was blocked, if all of them are authorized.
+async fn edited(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError> {
+    let Inbox { worker, authorizer, record, .. } = *inbox;
+    let (Some(blocked), Some(trigger)) = (&record.blocked, &record.trigger) else { return Ok(Response::Nothing) };
+    // Whether that edit is meant was asked already; another one within its second cannot be told from it.
+    if blocked.reason == BlockCode::EditedMeanwhile || is_approved(trigger, issue) {
+        return Ok(Response::Nothing);
+    }
+    let editors = worker.forge.issues().editors_since(issue.number, blocked.since).await?;
+    for editor in &editors {
+        let is_authorized = match editor {
+            Some(editor) => authorizer.judge(worker, editor).await?.is_granted(),
+            None => false,
+        };
+        if !is_authorized {
+            return Ok(Response::Nothing);
+        }
+    }
+    let Some(editor) = editors.into_iter().flatten().next() else { return Ok(Response::Nothing) };
+    let question = Some(blocked.question.clone());
+    let answer = Answer { actor: editor.login, text: EDITED.to_owned(), question, comment: None, event: None };
+    let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: approved_hash(issue) };
+    Ok(Response::Continue(unblocking, Vec::new()))
 }
 
 /// The response of the account that removed the label of blocked issues.
