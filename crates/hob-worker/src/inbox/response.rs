@@ -32,7 +32,7 @@ pub(crate) async fn response(inbox: &Inbox<'_>, issue: &Issue) -> Result<Respons
         Response::Nothing if !has_label(&issue.labels, &inbox.worker.settings.labels.blocked) => {
             label_removed(inbox, issue).await
         }
-        Response::Nothing => edited(inbox, issue).await,
+        Response::Nothing => Box::pin(edited(inbox, issue)).await,
         response => Ok(response),
     }
 }
