@@ -60,7 +60,8 @@ pub use conversation::{
     command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
     message::{Message, MessageTrust, Seeks},
     trust::{
-        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash, latest,
+        AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash,
+        is_approved, latest,
     },
 };
 pub use decide::{
@@ -94,6 +95,7 @@ pub use issue::{
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
     record_parts::{Approval, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
+    reply::{Reply, ReplyEffect, reply_of},
     status_rules::StatusRules,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,

@@ -19,6 +19,7 @@ use crate::{
     TokenPermission::PullRequestsRead,
     edits::EditorWire,
     head_checks::{SuiteWire, run_state, status_state, unapproved},
+    reviews::has_words,
 };
 
 /// Pull requests in one query; the answer has to come within `forge.timeout`.
@@ -26,8 +27,8 @@ const BATCH: usize = 10;
 
 const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
     mergeStateStatus \
-    reviews(last: 50, states: [CHANGES_REQUESTED]) { pageInfo { hasPreviousPage } nodes { fullDatabaseId submittedAt \
-        lastEditedAt body author { login __typename } } } \
+    reviews(last: 100, states: [CHANGES_REQUESTED, COMMENTED]) { pageInfo { hasPreviousPage } nodes { fullDatabaseId state \
+        submittedAt lastEditedAt body author { login __typename } } } \
     reviewThreads(last: 100) { pageInfo { hasPreviousPage } nodes { isResolved resolvedBy { login } \
         comments(last: 20) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt lastEditedAt body \
             author { login __typename } } } } } \
@@ -103,6 +104,7 @@ struct PageWire {
 #[serde(rename_all = "camelCase")]
 struct ReviewWire {
     full_database_id: Id,
+    state: String,
     submitted_at: Option<Timestamp>,
     last_edited_at: Option<Timestamp>,
     #[serde(default)]
@@ -197,6 +199,13 @@ impl TryFrom<String> for Id {
     }
 }
 
+impl ReviewWire {
+    /// Whether it asks for work, as [`Review::asks_for_work`](crate::Review::asks_for_work) says.
+    fn asks_for_work(&self) -> bool {
+        self.state == "CHANGES_REQUESTED" || has_words(&self.body)
+    }
+}
+
 impl<T> List<T> {
     fn has_all(&self) -> bool {
         !self.page_info.has_previous_page && !self.page_info.has_next_page
@@ -225,7 +234,8 @@ impl PullWire {
     /// What people said, without threads that an account other than `own` has resolved.
     fn said(&mut self, own: Option<&Login>) -> Vec<(Option<Actor>, Said)> {
         let mut said = Vec::new();
-        for review in self.reviews.iter_mut().flat_map(|list| list.nodes.drain(..)).flatten() {
+        let reviews = self.reviews.iter_mut().flat_map(|list| list.nodes.drain(..)).flatten();
+        for review in reviews.filter(ReviewWire::asks_for_work) {
             // A pending review has no time, and only its author sees it.
             if let Some(at) = review.submitted_at {
                 let event = ReviewEvent::Review(review.full_database_id.0);
@@ -249,7 +259,7 @@ impl PullWire {
     /// What may be corrections. Only the first comment of a thread can be read by itself: a reply may be about another comment.
     fn remarks(&self) -> Vec<Remark> {
         let reviews = self.reviews.iter().flat_map(|list| list.nodes.iter().flatten());
-        let reviews = reviews.map(|review| {
+        let reviews = reviews.filter(|review| review.asks_for_work()).map(|review| {
             let said = ReviewEvent::Review(review.full_database_id.0);
             (said, &review.author, review.last_edited_at, review.body.as_str())
         });
@@ -411,8 +421,8 @@ mod tests {
             "number": 7, "state": "OPEN", "url": "u", "updatedAt": "2026-01-02T03:04:05Z", "headRefOid": "h",
             "baseRefOid": "b", "baseRefName": "main", "mergeable": "MERGEABLE", "mergeStateStatus": "BLOCKED",
             "reviews": { "pageInfo": { "hasPreviousPage": false }, "nodes": [
-                { "fullDatabaseId": "1", "submittedAt": "2026-01-02T03:04:05Z", "author": ann() },
-                { "fullDatabaseId": "2", "submittedAt": null, "author": ann() },
+                { "fullDatabaseId": "1", "state": "CHANGES_REQUESTED", "submittedAt": "2026-01-02T03:04:05Z", "author": ann() },
+                { "fullDatabaseId": "2", "state": "COMMENTED", "body": "Hm.", "submittedAt": null, "author": ann() },
             ] },
             "reviewThreads": { "pageInfo": { "hasPreviousPage": false }, "nodes": [
                 thread(Value::Null, &[comment(3, ann(), "A."), comment(4, person("hob", "Bot"), "<!-- hob:answer x -->")]),

@@ -1,6 +1,6 @@
 //! What people say on a pull request, in reviews and in comments on lines of its diff, and Hob's answers.
 
-use hob_domain::{Actor, PullNumber, Reviewers, Timestamp};
+use hob_domain::{Actor, OWN_MARK, PullNumber, Reviewers, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,7 +18,9 @@ pub enum ReviewVerdict {
     Approved,
     /// It requests changes.
     ChangesRequested,
-    /// Neither, or no longer either.
+    /// It is a comment.
+    Commented,
+    /// It was dismissed, or is of a kind that is not known.
     Other,
 }
 
@@ -35,6 +37,23 @@ pub struct Review {
     pub body: String,
     /// When it was submitted.
     pub submitted_at: Timestamp,
+}
+
+impl Review {
+    /// Whether it asks for work: it requests changes, or has words and no verdict. The review around a comment on a line
+    /// has no words.
+    pub fn asks_for_work(&self) -> bool {
+        match self.verdict {
+            ReviewVerdict::ChangesRequested => true,
+            ReviewVerdict::Commented => has_words(&self.body),
+            ReviewVerdict::Approved | ReviewVerdict::Other => false,
+        }
+    }
+}
+
+/// Whether a review has words of its author's, and is not Hob's.
+pub(crate) fn has_words(body: &str) -> bool {
+    !body.trim().is_empty() && !body.starts_with(OWN_MARK)
 }
 
 /// A comment on a line of the diff.
@@ -125,7 +144,8 @@ impl Reviews<'_> {
             let verdict = match wire.state.as_str() {
                 "APPROVED" => ReviewVerdict::Approved,
                 "CHANGES_REQUESTED" => ReviewVerdict::ChangesRequested,
-                _commented_dismissed_or_new => ReviewVerdict::Other,
+                "COMMENTED" => ReviewVerdict::Commented,
+                _dismissed_or_new => ReviewVerdict::Other,
             };
             Some(Review {
                 id: wire.id,

@@ -1,8 +1,8 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    BlockCode, Blocked, ChosenBy, CommentId, OWN_MARK, Record, RoundKind, Spend, State, StatusRules, events_in_words,
-    failing, no_verdict, unseen,
+    BlockCode, Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, Record, RoundKind, Spend, State, StatusRules,
+    events_in_words, failing, no_verdict, unseen,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -252,6 +252,10 @@ fn headline(record: &Record) -> String {
         State::Done if let Some(comment) = record.comments.report => {
             format!("**Done**: the [report](#issuecomment-{comment}) is below.")
         }
+        State::Done if let Some(by) = record.control.as_ref().and_then(Controlled::ended_by) => match pull.is_empty() {
+            true => format!("**Stopped**: {} ended the work on this issue.", person(by)),
+            false => format!("**Stopped**: {} ended the work on this issue; its pull request was {pull}.", person(by)),
+        },
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
     }
@@ -454,7 +458,7 @@ mod tests {
         let over = status_body(&with(State::InReview, handled, draft), &rules());
         insta::assert_snapshot!(format!("{under_way}\n{over}"), @"
         <!-- hob:status -->
-        **In progress**: an agent works on what happened on #9: changes requested, 2 comments on lines.
+        **In progress**: an agent works on what happened on #9: a review, 2 comments on lines.
 
         2 of 2 checks pass
 
@@ -469,7 +473,7 @@ mod tests {
 
         The token lacks `checks: read`, so Hob cannot see all checks, and the pull request stays a draft. In GitHub Actions, call `work-checks.yml` instead of `work.yml`; elsewhere, give the token the permission (a GitHub App can have `checks: read`, a fine-grained token cannot). Or mark the pull request ready by hand once you know.
 
-        2 of 2 checks pass · handled in review: changes requested, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
+        2 of 2 checks pass · handled in review: a review, 2 comments on lines (2 rounds for reviews, 1 round for failed checks)
         ");
     }
 

@@ -228,3 +228,8 @@ pub(super) async fn label_counts(worker: &Worker, issue: &Issue, label: &str) ->
 pub(super) fn approved_hash(issue: &Issue) -> String {
     hob_domain::approved_hash(&issue.title, &issue.body)
 }
+
+/// Whether the issue is as it was approved last.
+pub(super) fn is_approved(trigger: &Trigger, issue: &Issue) -> bool {
+    hob_domain::is_approved(&trigger.approved, &issue.title, &issue.body)
+}

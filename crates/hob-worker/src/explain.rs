@@ -291,7 +291,7 @@ fn heard(response: Response) -> (String, bool) {
             let why = receipts.into_iter().next().and_then(|receipt| receipt.says).unwrap_or_default();
             (format!("what was said cannot be followed ({})", why.trim_end_matches('.')), false)
         }
-        Response::Continue(Unblocking { answer, grant, .. }) => {
+        Response::Continue(Unblocking { answer, grant, .. }, _) => {
             let what = match grant {
                 ApprovalGrant::ProposedAction => "approved the action",
                 ApprovalGrant::ProposedPlan => "approved the plan",
@@ -300,6 +300,6 @@ fn heard(response: Response) -> (String, bool) {
             };
             (format!("{} {what}: it would be worked on", answer.actor), true)
         }
-        Response::End(ending) => (format!("{ending}: the ledger would be closed"), false),
+        Response::End(ending, _) => (format!("{ending}: the ledger would be closed"), false),
     }
 }

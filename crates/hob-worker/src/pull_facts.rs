@@ -13,7 +13,7 @@ use hob_domain::{
     Actor, FailureClass, ForgeCheck, ForgeCheckState, MergeState, Message, OWN_MARK, PullFacts, PullNumber, Record,
     ReviewEvent, ReviewLog, Said, Sha, Timestamp,
 };
-use hob_forge::{ForgeError, HeadCheck, ReviewVerdict};
+use hob_forge::{ForgeError, HeadCheck};
 
 use crate::{WorkError, Worker, authorize::Authorizer, inbox::Inbox, memory::Found};
 
@@ -81,6 +81,9 @@ pub(super) async fn pull_facts(inbox: &Inbox<'_>, followed: &Followed<'_>) -> Re
     let mut said = authorized(worker, authorizer, all, &record.review).await?;
     let asked = |message: Message| Said { event: ReviewEvent::Comment(message.comment.0), at: message.at };
     said.extend(requests.into_iter().map(asked));
+    // What came while the agent worked is the first thing that the next round reads.
+    let unread = record.commands.unread.iter();
+    said.extend(unread.map(|comment| Said { event: ReviewEvent::Comment(comment.0), at: record.since.at }));
     let checks = of_head(worker, &pull.head, found.as_deref(), record).await?;
     let checks = by_name(checks);
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;
@@ -202,7 +205,7 @@ async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
 async fn listed(inbox: &Inbox<'_>) -> Result<Vec<(Option<Actor>, Said)>, WorkError> {
     let mut found: Vec<(Option<Actor>, Said)> = Vec::new();
     for review in inbox.conversation.reviews(inbox.worker).await? {
-        if review.verdict == ReviewVerdict::ChangesRequested {
+        if review.asks_for_work() {
             let said = Said { event: ReviewEvent::Review(review.id), at: review.submitted_at };
             found.push((review.author.clone(), said));
         }

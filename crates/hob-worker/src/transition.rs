@@ -4,7 +4,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
-use hob_domain::{CommentId, Ending, FailureClass, LabelChange, Note, State, Transition};
+use hob_domain::{CommentId, Ending, FailureClass, LabelChange, Note, Receipt, State, Transition};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look, once};
 use hob_words::{STATUS_MARK, status_body};
 
@@ -108,15 +108,17 @@ pub(super) async fn take_trigger_off(worker: &Worker, held: &HeldIssue) -> Resul
     Ok(worker.forge.labels().change(&held.lease, &trigger).await?)
 }
 
-/// Acquires the lease on an issue that may still have its trigger label, and ends the work on it.
+/// Acquires the lease on an issue that may still have its trigger label, and ends the work on it. The comments that
+/// asked for it get these receipts.
 pub(super) async fn acquire_and_end(
     worker: &Worker,
     observed: Observed,
     base: &Arc<BaseBranch>,
     ending: Ending,
+    receipts: Vec<Receipt>,
 ) -> Result<(), WorkError> {
     let what = format!("finishing: {ending}");
-    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }.following(receipts)).await?;
     held.labels.presume(held.lease.record().state);
     end(worker, &held, ending).await
 }

@@ -139,7 +139,7 @@ async fn a_cancel_by_a_trusted_account_ends_the_work() {
     world.run().await;
     assert_eq!(world.labels(issue).await, Vec::<String>::new());
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
-    assert!(world.status(issue).await.contains("**Done**"));
+    assert!(world.status(issue).await.contains("ended the work on this issue"));
     let before = world.writes().len();
     world.run().await;
     assert_eq!(world.writes().len(), before);
@@ -230,6 +230,72 @@ async fn a_plain_reply_answers_whatever_the_issue_is_blocked_by_and_gets_a_recei
         assert_eq!(reactions(&world, issue, "wil").await, ["eyes"]);
         world.finish().await;
     }
+}
+
+/// Field note N76: an edit by an authorized account is an answer, and one that changes nothing is none.
+#[tokio::test]
+async fn an_edit_of_the_blocked_issue_is_an_answer() {
+    let (world, issue) = waiting().await;
+    world.edits("ann", issue, serde_json::json!({"body": "The door. \r\n"})).await;
+    world.run().await;
+    assert_eq!((world.labels(issue).await.len(), world.briefs(issue).len()), (2, 1));
+    world.edits("ann", issue, serde_json::json!({"body": "The door, in green."})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.history(issue).await);
+    let brief = &world.briefs(issue)[1];
+    assert!(brief.contains("The door, in green.") && brief.contains("answer of ann"), "{brief}");
+    assert_eq!(world.run().await.worked, 0);
+    world.finish().await;
+}
+
+/// Field note N112: the agent gets the words of all, in their order.
+#[tokio::test]
+async fn all_words_since_the_question_are_the_answer() {
+    let (world, issue) = waiting().await;
+    world.comments("ann", issue, "Green.").await;
+    world.comments("out", issue, "Pink!").await;
+    world.comments("wil", issue, "No, wait: blue.").await;
+    world.run().await;
+    let brief = &world.briefs(issue)[1];
+    let answer = brief.split("answer of wil").nth(1).unwrap_or_default();
+    let (first, last) = (answer.find("ann: Green."), answer.find("wil: No, wait: blue."));
+    assert!(first.is_some() && first < last && !brief.contains("Pink"), "{brief}");
+    assert_eq!(
+        (reactions(&world, issue, "ann").await, reactions(&world, issue, "wil").await),
+        (vec!["eyes".to_owned()], vec!["eyes".to_owned()])
+    );
+    world.run().await;
+    assert_eq!(
+        (world.briefs(issue).len(), world.labels(issue).await),
+        (2, vec!["code".to_owned(), "in-review".to_owned()])
+    );
+    world.finish().await;
+}
+
+/// Field note N74: plain words end the work, and the status says who did it.
+#[tokio::test]
+async fn never_mind_ends_the_work_unless_somebody_goes_on_after_it() {
+    let (world, issue) = waiting().await;
+    world.comments("out", issue, "Never mind.").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
+    world.comments("wil", issue, "Never mind.").await;
+    world.comments("ann", issue, "No, do go on. Green.").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.history(issue).await);
+    world.finish().await;
+
+    let (world, issue) = waiting().await;
+    world.comments("wil", issue, "Never mind, thanks!").await;
+    world.run().await;
+    assert_eq!((world.labels(issue).await, world.briefs(issue).len()), (vec![], 1));
+    assert!(
+        world.status(issue).await.contains("**Stopped**: `wil` ended the work on this issue."),
+        "{}",
+        world.status(issue).await
+    );
+    assert_eq!(reactions(&world, issue, "wil").await, ["eyes"]);
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -177,7 +177,7 @@ async fn quotes_code_and_strangers_command_nothing_and_an_edit_is_told_so() {
     assert!(after > before);
     for on in [issue, pull] {
         let (replies, reactions) = receipts(&world, on).await;
-        assert_eq!(reactions, ["confused"]);
+        assert_eq!(reactions, ["confused"], "{replies:?}");
         assert!(replies.len() == 1 && replies[0].contains("was edited after it was written"), "{replies:?}");
     }
     world.run().await;
@@ -199,7 +199,7 @@ async fn other_words_on_a_pull_request_begin_a_round_and_a_slip_does_not() {
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     assert!(world.briefs(issue)[1].contains("please rename it"));
     let (replies, reactions) = receipts(&world, pull).await;
-    assert_eq!((replies.len(), reactions), (2, vec!["confused".to_owned(), "eyes".to_owned()]));
+    assert_eq!((replies.len(), reactions), (2, ["confused", "eyes", "eyes"].map(str::to_owned).to_vec()));
     world.comments("ann", pull, "/hob cancel the second sentence").await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
@@ -342,13 +342,11 @@ async fn what_comes_while_an_agent_works_is_followed_at_once() {
     assert!(record.pause().is_some() && record.commands.receipts.is_empty());
     assert_eq!(record.commands.budget.map(|budget| budget.usd_micros), Some(4_000_000));
     let (replies, reactions) = receipts(&world, issue).await;
-    assert_eq!(reactions, ["eyes", "eyes", "eyes", "confused", "eyes", "confused", "eyes"]);
-    for (reply, says) in
-        replies.iter().zip(["`/hob pause TEXT`", "worker busy works on it", "`/hob pause` ends", "lists them"])
-    {
+    assert_eq!(reactions, ["eyes", "eyes", "eyes", "eyes", "eyes", "confused", "eyes"]);
+    for (reply, says) in replies.iter().zip(["`/hob pause TEXT`", "worker busy works on it", "lists them"]) {
         assert!(reply.contains(says), "{says}: {replies:?}");
     }
-    assert_eq!((replies.len(), world.briefs(issue).len()), (4, 1));
+    assert_eq!((replies.len(), world.briefs(issue).len()), (3, 1));
     world.comments("ann", issue, "/hob resume").await;
     world.run().await;
     tokio::join!(run(&worker), async {
@@ -356,7 +354,7 @@ async fn what_comes_while_an_agent_works_is_followed_at_once() {
         gate.open().await;
     });
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
-    assert_eq!(receipts(&world, issue).await.0.len(), 4);
+    assert_eq!(receipts(&world, issue).await.0.len(), 3);
     world.finish().await;
 }
 
@@ -385,7 +383,7 @@ async fn a_round_in_review_is_paused_and_resumed_on_the_pull_request() {
         gate.open().await;
     });
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
-    assert_eq!(receipts(&world, pull).await, (vec![], vec!["eyes".to_owned(), "eyes".to_owned()]));
+    assert_eq!(receipts(&world, pull).await, (vec![], vec!["eyes".to_owned(); 3]));
     world.finish().await;
 }
 
@@ -401,8 +399,7 @@ async fn a_blocked_issue_is_answered_by_commands_on_its_pull_request() {
         world.comments("ann", pull, "/hob please count on").await;
         world.run().await;
         assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-        // Plain words there are about the pull request.
-        world.comments("ann", pull, "I like it.").await;
+        world.comments("ann", pull, "@wil, I like it.").await;
         world.comments("out", pull, answer).await;
         world.comments("ann", pull, "/hob approve").await;
         world.run().await;
@@ -413,7 +410,74 @@ async fn a_blocked_issue_is_answered_by_commands_on_its_pull_request() {
     }
     assert!(world.briefs(issue)[3].contains("Count further."));
     let (replies, reactions) = receipts(&world, pull).await;
-    assert_eq!((replies.len(), reactions), (2, ["confused", "eyes", "confused", "eyes"].map(str::to_owned).to_vec()));
+    assert_eq!(
+        (replies.len(), reactions),
+        (2, ["eyes", "eyes", "confused", "eyes", "eyes", "confused", "eyes"].map(str::to_owned).to_vec())
+    );
+    world.finish().await;
+}
+
+/// Field note N66: the answer counts where the talk is, with the account's name or without.
+#[tokio::test]
+async fn plain_words_on_the_pull_request_answer_an_open_question() {
+    for answer in ["Alphabetical, keep going.", "@hob alphabetical, keep going.", "/hob alphabetical, keep going."] {
+        let script = r#"case $n in
+            1) echo '{"outcome":"question","question":"Which order?"}' ;;
+            *) echo $n > done.txt ;;
+        esac"#;
+        let world = World::with_agent(script).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        let pull = pull_of(&world).await;
+        world.comments("ann", pull, "/hob please sort it").await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+        world.comments("out", pull, answer).await;
+        world.comments("ann", pull, answer).await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{answer}: {:?}", world.history(issue).await);
+        assert!(world.briefs(issue)[2].to_lowercase().contains("alphabetical, keep going."), "{answer}");
+        world.run().await;
+        assert_eq!(world.briefs(issue).len(), 3, "the answer asks for no round of its own");
+        let (replies, reactions) = receipts(&world, pull).await;
+        assert_eq!((replies.len(), reactions.last().map(String::as_str)), (0, Some("eyes")));
+        world.finish().await;
+    }
+}
+
+/// Case c15: what begins with the name of Hob's account is for Hob.
+#[tokio::test]
+async fn a_comment_that_begins_with_hobs_name_is_for_hob() {
+    let (world, issue) = in_review().await;
+    let pull = pull_of(&world).await;
+    world.comments("ann", issue, "@hob explain").await;
+    world.comments("out", pull, "@hob please write it anew").await;
+    world.run().await;
+    let (reply, reaction) = newest(&world, issue).await;
+    assert!(reply.contains("waits for a review") && reaction == "eyes", "{reply}");
+    assert_eq!(world.briefs(issue).len(), 1);
+    world.comments("ann", pull, "@Hob, please write it anew").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    assert!(world.briefs(issue)[1].contains("please write it anew"));
+    world.finish().await;
+}
+
+/// A plain stop ends the work under way, as the command does.
+#[tokio::test]
+async fn a_plain_stop_ends_a_running_agent() {
+    let script = Gate::before("echo done > done.txt");
+    let world = World::fixing().script("fixer", &script).set("poll.interval", "20ms").start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let worker = world.worker("busy").await;
+    tokio::join!(run(&worker), async {
+        gate.reached().await;
+        world.comments("out", issue, "stop").await;
+        world.comments("ann", issue, "Please stop!").await;
+    });
+    assert_eq!((world.record(issue).await.unwrap().state, world.labels(issue).await), (State::Done, vec![]));
+    assert_eq!(receipts(&world, issue).await, (vec![], vec!["eyes".to_owned()]));
+    assert!(world.pulls().await.is_empty());
     world.finish().await;
 }
 

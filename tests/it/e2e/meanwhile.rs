@@ -34,6 +34,22 @@ async fn an_edit_blocks_the_issue_and_nothing_is_pushed() {
     world.finish().await;
 }
 
+/// A box that is ticked meanwhile, and other ends of lines, are no edit.
+#[tokio::test]
+async fn a_ticked_box_is_no_edit() {
+    let script = Gate::before("echo done > done.txt");
+    let world = World::fixing().script("fixer", &script).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "Do:\n\n- [ ] this").await;
+    tokio::join!(world.run(), async {
+        gate.reached().await;
+        world.edits("ann", issue, json!({"body": "Do: \r\n\r\n- [x] this\r\n"})).await;
+        gate.open().await;
+    });
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_closed_issue_gets_no_pull_request() {
     let (world, issue) =

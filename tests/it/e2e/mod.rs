@@ -18,6 +18,7 @@ mod chosen;
 mod commands;
 mod commands_in_comments;
 mod control;
+mod conversation;
 mod crash;
 mod crowd;
 mod dashboard;

@@ -131,9 +131,9 @@ async fn the_work_begins_when_the_plan_is_approved() {
 #[tokio::test]
 async fn a_reply_is_a_correction_and_the_next_plan_needs_an_approval_of_its_own() {
     let (world, issue) = waiting(planning()).await;
-    // Words are not an approval, and an approval that is older than the plan is for another one.
-    world.comments("wil", issue, "Good, but use fewer files.").await;
+    // The last word counts, and an approval that is older than the plan is for another one.
     world.comments("ann", issue, "/hob approve").await;
+    world.comments("wil", issue, "Good, but use fewer files.").await;
     world.run().await;
     world.waits_for_approval(issue).await;
     let brief = &world.briefs(issue)[1];
@@ -150,6 +150,25 @@ async fn a_reply_is_a_correction_and_the_next_plan_needs_an_approval_of_its_own(
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     assert!(world.briefs(issue)[2].contains("Write the file, plan 1."));
     world.finish().await;
+}
+
+/// Field note N65: a yes in plain words approves the plan that was shown, and buys no second one.
+#[tokio::test]
+async fn a_yes_in_plain_words_begins_the_work_by_the_plan() {
+    for yes in ["yes", "Ok, go ahead.", "> Should the work begin by this plan?\n\nLGTM 👍"] {
+        let (world, issue) = waiting(planning()).await;
+        world.comments("out", issue, yes).await;
+        world.run().await;
+        world.waits_for_approval(issue).await;
+        world.comments("wil", issue, yes).await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{yes}: {:?}", world.history(issue).await);
+        let briefs = world.briefs(issue);
+        assert!(briefs.len() == 2 && briefs[1].contains("Write the file, plan 0."), "{briefs:?}");
+        let history = world.history(issue).await;
+        assert!(history.iter().any(|line| line.starts_with("the plan was approved by wil")), "{history:?}");
+        world.finish().await;
+    }
 }
 
 /// The forge's times have whole seconds, and a program approves within the second of the question.

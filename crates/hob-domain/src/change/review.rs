@@ -11,7 +11,7 @@ use std::time::Duration;
 use hob_text::{count, markup::code_span};
 use serde::{Deserialize, Serialize};
 
-use crate::{Sha, Timestamp};
+use crate::{Message, Sha, Timestamp};
 
 /// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
@@ -21,7 +21,7 @@ const ROUND_MAX: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewEvent {
-    /// A review that requests changes.
+    /// A review that requests changes, or that has words and no verdict.
     Review(u64),
     /// A comment in a thread on a line.
     Line(u64),
@@ -246,6 +246,12 @@ impl ReviewLog {
         !events.is_empty() && events.iter().all(fresh)
     }
 
+    /// Whether the round under way, or an earlier one, is about this comment.
+    pub(crate) fn is_about(&self, message: &Message) -> bool {
+        let event = ReviewEvent::Comment(message.comment.0);
+        self.round.contains(&event) || !self.is_new(&event)
+    }
+
     fn is_new(&self, event: &ReviewEvent) -> bool {
         !self.handled.contains(event)
     }
@@ -383,14 +389,14 @@ pub fn due(
     events
 }
 
-/// What starts a round, briefly: `changes requested, 2 comments on lines, the check "test" failed`.
+/// What starts a round, briefly: `a review, 2 comments on lines, the check "test" failed`.
 pub fn events_in_words(events: &[ReviewEvent]) -> String {
     let mut words = Vec::new();
     let number = |of: fn(&ReviewEvent) -> bool| events.iter().filter(|event| of(event)).count();
     match number(|event| matches!(event, ReviewEvent::Review(_))) {
         0 => {}
-        1 => words.push("changes requested".to_owned()),
-        more => words.push(format!("changes requested in {more} reviews")),
+        1 => words.push("a review".to_owned()),
+        more => words.push(count(more, "review")),
     }
     match number(|event| matches!(event, ReviewEvent::Line(_))) {
         0 => {}
@@ -577,7 +583,7 @@ mod tests {
             ReviewEvent::Check { head: head.clone(), name: "test".to_owned() },
             ReviewEvent::Conflict { head, base },
         ];
-        let words = "changes requested, 2 comments on lines, the check `test` failed, a conflict with the base";
+        let words = "a review, 2 comments on lines, the check `test` failed, a conflict with the base";
         assert_eq!(events_in_words(&events), words);
     }
 }

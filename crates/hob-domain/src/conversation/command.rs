@@ -238,6 +238,36 @@ pub(crate) fn author_lines(comment: &str, is_wanted: impl Fn(&str) -> bool) -> V
     lines
 }
 
+/// A comment's own words, without what it quotes. `None` if it shows something else beside them, such as code.
+pub(crate) fn own_text(comment: &str) -> Option<String> {
+    if comment.len() > COMMENT_MAX {
+        return None;
+    }
+    let (mut own, mut quoted) = (Vec::new(), 0_usize);
+    for (event, range) in Parser::new(comment).into_offset_iter() {
+        match event {
+            Event::Start(Tag::BlockQuote(_)) => quoted += 1,
+            Event::End(TagEnd::BlockQuote(_)) => quoted = quoted.saturating_sub(1),
+            _ if quoted > 0 => {}
+            Event::Start(Tag::CodeBlock(_) | Tag::Image { .. }) | Event::Code(_) => return None,
+            Event::Text(_) => own.extend(comment.get(range)),
+            _ => {}
+        }
+    }
+    Some(own.join(" "))
+}
+
+/// Whether a comment has words of its author's own, and does not only quote or show something.
+pub(crate) fn has_own_words(comment: &str) -> bool {
+    let own = own_words(comment);
+    own.into_iter().any(|range| comment.get(range).is_some_and(|words| !words.trim().is_empty()))
+}
+
+/// Whether a word is the verb of a command.
+pub(crate) fn is_verb(word: &str) -> bool {
+    known(word).is_some()
+}
+
 /// The ranges of a comment that are shown as its author's words: not quoted, and neither code, nor raw HTML, nor an
 /// image's text.
 fn own_words(comment: &str) -> Vec<Range<usize>> {
@@ -258,6 +288,22 @@ fn own_words(comment: &str) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_quoted_or_shown_is_not_its_authors_words() {
+        for (comment, expected) in [
+            ("Fine.", true),
+            ("> Fine?\n\nFine.", true),
+            ("> Fine.", false),
+            ("```\nFine.\n```", false),
+            ("~~~\nFine.", false),
+            ("<!--\nFine.\n-->", false),
+            ("    Fine.", false),
+            (" \n", false),
+        ] {
+            assert_eq!(has_own_words(comment), expected, "{comment:?}");
+        }
+    }
 
     #[test]
     fn replies_to_a_call_for_help_and_to_a_slip_of_the_pen() {

@@ -3,7 +3,12 @@
 //! What it leads to depends on the issue's record: see [`follow`](crate::follow()).
 
 use crate::{
-    Actor, Asked, AskedInReview, Command, CommentId, OWN_MARK, PullNumber, Timestamp, asked_in, asked_in_review,
+    AccountKind, Actor, Asked, AskedInReview, Command, CommentId, Login, OWN_MARK, PullNumber, Timestamp, asked_in,
+    asked_in_review,
+    conversation::{
+        command::is_verb,
+        short_words::{ShortWord, short_word},
+    },
 };
 
 /// A comment on an issue or in its pull request's conversation.
@@ -63,10 +68,51 @@ impl Message {
         }
     }
 
+    /// The message as Hob is to read it if its author calls Hob by the name of its account, `own`: `@hob retry` is the
+    /// command, and other words are a request on a pull request and plain words on an issue.
+    #[must_use]
+    pub fn called_by_name(mut self, own: &Login) -> Self {
+        if let Some(said) = words_after_name(&self.body, own) {
+            let is_command = said.split_whitespace().next().is_some_and(is_verb);
+            self.body = if is_command || self.pull.is_some() { format!("/hob {said}") } else { said.to_owned() };
+        }
+        self
+    }
+
+    /// Whether it begins with a mention, and so is for somebody else: people talk to each other, too.
+    pub(crate) fn is_to_another(&self) -> bool {
+        self.body.trim_start().starts_with('@')
+    }
+
+    /// What it says by itself, if it is one of a person's short replies.
+    pub(crate) fn short_word(&self) -> Option<ShortWord> {
+        let is_plain = self.author.kind == AccountKind::User && self.asks().is_none();
+        short_word(&self.body).filter(|_| is_plain && !self.is_to_another())
+    }
+
+    /// Whether its words bind by themselves, as commands and short replies do; if they were edited, another account may
+    /// have written them.
+    pub fn is_binding(&self) -> bool {
+        self.asks().is_some() || self.short_word().is_some()
+    }
+
     /// Whether it has the mark of Hob's own texts. Anyone can write the mark, and loses a voice by it.
     pub(crate) fn has_own_mark(&self) -> bool {
         self.body.starts_with(OWN_MARK)
     }
+}
+
+/// What follows an account's name at the beginning of a comment. An App's name is mentioned without its suffix.
+fn words_after_name<'a>(comment: &'a str, own: &Login) -> Option<&'a str> {
+    let name = own.as_str().trim_end_matches("[bot]");
+    let (said, after) = comment.trim_start().strip_prefix('@')?.split_at_checked(name.len())?;
+    let ends = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/'));
+    let after = after.strip_prefix("[bot]").unwrap_or(after);
+    if !said.eq_ignore_ascii_case(name) || after.chars().next().is_some_and(|c| !ends(c)) {
+        return None;
+    }
+    let after = after.trim_start_matches([',', ':', ';', '.', '!', ' ', '\t']).trim();
+    (!after.is_empty()).then_some(after)
 }
 
 #[cfg(test)]
@@ -83,6 +129,24 @@ pub(crate) mod tests {
             body: body.to_owned(),
             at,
             trust: MessageTrust::Authorized,
+        }
+    }
+
+    #[test]
+    fn a_call_by_name_is_a_command_or_what_it_says() {
+        for (own, body, on_issue, on_pull) in [
+            ("hob", "@hob retry", "/hob retry", "/hob retry"),
+            ("hob[bot]", "@Hob, please add a test", "please add a test", "/hob please add a test"),
+            ("hob[bot]", "@hob[bot]: Explain", "/hob Explain", "/hob Explain"),
+            ("hob", "@hobart retry", "@hobart retry", "@hobart retry"),
+            ("hob", "@hob/team retry", "@hob/team retry", "@hob/team retry"),
+            ("hob", "@hob", "@hob", "@hob"),
+            ("hob", "Ask @hob retry", "Ask @hob retry", "Ask @hob retry"),
+        ] {
+            let said = message(body, Timestamp::UNIX_EPOCH);
+            let there = Message { pull: Some(PullNumber(9)), ..said.clone() };
+            assert_eq!(said.called_by_name(&own.into()).body, on_issue, "{body}");
+            assert_eq!(there.called_by_name(&own.into()).body, on_pull, "{body}");
         }
     }
 

@@ -4,4 +4,5 @@ pub(crate) mod agent_words;
 pub(crate) mod command;
 pub(crate) mod command_log;
 pub(crate) mod message;
+pub(crate) mod short_words;
 pub(crate) mod trust;

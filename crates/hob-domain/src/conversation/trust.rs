@@ -132,8 +132,33 @@ impl TrustRules {
     }
 }
 
-/// The hash of an issue's authorized text: SHA-256 of its title and its body.
+/// The hash of an issue's authorized text: SHA-256 of its title and its body, without what changes nothing in it: which
+/// boxes are ticked, ends of lines, and blanks at the end of a line or of the text.
 pub fn approved_hash(title: &str, body: &str) -> String {
+    let lines: Vec<String> = body.lines().map(|line| unticked(line.trim_end())).collect();
+    hash_of(title, lines.join("\n").trim_end())
+}
+
+/// Whether this is the hash of the authorized text, also as earlier versions made it: of every byte.
+pub fn is_approved(approved: &str, title: &str, body: &str) -> bool {
+    approved == approved_hash(title, body) || approved == hash_of(title, body)
+}
+
+/// The line with its box open, if it is an item with a ticked one.
+fn unticked(line: &str) -> String {
+    let item = line.trim_start();
+    let after = item.strip_prefix(['-', '*', '+']).or_else(|| {
+        let after = item.trim_start_matches(|c: char| c.is_ascii_digit());
+        (after.len() < item.len()).then(|| after.strip_prefix(['.', ')'])).flatten()
+    });
+    let ticked = |said: &str| said.strip_prefix("[x]").or(said.strip_prefix("[X]")).map(str::to_owned);
+    match after.and_then(|after| Some((line.len() - after.len(), ticked(after.trim_start())?))) {
+        Some((marker, rest)) => format!("{} [ ]{rest}", line.get(..marker).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}
+
+fn hash_of(title: &str, body: &str) -> String {
     let digest = Sha256::new().chain_update(title).chain_update([0]).chain_update(body).finalize();
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -169,6 +194,29 @@ mod tests {
         assert!(rules.judge(&actor("Renovate[bot]", AccountKind::Bot), None).is_ok());
         assert!(rules.judge(&actor("renovate[bot]", AccountKind::User), Some(Permission::Read)).is_err());
         assert!(rules.judge(&actor("x[bot]", AccountKind::Bot), Some(Permission::Admin)).is_err());
+    }
+
+    #[test]
+    fn boxes_and_blanks_are_no_edit_and_everything_else_is() {
+        let hash = |body: &str| approved_hash("t", body);
+        let text = "Do:\n\n- [ ] one\n  1. [ ] two\n\n    indented";
+        for same in [
+            "Do:\r\n\r\n- [x] one\r\n  1. [X] two\r\n\r\n    indented\r\n",
+            "Do:  \n\t\n- [x] one\n  1. [ ] two \n\n    indented\n\n",
+        ] {
+            assert_eq!(hash(same), hash(text), "{same:?}");
+        }
+        for other in [
+            "Do:\n\n- [ ] one\n  1. [ ] three\n\n    indented",
+            "Do:\n\n- [ ] one\n  1. [ ] two\n\nindented",
+            "Do:\n- [ ] one\n  1. [ ] two\n\n    indented",
+            "Do:\n\n- one\n  1. [ ] two\n\n    indented",
+        ] {
+            assert_ne!(hash(other), hash(text), "{other:?}");
+        }
+        let earlier = hash_of("t", "x\r\n");
+        assert!(is_approved(&earlier, "t", "x\r\n") && is_approved(&hash("x"), "t", "x\r\n"));
+        assert!(!is_approved(&earlier, "t", "y\r\n") && !is_approved("", "t", "x"));
     }
 
     /// Attack corpus A7: the latest event decides; the latest is the one with the largest id, regardless of its kind.

@@ -1,8 +1,9 @@
 //! Which comment answers the question of a blocked issue, and what the answer means.
 
 use crate::{
-    AccountKind, ApprovalGrant, Asked, AskedInReview, BlockCode, Blocked, Command, CommandVerdict, Ending, FollowRules,
-    Following, Message, MessageTrust, Proposed, Receipt, Record, State, unknown_command_reply,
+    AccountKind, ApprovalGrant, Asked, AskedInReview, BlockCode, Blocked, Command, CommandVerdict, EDITED_REPLY,
+    Ending, FollowRules, Following, Message, MessageTrust, Proposed, Receipt, Record, State, asked_work,
+    conversation::short_words::ShortWord, unknown_command_reply,
 };
 
 /// The question that a blocked issue waits for an answer to.
@@ -38,15 +39,18 @@ pub(crate) fn may_answer(record: &Record, message: &Message) -> bool {
         && Some(message.comment) > taken
         && Some(message.comment) != record.comments.status
         && !message.has_own_mark()
+        && !record.review.is_about(message)
         && meaning(record, message, blocked).is_some()
 }
 
 /// What an authorized account's message is for the question.
 pub(crate) fn answer(record: &Record, message: &Message, rules: &FollowRules) -> Following {
     let Some(blocked) = question(record).filter(|_| may_answer(record, message)) else { return Following::Nothing };
-    // A look for commands tells its author so.
-    if message.trust == MessageTrust::Edited && message.asks().is_some() {
-        return Following::Nothing;
+    match message.trust {
+        // A look for commands tells its author so.
+        MessageTrust::Edited if message.asks().is_some() => return Following::Nothing,
+        MessageTrust::Edited if message.is_binding() => return refused(record, message, EDITED_REPLY.to_owned()),
+        MessageTrust::Edited | MessageTrust::Authorized | MessageTrust::Unauthorized => {}
     }
     let spent = rules.budgets.allowance(record.spend, record.attempts.ever, &record.commands).err();
     let spent = spent.filter(|_| blocked.reason == BlockCode::IssueBudget);
@@ -73,6 +77,9 @@ fn refused(record: &Record, message: &Message, why: String) -> Following {
     Following::Refused(Receipt { comment, pull, verdict, says: Some(why) })
 }
 
+/// The reply to a plain yes where an action waits, which is allowed only in so many words.
+const YES_TO_ACTION: &str = "To allow exactly this action, comment `/hob approve`. Any other words are an answer, and the agent goes on without it.";
+
 /// The meaning of a comment for a blocked issue, if its author is authorized.
 #[derive(Debug, PartialEq, Eq)]
 enum Meaning {
@@ -86,30 +93,40 @@ enum Meaning {
 
 /// `None` if it is not meant for Hob.
 fn meaning(record: &Record, message: &Message, blocked: &Blocked) -> Option<Meaning> {
-    match (message.pull, message.asks()) {
-        (None, None) => plain_words(message, blocked.reason),
-        (None, Some(AskedInReview::Command(Asked::Unknown(said)))) => {
-            Some(Meaning::Impossible(unknown_command_reply(&said)))
+    match message.asks() {
+        None => plain_words(record, message, blocked),
+        // On a pull request, this and other commands are left to a look for commands.
+        Some(AskedInReview::Command(Asked::Unknown(said))) => {
+            message.pull.is_none().then(|| Meaning::Impossible(unknown_command_reply(&said)))
         }
-        (_, Some(AskedInReview::Command(Asked::Known(command)))) => {
-            // On a pull request, other commands are left to a look for commands.
+        Some(AskedInReview::Command(Asked::Known(command))) => {
             let counts =
                 message.pull.is_none() || matches!(command, Command::Retry | Command::Unblock(_) | Command::Approve(_));
             counts.then_some(command).and_then(|command| commanded(record, message, blocked, command))
         }
-        // Plain words on a pull request are about the pull request.
-        (Some(_), None | Some(AskedInReview::Command(Asked::Unknown(_)))) | (_, Some(AskedInReview::Work)) => None,
+        Some(AskedInReview::Work) => Some(Meaning::Words(asked_work(&message.body).unwrap_or_default().to_owned())),
     }
 }
 
 /// A person's plain reply answers any reason for the block; a program's only a question, so that two programs do not
 /// answer each other for ever.
-fn plain_words(message: &Message, reason: BlockCode) -> Option<Meaning> {
+fn plain_words(record: &Record, message: &Message, blocked: &Blocked) -> Option<Meaning> {
     let is_person = message.author.kind == AccountKind::User;
-    let is_asked = matches!(reason, BlockCode::Question | BlockCode::ApprovalNeeded);
-    // People talk to each other.
-    let is_to_another = message.body.trim_start().starts_with('@');
-    (!is_to_another && (is_person || is_asked)).then(|| reply(message))
+    let is_asked = matches!(blocked.reason, BlockCode::Question | BlockCode::ApprovalNeeded);
+    if message.is_to_another() || !(is_person || is_asked) {
+        return None;
+    }
+    let is_newer = blocked.precedes(message.comment, message.at);
+    Some(match (message.short_word(), blocked.reason) {
+        (Some(ShortWord::Stop), _) => Meaning::Cancel,
+        (Some(ShortWord::Yes), BlockCode::PlanProposed) if is_newer && record.waiting_plan().is_some() => {
+            Meaning::PlanApproval(plan_approval_text(""))
+        }
+        (Some(ShortWord::Yes), BlockCode::ApprovalNeeded) if record.waiting_action().is_some() => {
+            Meaning::Impossible(YES_TO_ACTION.to_owned())
+        }
+        (Some(ShortWord::Yes) | None, _) => reply(message),
+    })
 }
 
 fn reply(message: &Message) -> Meaning {
@@ -238,6 +255,18 @@ mod tests {
             ("a reply corrects it", &planned, "Fewer files.", 101, words("Fewer files.")),
             ("a retry has no words", &failed, "/hob retry please", 101, words("")),
             ("an unblocking has", &failed, "/hob unblock use UTC", 101, words("use UTC")),
+            ("a yes approves a plan", &planned, "Ok, go ahead!", 101, plan_approved("")),
+            ("but not where nobody knows the order either", &planned, "yes", 100, words("yes")),
+            ("a yes to a question is its answer", &question, "yes", 101, words("yes")),
+            ("a no is words", &planned, "No.", 101, words("No.")),
+            (
+                "a yes does not allow an action",
+                &approval,
+                "LGTM",
+                101,
+                Some(Meaning::Impossible(YES_TO_ACTION.to_owned())),
+            ),
+            ("a stop ends everything", &approval, "Never mind", 101, Some(Meaning::Cancel)),
             ("a cancel ends everything", &question, "/hob cancel", 101, Some(Meaning::Cancel)),
         ] {
             assert_eq!(meant(record, body, seconds), expected, "{name}");
@@ -267,16 +296,18 @@ mod tests {
     }
 
     #[test]
-    fn on_a_pull_request_only_a_command_that_answers_is_heard() {
+    fn on_a_pull_request_words_answer_and_so_do_some_commands() {
         let on_pull = |body: &str| Message { pull: Some(PullNumber(9)), ..message(body, at(101)) };
         for (body, counts) in [
             ("/hob retry", true),
             ("/hob unblock x", true),
             ("/hob approve", true),
-            ("/hob retry with the old name", false),
+            ("/hob retry with the old name", true),
             ("/hob cancel", false),
-            ("/hob typo", false),
-            ("Fine.", false),
+            ("/hob typo", true),
+            ("/hob cancl", false),
+            ("The second one.", true),
+            ("@bob, the second one?", false),
         ] {
             assert_eq!(may_answer(&failed(), &on_pull(body)), counts, "{body}");
         }

@@ -24,8 +24,13 @@ pub(crate) struct Effect {
 }
 
 impl Effect {
-    fn done(then: Transition) -> Self {
+    pub(crate) fn done(then: Transition) -> Self {
         Self { then, verdict: CommandVerdict::Followed, says: None }
+    }
+
+    /// Nothing but the receipt.
+    pub(crate) fn seen(message: &Message) -> Self {
+        Self::done(nothing(message))
     }
 
     /// Nothing but the reply.
@@ -73,6 +78,9 @@ pub(crate) fn effect(
         Command::Retry if !record.has_ended() => Effect::done(nothing(message)),
         // The brief is written later and will contain the comment.
         Command::Unblock(_) if record.state == State::Assigned => Effect::done(nothing(message)),
+        Command::Unblock(_) if record.state == State::InProgress && message.pull.is_none() => {
+            Effect::done(Transition::Overhear(message.comment))
+        }
         Command::Agent(name) => choose(name, message, rules),
         Command::Budget(amount) => budget(record, amount, message, rules),
         Command::Plan if record.pull.number.is_some() => {
@@ -272,8 +280,8 @@ mod tests {
         ready, paused: cancel, resume, agent fast, budget 3, explain, help
         assigned: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
         assigned, paused: retry, unblock x, cancel, resume, agent fast, budget 3, explain, help
-        in-progress: retry, cancel, pause, agent fast, budget 3, explain, help
-        in-progress, paused: retry, cancel, resume, agent fast, budget 3, explain, help
+        in-progress: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
+        in-progress, paused: retry, unblock x, cancel, resume, agent fast, budget 3, explain, help
         in-review: cancel, pause, agent fast, budget 3, explain, help
         in-review, paused: cancel, resume, agent fast, budget 3, explain, help
         blocked: cancel, pause, agent fast, budget 3, explain, help
@@ -388,8 +396,8 @@ mod tests {
             ),
             (
                 &record_at(State::InProgress),
-                "/hob unblock x",
-                "An agent is at work, and does not hear of this: `/hob pause` ends this attempt.",
+                "/hob approve",
+                "Nothing waits for approval: `/hob pause` ends this attempt.",
             ),
         ] {
             assert_eq!(says(record, line), reply);

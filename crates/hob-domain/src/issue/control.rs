@@ -88,6 +88,19 @@ impl From<Pause> for Controlled {
 }
 
 impl Controlled {
+    /// The end of the work, as it was done.
+    pub(crate) fn ended(by: Login, at: Timestamp) -> Self {
+        Self { what: Control::Terminate, by, at, reason: String::new(), obeyed: true }
+    }
+
+    /// Who ended the work, if somebody did.
+    pub fn ended_by(&self) -> Option<&Login> {
+        match self.what {
+            Control::Terminate => self.obeyed.then_some(&self.by),
+            Control::Pause => None,
+        }
+    }
+
     /// What is still to be done.
     pub fn request(&self) -> Option<Request> {
         let Self { what: control, by, at, reason, obeyed } = self.clone();

@@ -5,9 +5,10 @@ use hob_text::count;
 
 use crate::{
     AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
-    Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause, PlanLog, Proof, PullLog,
-    PullNumber, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since, State,
-    Taught, Timestamp, Traces, Transition, Trigger, Unblocking, Work, WorkerId, dollars, events_in_words, failing,
+    CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
+    PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
+    RunPurpose, SetBudget, Sha, Since, State, Taught, Timestamp, Traces, Transition, Trigger, Unblocking, Work,
+    WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -60,11 +61,7 @@ impl Transition {
                 record.control = None;
                 format!("resumed by {by}")
             }
-            Self::Follow { receipt, then } => {
-                record.commands.take(receipt);
-                record.label_fights.begin_anew();
-                then.change(record, now)
-            }
+            Self::Follow { receipt, then } => follow(record, receipt, *then, now),
             Self::ChooseAgent(agent) => choose_agent(record, agent),
             Self::SetBudget { budget, then } => set_budget(record, budget, then),
             Self::RequestPlan { by } => request_plan(record, by),
@@ -73,13 +70,15 @@ impl Transition {
                 record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
                 format!("{by} asked to try again now")
             }
+            Self::Overhear(comment) => overhear(record, comment),
+            Self::Hint(pull) => hint(record, pull),
             Self::Reject(pull) => reject(record, pull, now),
             Self::ReturnToReview(pull) => {
                 record.blocked = None;
                 format!("the pull request {pull} is open again")
             }
             Self::Rebuild(traces) => rebuild(record, traces, now),
-            Self::Finish(ending) => finish(record, &ending),
+            Self::Finish(ending) => finish(record, &ending, now),
             Self::RepairLabels(changes) => {
                 record.label_fights.repaired(&changes, now);
                 format!("repaired the labels: {}", names_of(&changes))
@@ -92,6 +91,28 @@ impl Transition {
             Self::NoteChecks(notes) => note_checks(record, notes),
         }
     }
+}
+
+fn follow(record: &mut Record, receipt: Receipt, then: Transition, now: Timestamp) -> String {
+    // What answered a question on the pull request asks for no round of its own.
+    if receipt.pull.is_some() && then.is_an_answer() {
+        record.review.handled.push(ReviewEvent::Comment(receipt.comment.0));
+    }
+    record.commands.take(receipt);
+    record.label_fights.begin_anew();
+    then.change(record, now)
+}
+
+fn overhear(record: &mut Record, comment: CommentId) -> String {
+    if !record.commands.unread.contains(&comment) {
+        record.commands.unread.push(comment);
+    }
+    "a comment came while the agent worked".to_owned()
+}
+
+fn hint(record: &mut Record, pull: PullNumber) -> String {
+    record.commands.hinted = Some(pull);
+    format!("said on pull request {pull} how to ask for a change")
 }
 
 fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
@@ -260,9 +281,12 @@ fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
 }
 
 /// What the work showed and what was said of it counts once it is merged, and not otherwise.
-fn finish(record: &mut Record, ending: &Ending) -> String {
+fn finish(record: &mut Record, ending: &Ending, now: Timestamp) -> String {
     record.failure.until = None;
     record.control.take_if(|control| !control.obeyed);
+    if let Ending::Terminated(by) = ending {
+        record.control = Some(Controlled::ended(by.clone(), now));
+    }
     if !ending.is_a_merge() {
         record.taught = Taught::default();
     }

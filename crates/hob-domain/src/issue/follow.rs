@@ -8,8 +8,9 @@
 //! - Nothing follows from the words of an account that is not authorized, or from a command that was edited.
 
 use crate::{
-    Asked, AskedInReview, EDITED_REPLY, FollowRules, Following, Message, MessageTrust, Receipt, Record, ReviewEvent,
-    Seeks, State, Timestamp, Transition,
+    AccountKind, Asked, AskedInReview, Command, EDITED_REPLY, FollowRules, Following, Message, MessageTrust,
+    PullNumber, Receipt, Record, ReviewEvent, Seeks, State, Timestamp, Transition,
+    conversation::{command::has_own_words, short_words::ShortWord},
     issue::{
         answer::{answer, is_answer, may_answer},
         command_effect::{Effect, effect},
@@ -21,7 +22,10 @@ use crate::{
 /// follows from the others.
 pub fn concerns(record: &Record, message: &Message, rules: &FollowRules) -> bool {
     match rules.seeks {
-        Seeks::Commands => is_unfollowed(record, message) && message.asks().is_some(),
+        Seeks::Commands => {
+            is_unfollowed(record, message)
+                && (asked(record, message).is_some() || plain_words(record, message).is_some())
+        }
         Seeks::Requests => is_open_request(record, message, rules),
         Seeks::Answer => may_answer(record, message),
     }
@@ -52,8 +56,66 @@ fn is_open_request(record: &Record, message: &Message, rules: &FollowRules) -> b
     record.state == State::InReview && !is_own && !is_handled && message.asks() == Some(AskedInReview::Work)
 }
 
+/// What a message asks for. A plain stop is a command while the work goes on; what it means for a blocked issue is in
+/// [`answer`], and in review people may say it to each other.
+fn asked(record: &Record, message: &Message) -> Option<AskedInReview> {
+    let goes_on = match record.state {
+        State::Ready | State::Assigned | State::InProgress => true,
+        State::InReview => came_late(record, message) && message.at <= record.since.at,
+        State::Blocked | State::Done => false,
+    };
+    let stops = || goes_on && message.short_word() == Some(ShortWord::Stop);
+    message.asks().or_else(|| stops().then_some(AskedInReview::Command(Asked::Known(Command::Cancel))))
+}
+
+/// What plain words are that answer no question.
+enum PlainWords {
+    /// The brief has them, or will have them.
+    Read,
+    /// They came while the agent worked.
+    Unread,
+    /// People who talk on a pull request do not know yet how to talk to Hob.
+    NeedHint(PullNumber),
+}
+
+/// Whether the agent's brief does not have a comment on the issue.
+fn came_late(record: &Record, message: &Message) -> bool {
+    message.pull.is_none() && record.commands.briefed.is_some_and(|briefed| message.comment > briefed)
+}
+
+/// What plain words are while an agent works, and on an open pull request. `None` if they are nothing to Hob.
+fn plain_words(record: &Record, message: &Message) -> Option<PlainWords> {
+    if message.asks().is_some() || message.is_to_another() {
+        return None;
+    }
+    let is_person = message.author.kind == AccountKind::User;
+    let commands = &record.commands;
+    let while_worked = match (record.state, message.pull) {
+        (State::Assigned, None) => return Some(PlainWords::Read),
+        (State::InProgress, None) => commands.briefed.is_some(),
+        (State::InReview, None) => commands.briefed.is_some() && message.at <= record.since.at,
+        (State::Assigned | State::InProgress | State::InReview, Some(_)) => false,
+        (State::Ready | State::Blocked | State::Done, _) => return None,
+    };
+    if while_worked {
+        return match came_late(record, message) {
+            true => is_person.then_some(PlainWords::Unread),
+            false => Some(PlainWords::Read),
+        };
+    }
+    let pull = record.pull.number.filter(|pull| is_person && commands.hinted != Some(*pull))?;
+    let is_there = message.pull.is_some() || record.state == State::InReview;
+    // A yes is for the people who merge. What is older than the work on the pull request is not about it.
+    let is_about_it = message.at >= record.since.at && message.short_word() != Some(ShortWord::Yes);
+    (is_there && is_about_it && has_own_words(&message.body)).then_some(PlainWords::NeedHint(pull))
+}
+
+/// The line that tells people on a pull request how to talk to Hob.
+const HINT: &str = "To ask Hob for a change, begin a comment here with `/hob`, comment on a line, or submit a review. \
+     `/hob cancel` ends the work. Hob leaves other comments here to people.";
+
 fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timestamp) -> Following {
-    let Effect { then, verdict, says } = match message.asks() {
+    let Effect { then, verdict, says } = match asked(record, message) {
         Some(_) if message.trust == MessageTrust::Edited => Effect::refused(message, EDITED_REPLY.to_owned()),
         Some(AskedInReview::Command(Asked::Known(command))) => {
             if is_answer(record, message, &command) {
@@ -62,32 +124,41 @@ fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timesta
             effect(record, &command, message, rules, now)
         }
         Some(AskedInReview::Command(Asked::Unknown(said))) => Effect::refused(message, unknown_command_reply(&said)),
-        // A round answers it.
-        Some(AskedInReview::Work) | None => return Following::Nothing,
+        // A round answers it, which begins or is under way.
+        Some(AskedInReview::Work) if record.has_ended() => return Following::Nothing,
+        Some(AskedInReview::Work) => Effect::seen(message),
+        None => match plain_words(record, message) {
+            Some(PlainWords::Read) => Effect::seen(message),
+            Some(PlainWords::Unread) => Effect::done(Transition::Overhear(message.comment)),
+            Some(PlainWords::NeedHint(pull)) => {
+                Effect { then: Transition::Hint(pull), ..Effect::refused(message, HINT.to_owned()) }
+            }
+            None => return Following::Nothing,
+        },
     };
     let receipt = Receipt { comment: message.comment, pull: message.pull, verdict, says };
     Following::Command(Box::new(Transition::Follow { receipt, then: Box::new(then) }))
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{
         AccountKind, Actor, Answer, ApprovalGrant, BlockReason, Budget, Budgets, CommandLog, CommandVerdict, CommentId,
         Control, CostLimit, EventId, Exhausted, Impact, Pause, Proposed, PullLog, PullNumber, Request, SetBudget, Sha,
-        Spend, Trigger, WorkPlan, apply, conversation::message::tests::message, issue::lease::tests::record_at,
+        Since, Spend, Trigger, WorkPlan, apply, conversation::message::tests::message, issue::lease::tests::record_at,
     };
 
     /// When the work was asked for, when the question was asked, and when messages come.
     const SINCE: i64 = 50;
     const ASKED: i64 = 100;
-    const LATER: i64 = 200;
+    pub(crate) const LATER: i64 = 200;
 
-    fn at(seconds: i64) -> Timestamp {
+    pub(crate) fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
     }
 
-    fn rules(seeks: Seeks) -> FollowRules {
+    pub(crate) fn rules(seeks: Seeks) -> FollowRules {
         let issue = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
         FollowRules {
             seeks,
@@ -119,7 +190,7 @@ mod tests {
     }
 
     /// Every state, with the conditions that a rule asks for.
-    fn records() -> Vec<(&'static str, Record)> {
+    pub(crate) fn records() -> Vec<(&'static str, Record)> {
         let pull = || PullLog::of(PullNumber(9));
         let paused = |record: Record| Record {
             control: Some(Pause { by: "bob".into(), since: at(ASKED), reason: String::new() }.into()),
@@ -141,6 +212,9 @@ mod tests {
             comment: Some(CommentId(60)),
             event: None,
         };
+        let briefed = CommandLog { briefed: Some(CommentId(50)), ..CommandLog::default() };
+        let hinted = CommandLog { hinted: Some(PullNumber(9)), ..CommandLog::default() };
+        let published = Since { at: at(LATER + 1), ..review().since };
         let handled = {
             let mut record = review();
             record.review.handled.push(ReviewEvent::Comment(60));
@@ -153,9 +227,12 @@ mod tests {
             ("assigned", record(State::Assigned)),
             ("assigned, a round in review", round),
             ("in-progress", record(State::InProgress)),
+            ("in-progress, with a brief", Record { commands: briefed.clone(), ..record(State::InProgress) }),
             ("in-progress, asked to pause", Record { control: Some(request.into()), ..record(State::InProgress) }),
             ("in-review", review()),
             ("in-review, paused", paused(review())),
+            ("in-review, published since", Record { commands: briefed, since: published, ..review() }),
+            ("in-review, people were told how to ask", Record { commands: hinted, ..review() }),
             ("in-review, the request is handled", handled),
             ("blocked by a question", blocked(BlockReason::Question { question: "UTC?".to_owned() })),
             ("blocked for an approval", blocked(BlockReason::ApprovalNeeded(action))),
@@ -181,7 +258,7 @@ mod tests {
     }
 
     /// Every kind of message: its name, and the message. All are later than the question unless they say otherwise.
-    fn messages() -> Vec<(&'static str, Message)> {
+    pub(crate) fn messages() -> Vec<(&'static str, Message)> {
         let said = |body: &str| Message { comment: CommentId(60), ..message(body, at(LATER)) };
         let early = |body: &str| Message { at: at(ASKED - 10), ..said(body) };
         let on_pull = |body: &str| Message { pull: Some(PullNumber(9)), ..said(body) };
@@ -191,8 +268,13 @@ mod tests {
         vec![
             ("words", said("Use UTC.")),
             ("words to another", said("@bob, what do you think?")),
+            ("yes", said("Ok, go ahead")),
+            ("stop", said("Never mind.")),
+            ("edited yes", trusted(MessageTrust::Edited, said("LGTM"))),
             ("words of a program", by("ci[bot]", AccountKind::Bot, said("Red."))),
             ("edited words", trusted(MessageTrust::Edited, said("Use UTC."))),
+            ("call by name", said("@hob: explain").called_by_name(&"hob".into())),
+            ("words to Hob by name", said("@hob, use UTC").called_by_name(&"hob".into())),
             ("a stranger's words", trusted(MessageTrust::Unauthorized, said("Use UTC."))),
             ("words before the question", early("Use UTC.")),
             ("Hob's mark", said("<!-- hob:reply 1 -->\n/hob retry")),
@@ -213,7 +295,11 @@ mod tests {
             ("retry before the question", early("/hob retry")),
             ("approve before the question", early("/hob approve")),
             ("retry before the label", Message { at: at(SINCE - 10), ..said("/hob retry") }),
-            ("PR words", on_pull("Fine.")),
+            ("PR words", on_pull("Use UTC.")),
+            ("PR work by name", on_pull("@hob, please rename it").called_by_name(&"hob".into())),
+            ("PR words to another", on_pull("@bob, what do you think?")),
+            ("PR yes", on_pull("yes")),
+            ("PR stop", on_pull("stop")),
             ("PR retry", on_pull("/hob retry")),
             ("PR approve", on_pull("/hob approve")),
             ("PR cancel", on_pull("/hob cancel")),
@@ -275,48 +361,57 @@ mod tests {
         let states = [State::Ready, State::Assigned, State::InProgress];
         insta::assert_snapshot!(table(Seeks::Commands, &states), @"
         ready
+          follows (request): stop, cancel, PR stop, PR cancel
+          follows (reconcile): call by name, explain, help
           follows (retry now): retry, unblock, retry before the question, PR retry
           replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
-          follows (request): cancel, PR cancel
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
-          follows (reconcile): explain, help
         ready, paused
+          follows (request): stop, cancel, PR stop, PR cancel
+          follows (reconcile): call by name, explain, help
           replies that it cannot be followed: retry, unblock, approve, pause, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
-          follows (request): cancel, PR cancel
           follows (resume): resume
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
-          follows (reconcile): explain, help
         ready, with a pull request
+          follows (request): stop, cancel, PR stop, PR cancel
+          follows (reconcile): call by name, explain, help
           follows (retry now): retry, unblock, retry before the question, PR retry
           replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
-          follows (request): cancel, PR cancel
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
-          follows (reconcile): explain, help
         assigned
-          follows (reconcile): retry, unblock, explain, help, retry before the question, PR retry
+          follows (reconcile): words, yes, edited yes, words of a program, edited words, call by name, words to Hob by name, words before the question, retry, unblock, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (request): stop, cancel, pause, PR stop, PR cancel
           replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
-          follows (request): cancel, pause, PR cancel
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
         assigned, a round in review
-          follows (reconcile): retry, unblock, explain, help, retry before the question, PR retry
-          replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
-          follows (request): cancel, pause, PR cancel
+          follows (reconcile): words, yes, edited yes, words of a program, edited words, call by name, words to Hob by name, words before the question, retry, unblock, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (request): stop, cancel, pause, PR stop, PR cancel
+          replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR words, PR approve, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
         in-progress
         in-progress, asked to pause
-          follows (reconcile): retry, explain, help, retry before the question, PR retry
-          replies that it cannot be followed: unblock, approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
-          follows (request): cancel, pause, PR cancel
+          follows (request): stop, cancel, pause, PR stop, PR cancel
+          follows (reconcile): call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (overhear): unblock
+          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          follows (choose agent): agent
+          follows (set budget): budget
+          follows (request plan): plan
+        in-progress, with a brief
+          follows (overhear): words, yes, edited yes, edited words, words to Hob by name, words before the question, unblock
+          follows (request): stop, cancel, pause, PR stop, PR cancel
+          follows (reconcile): call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
@@ -328,22 +423,37 @@ mod tests {
         insta::assert_snapshot!(table(Seeks::Commands, &[State::InReview, State::Done]), @"
         in-review
         in-review, the request is handled
+          replies that it cannot be followed: words, stop, edited words, words to Hob by name, words before the question, retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR words, PR stop, PR retry, PR approve, PR typo, edited PR work
+          follows (reconcile): call by name, explain, help
+          follows (request): cancel, PR cancel
+          follows (pause): pause
+          follows (choose agent): agent
+          follows (set budget): budget
+        in-review, paused
+          replies that it cannot be followed: words, stop, edited words, words to Hob by name, words before the question, retry, unblock, approve, pause, plan, typo, edited retry, retry before the question, approve before the question, PR words, PR stop, PR retry, PR approve, PR typo, edited PR work
+          follows (reconcile): call by name, explain, help
+          follows (request): cancel, PR cancel
+          follows (resume): resume
+          follows (choose agent): agent
+          follows (set budget): budget
+        in-review, published since
+          follows (overhear): words, yes, edited yes, edited words, words to Hob by name, words before the question
+          follows (request): stop, cancel, PR cancel
+          follows (reconcile): call by name, explain, help
+          replies that it cannot be followed: retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
+          follows (pause): pause
+          follows (choose agent): agent
+          follows (set budget): budget
+        in-review, people were told how to ask
+          follows (reconcile): call by name, explain, help
           replies that it cannot be followed: retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
           follows (request): cancel, PR cancel
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
-          follows (reconcile): explain, help
-        in-review, paused
-          replies that it cannot be followed: retry, unblock, approve, pause, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
-          follows (request): cancel, PR cancel
-          follows (resume): resume
-          follows (choose agent): agent
-          follows (set budget): budget
-          follows (reconcile): explain, help
         done
+          follows (reconcile): call by name, explain, help
           replies that it cannot be followed: retry, unblock, approve, cancel, pause, resume, agent, budget, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR cancel, PR typo, edited PR work
-          follows (reconcile): explain, help
         ");
     }
 
@@ -357,28 +467,28 @@ mod tests {
         blocked by a failure, an answer was taken
         blocked, the budget spent
         blocked, the budget raised since
+          follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (pause): pause
           replies that it cannot be followed: resume, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
-          follows (reconcile): explain, help
         blocked by a failure, paused
+          follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           replies that it cannot be followed: pause, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
           follows (resume): resume
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
-          follows (reconcile): explain, help
         blocked, its pull request rejected
+          follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (pause): pause
           replies that it cannot be followed: resume, plan, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
-          follows (reconcile): explain, help
         ");
     }
 
@@ -387,7 +497,9 @@ mod tests {
         insta::assert_snapshot!(table(Seeks::Requests, &State::ALL), @"
         in-review
         in-review, paused
-          asks for a round: PR work
+        in-review, published since
+        in-review, people were told how to ask
+          asks for a round: PR work by name, PR work
         ");
     }
 
@@ -395,29 +507,29 @@ mod tests {
     fn a_look_for_an_answer_finds_one_on_a_blocked_issue_alone() {
         insta::assert_snapshot!(table(Seeks::Answer, &State::ALL), @"
         blocked by a question
-          answers: words, words of a program, edited words, retry, unblock, approve, PR retry, PR approve
-          ends the work: cancel
-          cannot answer: typo
+          answers: words, yes, words of a program, edited words, words to Hob by name, retry, unblock, approve, PR words, PR work by name, PR yes, PR retry, PR approve, PR work, PR work of Hob's account
+          ends the work: stop, cancel, PR stop
+          cannot answer: edited yes, typo
         blocked for an approval
-          answers: words, words of a program, edited words, retry, unblock, PR retry
+          answers: words, words of a program, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR retry, PR work, PR work of Hob's account
+          cannot answer: yes, edited yes, typo, PR yes
+          ends the work: stop, cancel, PR stop
           approves the action: approve, PR approve
-          ends the work: cancel
-          cannot answer: typo
         blocked for the approval of a plan
-          answers: words, edited words, retry, unblock, PR retry
-          approves the plan: approve, PR approve
-          ends the work: cancel
-          cannot answer: typo
+          answers: words, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR retry, PR work, PR work of Hob's account
+          approves the plan: yes, approve, PR yes, PR approve
+          ends the work: stop, cancel, PR stop
+          cannot answer: edited yes, typo
         blocked by a failure
         blocked by a failure, paused
         blocked, its pull request rejected
         blocked, the budget raised since
-          answers: words, edited words, retry, unblock, PR retry
-          cannot answer: approve, typo, PR approve
-          ends the work: cancel
+          answers: words, yes, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR yes, PR retry, PR work, PR work of Hob's account
+          ends the work: stop, cancel, PR stop
+          cannot answer: edited yes, approve, typo, PR approve
         blocked, the budget spent
-          cannot answer: words, edited words, retry, unblock, approve, typo, PR retry, PR approve
-          ends the work: cancel
+          cannot answer: words, yes, edited yes, edited words, words to Hob by name, retry, unblock, approve, typo, PR words, PR work by name, PR yes, PR retry, PR approve, PR work, PR work of Hob's account
+          ends the work: stop, cancel, PR stop
         ");
     }
 

@@ -7,6 +7,8 @@ pub(crate) mod block_code;
 pub(crate) mod blocked;
 pub(crate) mod command_effect;
 pub(crate) mod control;
+#[cfg(test)]
+mod conversation_table;
 pub(crate) mod effect;
 pub(crate) mod ending;
 pub(crate) mod follow;
@@ -23,6 +25,7 @@ pub(crate) mod record_parts;
 pub(crate) mod record_v1;
 #[cfg(test)]
 mod record_versions;
+pub(crate) mod reply;
 pub(crate) mod status_rules;
 pub(crate) mod transition;
 pub(crate) mod unwritten;

@@ -147,6 +147,10 @@ pub enum Transition {
         /// Who asked.
         by: Login,
     },
+    /// A comment on the issue came while an agent worked: the next brief has it.
+    Overhear(CommentId),
+    /// People were told on this pull request how to talk to Hob.
+    Hint(PullNumber),
     /// The pull request was closed without a merge.
     Reject(PullNumber),
     /// The pull request is open again.
@@ -243,6 +247,8 @@ pub enum Note {
     Looked(u64),
     /// Hob wrote a comment on the issue.
     Commented,
+    /// The agent's brief has the comments on the issue up to this one.
+    Briefed(CommentId),
     /// A service failed the attempt.
     Outage(Outage),
     /// A person was told the question.
@@ -303,6 +309,10 @@ impl Record {
             Note::Failure(mark) => self.failure.mark = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
+            Note::Briefed(newest) => {
+                self.commands.briefed = Some(newest);
+                self.commands.unread.retain(|unread| *unread > newest);
+            }
             Note::Base(base) => self.work.base = Some(base),
             Note::Routed(route) => {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
@@ -386,6 +396,8 @@ impl Transition {
             Self::SetBudget { .. } => "set budget",
             Self::RequestPlan { .. } => "request plan",
             Self::RetryNow { .. } => "retry now",
+            Self::Overhear(_) => "overhear",
+            Self::Hint(_) => "hint",
             Self::Reject(_) => "reject",
             Self::ReturnToReview(_) => "return to review",
             Self::Rebuild(_) => "rebuild",
@@ -395,6 +407,21 @@ impl Transition {
             Self::Reconcile { .. } => "reconcile",
             Self::NoteChecks(_) => "note checks",
         }
+    }
+
+    /// This transition, which also gives these receipts.
+    #[must_use]
+    pub fn following(self, receipts: Vec<Receipt>) -> Self {
+        receipts.into_iter().rfold(self, |then, receipt| Self::Follow { receipt, then: Box::new(then) })
+    }
+
+    /// Whether it unblocks an issue.
+    pub(crate) fn is_an_answer(&self) -> bool {
+        let mut effect = self;
+        while let Self::Follow { then, .. } = effect {
+            effect = then;
+        }
+        matches!(effect, Self::Continue(_) | Self::Unblock(_))
     }
 
     /// The state that the transition leads to. `None` if it does not apply to the record.
@@ -431,6 +458,8 @@ impl Transition {
             Self::SetBudget { then: AfterBudget::Stay, .. } => (state != Done).then_some(state),
             Self::SetBudget { then: AfterBudget::Requeue, .. } => (state == Blocked).then_some(Ready),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
+            Self::Overhear(_) => matches!(state, InProgress | InReview).then_some(state),
+            Self::Hint(_) => (state != Done && record.pull.number.is_some()).then_some(state),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
             Self::Rebuild(traces) => (record.generation.0 <= 1 && state == Ready).then_some(traces.state()),
@@ -558,6 +587,7 @@ pub(crate) mod tests {
                 [to(&[Ready, Assigned, InProgress], Ready), same(&[InReview, Blocked])].concat(),
             ),
             (Transition::RetryNow { by: "ann".into() }, same(&[Ready])),
+            (Transition::Overhear(CommentId(5)), same(&[InProgress, InReview])),
             (follow(Transition::RetryNow { by: "bob".into() }), same(&[Ready])),
             (Transition::Reject(PullNumber(9)), to(&[InReview], Blocked)),
             (Transition::ReturnToReview(PullNumber(9)), to(&[Blocked, Done], InReview)),
@@ -639,6 +669,7 @@ pub(crate) mod tests {
         give up labels | no longer repairs the labels, which others change back each time: in-review
         hand off | `dns` handed off to `cloud`: needs a cloud
         note checks | the check `lint` fails on the base, too
+        overhear | a comment came while the agent worked
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9

@@ -29,7 +29,7 @@ use crate::{
         split::split,
         weather::{Patience, through},
     },
-    authorize::approved_hash,
+    authorize::is_approved,
     corrections::remarks_of_round,
     held_issue::HeldIssue,
     transition::{label, transition},
@@ -84,7 +84,7 @@ async fn work<'a>(
     if record.attempts.now > attempts {
         return Ok(AttemptEnd::Blocked(BlockReason::AttemptsUsedUp { attempts }));
     }
-    if record.trigger.as_ref().is_some_and(|trigger| trigger.approved != approved_hash(&held.issue)) {
+    if record.trigger.as_ref().is_some_and(|trigger| !is_approved(trigger, &held.issue)) {
         return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
     }
     if let Some(reason) = rounds_used_up(&worker.settings.limits, &record.review) {

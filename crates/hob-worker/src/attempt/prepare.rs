@@ -49,12 +49,13 @@ pub(super) async fn prepare<'a>(
     let (record, authorizer) = (lease.record(), Authorizer::default());
     let conversation = Conversation::on(record.pull.number);
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
-    let review = review_brief(&inbox).await?;
+    let review = review_brief(&inbox, issue).await?;
     let investigates = Box::pin(wants_investigation(worker, held)).await?;
     if !investigates {
         has_room(worker, &remote).await?;
     }
     let comments = inbox.for_brief(issue).await?;
+    lease.note(Note::Briefed(inbox.newest_on_issue(issue).await?)).await;
     let said = Said { conversation: &conversation, comments: &comments, review: &review };
     Box::pin(choose_by_words(worker, held, &rules, &base_sha, said)).await?;
     let comments: Vec<_> = comments.into_iter().map(|said| (said.author.login, said.body)).collect();

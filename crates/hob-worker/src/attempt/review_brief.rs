@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
-use hob_forge::{ForgeError, HeadCheck, JobFailure, LineRemark, ReviewVerdict};
+use hob_forge::{ForgeError, HeadCheck, Issue, JobFailure, LineRemark};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
 use crate::{WorkError, Worker, inbox::Inbox, pull_facts::head_checks};
 
 /// The brief of the round under way, from its pull request's current state; empty if none is under way.
-pub(super) async fn review_brief(inbox: &Inbox<'_>) -> Result<ReviewBrief, WorkError> {
+pub(super) async fn review_brief(inbox: &Inbox<'_>, issue: &Issue) -> Result<ReviewBrief, WorkError> {
     let Inbox { worker, conversation, record, .. } = *inbox;
     if record.pull.number.is_none() || !record.review.is_under_way() {
         return Ok(ReviewBrief::default());
@@ -19,21 +19,26 @@ pub(super) async fn review_brief(inbox: &Inbox<'_>) -> Result<ReviewBrief, WorkE
     let mut brief = ReviewBrief::default();
     if of(|event| matches!(event, ReviewEvent::Review(_))) {
         for review in conversation.reviews(worker).await? {
-            let asks = review.verdict == ReviewVerdict::ChangesRequested;
-            let is_of_round = asks && events.contains(&ReviewEvent::Review(review.id));
+            let is_of_round = review.asks_for_work() && events.contains(&ReviewEvent::Review(review.id));
             if let Some(author) = review.author.as_ref().filter(|_| is_of_round) {
                 brief.reviews.push((review.id, author.login.clone(), review.body.clone()));
             }
         }
     }
     if of(|event| matches!(event, ReviewEvent::Comment(_))) {
-        for comment in conversation.on_pull(worker).await? {
-            let (id, said) = (comment.id.0, asked_work(&comment.body));
-            let author = comment.author.as_ref().filter(|_| events.contains(&ReviewEvent::Comment(id)));
-            let (Some(author), Some(said)) = (author, said) else { continue };
+        for said in inbox.on_pull().await? {
+            let (id, is_of_round) = (said.comment.0, events.contains(&ReviewEvent::Comment(said.comment.0)));
+            let Some(words) = asked_work(&said.body).filter(|_| is_of_round) else { continue };
             // An edited one asks for nothing, as with commands: another account may have changed its words.
-            if !conversation.is_edited(worker, comment.id).await? {
-                brief.comments.push((id, author.login.clone(), said.to_owned()));
+            if !conversation.is_edited(worker, said.comment).await? {
+                brief.comments.push((id, said.author.login.clone(), words.to_owned()));
+            }
+        }
+    }
+    if record.commands.unread.iter().any(|unread| events.contains(&ReviewEvent::Comment(unread.0))) {
+        for said in inbox.for_brief(issue).await? {
+            if events.contains(&ReviewEvent::Comment(said.comment.0)) {
+                brief.comments.push((said.comment.0, said.author.login, said.body));
             }
         }
     }

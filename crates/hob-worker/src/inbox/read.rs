@@ -1,8 +1,8 @@
 //! The one reader of messages: those that a look seeks, with whether their words count.
 
 use hob_domain::{
-    AskedInReview, FollowRules, Following, Message, MessageTrust, OWN_MARK, PullNumber, Record, Seeks, Timestamp,
-    concerns, follow,
+    AskedInReview, CommentId, FollowRules, Following, Message, MessageTrust, OWN_MARK, PullNumber, Record, Seeks,
+    Timestamp, concerns, follow,
 };
 use hob_forge::{Comment, Issue};
 
@@ -35,7 +35,7 @@ impl Inbox<'_> {
     }
 
     async fn commands_among(&self, messages: Vec<Message>) -> Result<Vec<Message>, WorkError> {
-        let commands = self.follow_first(messages, &FollowRules::default()).await?;
+        let commands = self.follow_each(messages, &FollowRules::default()).await?;
         Ok(commands.into_iter().map(|(message, _)| message).collect())
     }
 
@@ -48,7 +48,7 @@ impl Inbox<'_> {
         }
         let rules =
             FollowRules { seeks: Seeks::Requests, own: self.worker.own_login().await?, ..FollowRules::default() };
-        Ok(self.follow_first(messages, &rules).await?.into_iter().map(|(message, _)| message).collect())
+        Ok(self.follow_each(messages, &rules).await?.into_iter().map(|(message, _)| message).collect())
     }
 
     /// All comments on the issue by authorized accounts; no others reach the agent. Whether they were edited is not
@@ -66,20 +66,25 @@ impl Inbox<'_> {
         Ok(authorized)
     }
 
-    /// The messages since the issue was blocked that answer its question or cannot answer it, up to the first that does
-    /// or that ends the work.
+    /// The newest comment on the issue, regardless of its author. 0 if there is none.
+    pub(crate) async fn newest_on_issue(&self, issue: &Issue) -> Result<CommentId, WorkError> {
+        let comments = self.conversation.on_issue(self.worker, issue, None).await?;
+        Ok(comments.iter().map(|comment| comment.id).max().unwrap_or(CommentId(0)))
+    }
+
+    /// The messages since the issue was blocked that answer its question, cannot answer it, or end the work.
     pub(super) async fn answers(&self, issue: &Issue) -> Result<Vec<(Message, Following)>, WorkError> {
         let Some(blocked) = &self.record.blocked else { return Ok(Vec::new()) };
         let mut messages = self.on_issue(issue, blocked.since).await?;
         messages.extend(self.on_pull().await?);
         let budgets = self.worker.settings.budgets();
         let rules = FollowRules { seeks: Seeks::Answer, budgets, ..FollowRules::default() };
-        self.follow_first(messages, &rules).await
+        self.follow_each(messages, &rules).await
     }
 
-    /// What the messages lead to, oldest first, up to the first that settles the matter; those that lead to nothing are
-    /// left out. Accounts are only looked up for messages that may lead to something.
-    async fn follow_first(
+    /// What the messages lead to, oldest first; those that lead to nothing are left out. Accounts are only looked up for messages that may lead to
+    /// something.
+    async fn follow_each(
         &self,
         mut messages: Vec<Message>,
         rules: &FollowRules,
@@ -92,14 +97,8 @@ impl Inbox<'_> {
             }
             message.trust = self.trust(&message).await?;
             let following = follow(self.record, &message, rules, self.worker.forge.now());
-            let settles = match following {
-                Following::Nothing => continue,
-                Following::Answer { .. } | Following::End(_) => true,
-                Following::Command(_) | Following::Round | Following::Refused(_) => false,
-            };
-            followed.push((message, following));
-            if settles {
-                break;
+            if following != Following::Nothing {
+                followed.push((message, following));
             }
         }
         Ok(followed)
@@ -109,8 +108,8 @@ impl Inbox<'_> {
         if !self.authorizer.judge(self.worker, &message.author).await?.is_granted() {
             return Ok(MessageTrust::Unauthorized);
         }
-        // Plain words count even if they were edited.
-        if message.asks().is_some() && self.conversation.is_edited(self.worker, message.comment).await? {
+        // Other plain words count even if they were edited.
+        if message.is_binding() && self.conversation.is_edited(self.worker, message.comment).await? {
             return Ok(MessageTrust::Edited);
         }
         Ok(MessageTrust::Authorized)
@@ -118,12 +117,23 @@ impl Inbox<'_> {
 
     async fn on_issue(&self, issue: &Issue, since: Timestamp) -> Result<Vec<Message>, WorkError> {
         let comments = self.conversation.on_issue(self.worker, issue, Some(since)).await?;
-        Ok(comments.iter().filter_map(|comment| message(comment, None)).collect())
+        self.read(comments.iter().filter_map(|comment| message(comment, None)).collect()).await
     }
 
-    async fn on_pull(&self) -> Result<Vec<Message>, WorkError> {
+    /// The comments in the pull request's conversation, oldest first.
+    pub(crate) async fn on_pull(&self) -> Result<Vec<Message>, WorkError> {
         let comments = self.conversation.on_pull(self.worker).await?;
-        Ok(comments.iter().filter_map(|comment| message(comment, self.conversation.pull())).collect())
+        self.read(comments.iter().filter_map(|comment| message(comment, self.conversation.pull())).collect()).await
+    }
+
+    /// The messages, with those that begin with the name of Hob's account as they are meant.
+    async fn read(&self, messages: Vec<Message>) -> Result<Vec<Message>, WorkError> {
+        // The account need not be known for others.
+        if !messages.iter().any(|message| message.body.trim_start().starts_with('@')) {
+            return Ok(messages);
+        }
+        let Some(own) = self.worker.own_login().await? else { return Ok(messages) };
+        Ok(messages.into_iter().map(|message| message.called_by_name(&own)).collect())
     }
 }
 

@@ -1,11 +1,14 @@
-//! The response of people to the question of a blocked issue, in comments or by its label.
+//! The response of people to the question of a blocked issue: in comments, by its label, or by an edit of the issue.
 
-use hob_domain::{Answer, ApprovalGrant, Blocked, Ending, Following, LabelEventKind, Receipt, Unblocking, has_label};
+use hob_domain::{
+    Answer, ApprovalGrant, BlockCode, Blocked, Ending, LabelEventKind, Receipt, Reply, ReplyEffect, Unblocking,
+    has_label, reply_of,
+};
 use hob_forge::Issue;
 
 use crate::{
     WorkError,
-    authorize::{LabelHistory, approved_since, label_event},
+    authorize::{LabelHistory, approved_hash, approved_since, is_approved, label_event},
     inbox::read::Inbox,
 };
 
@@ -13,46 +16,71 @@ use crate::{
 pub(crate) enum Response {
     /// There is none.
     Nothing,
-    /// The work continues with an answer.
-    Continue(Unblocking),
-    /// The work is over.
-    End(Ending),
+    /// The work continues with an answer, whose comments get these receipts.
+    Continue(Unblocking, Vec<Receipt>),
+    /// The work is over, and the comments get these receipts.
+    End(Ending, Vec<Receipt>),
     /// The label is off, and the forge does not yet show who removed it.
     NotYet,
     /// Comments that are meant for Hob and that it cannot follow, with the replies to them.
     Refused(Vec<Receipt>),
 }
 
-/// The response in comments or by the label.
+/// The response in comments, by the label, or by an edit.
 pub(crate) async fn response(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError> {
     match inbox.response_in_comments(issue).await? {
         Response::Nothing if !has_label(&issue.labels, &inbox.worker.settings.labels.blocked) => {
             label_removed(inbox, issue).await
         }
+        Response::Nothing => Box::pin(edited(inbox, issue)).await,
         response => Ok(response),
     }
 }
 
 impl Inbox<'_> {
-    /// The first response in a comment.
+    /// The response in comments, of all of them together.
     pub(crate) async fn response_in_comments(&self, issue: &Issue) -> Result<Response, WorkError> {
-        let mut refused = Vec::new();
-        for (message, following) in self.answers(issue).await? {
-            match following {
-                Following::Answer { text, grant } => {
-                    let question = self.record.blocked.as_ref().map(|blocked| blocked.question.clone());
-                    let (actor, comment) = (message.author.login, Some(message.comment));
-                    let answer = Answer { actor, text, question, comment, event: None };
-                    let approved = approved_since(self.worker, self.authorizer, issue, message.at).await?;
-                    return Ok(Response::Continue(Unblocking { answer, grant, approved }));
-                }
-                Following::End(ending) => return Ok(Response::End(ending)),
-                Following::Refused(receipt) => refused.push(receipt),
-                Following::Nothing | Following::Command(_) | Following::Round => {}
+        let Reply { receipts, then } = reply_of(self.answers(issue).await?);
+        Ok(match then {
+            ReplyEffect::Stay if receipts.is_empty() => Response::Nothing,
+            ReplyEffect::Stay => Response::Refused(receipts),
+            ReplyEffect::End(ending) => Response::End(ending, receipts),
+            ReplyEffect::Answer { actor, text, grant, comment, at } => {
+                let question = self.record.blocked.as_ref().map(|blocked| blocked.question.clone());
+                let answer = Answer { actor, text, question, comment: Some(comment), event: None };
+                let approved = approved_since(self.worker, self.authorizer, issue, at).await?;
+                Response::Continue(Unblocking { answer, grant, approved }, receipts)
             }
-        }
-        Ok(if refused.is_empty() { Response::Nothing } else { Response::Refused(refused) })
+        })
     }
+}
+
+/// What an edit of the issue's text says as an answer: the brief has the text itself.
+const EDITED: &str = "I edited the issue: its text says now what is wanted.";
+
+/// The response of the accounts that edited the issue since it was blocked, if all of them are authorized.
+async fn edited(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError> {
+    let Inbox { worker, authorizer, record, .. } = *inbox;
+    let (Some(blocked), Some(trigger)) = (&record.blocked, &record.trigger) else { return Ok(Response::Nothing) };
+    // Whether that edit is meant was asked already; another one within its second cannot be told from it.
+    if blocked.reason == BlockCode::EditedMeanwhile || is_approved(trigger, issue) {
+        return Ok(Response::Nothing);
+    }
+    let editors = worker.forge.issues().editors_since(issue.number, blocked.since).await?;
+    for editor in &editors {
+        let is_authorized = match editor {
+            Some(editor) => authorizer.judge(worker, editor).await?.is_granted(),
+            None => false,
+        };
+        if !is_authorized {
+            return Ok(Response::Nothing);
+        }
+    }
+    let Some(editor) = editors.into_iter().flatten().next() else { return Ok(Response::Nothing) };
+    let question = Some(blocked.question.clone());
+    let answer = Answer { actor: editor.login, text: EDITED.to_owned(), question, comment: None, event: None };
+    let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved: approved_hash(issue) };
+    Ok(Response::Continue(unblocking, Vec::new()))
 }
 
 /// The response of the account that removed the label of blocked issues.
@@ -73,5 +101,6 @@ async fn label_removed(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, Wor
     let (actor, question, event_id) = (actor.login.clone(), Some(question.clone()), Some(event.id));
     let answer = Answer { actor, text: String::new(), question, comment: None, event: event_id };
     let approved = approved_since(worker, authorizer, issue, event.at).await?;
-    Ok(Response::Continue(Unblocking { answer, grant: ApprovalGrant::Nothing, approved }))
+    let unblocking = Unblocking { answer, grant: ApprovalGrant::Nothing, approved };
+    Ok(Response::Continue(unblocking, Vec::new()))
 }

@@ -146,7 +146,9 @@ pub(super) async fn carry_out(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     match request.control {
-        Control::Terminate => acquire_and_end(worker, observed, base, Ending::Terminated(request.by)).await?,
+        Control::Terminate => {
+            acquire_and_end(worker, observed, base, Ending::Terminated(request.by), Vec::new()).await?
+        }
         Control::Pause => {
             let pause = request.pause(worker.forge.now());
             let held = acquire(worker, observed, base, Transition::Pause(pause)).await?;

@@ -275,7 +275,7 @@ async fn finish(
         return Ok(Reconciled::Nothing);
     }
     if ending == Ending::Merged && worker.still_wanted(&observed.issue) {
-        acquire_and_end(worker, observed, base, Ending::MergedLeftOpen).await?;
+        acquire_and_end(worker, observed, base, Ending::MergedLeftOpen, Vec::new()).await?;
         return Ok(Reconciled::UpToDate);
     }
     let held = acquire(worker, observed, base, Transition::Finish(ending.clone())).await?;

@@ -61,9 +61,11 @@ pub(super) async fn return_to_review(
     if let Some(inbox) = observed.inbox(worker).filter(|inbox| inbox.record.state == State::Blocked) {
         // The person who opened it again may have said how to continue, even if the issue is paused.
         match inbox.response_in_comments(&observed.issue).await? {
-            Response::Continue(unblocking) => return continue_with(worker, observed, unblocking, base).await,
-            Response::End(ending) => {
-                acquire_and_end(worker, observed, base, ending).await?;
+            Response::Continue(unblocking, receipts) => {
+                return continue_with(worker, observed, unblocking, receipts, base).await;
+            }
+            Response::End(ending, receipts) => {
+                acquire_and_end(worker, observed, base, ending, receipts).await?;
                 return Ok(Reconciled::UpToDate);
             }
             Response::Nothing | Response::NotYet | Response::Refused(_) => {}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hob_domain::{Answer, ApprovalGrant, CommandVerdict, Receipt, State, Transition, Unblocking};
+use hob_domain::{Answer, ApprovalGrant, Receipt, State, Transition, Unblocking};
 use hob_forge::BaseBranch;
 
 use crate::{
@@ -53,14 +53,14 @@ pub(super) async fn seek_answer(
         // A paused issue is left alone: what answers it counts when it is resumed.
         Some(inbox) if inbox.record.pause().is_some() => Response::Nothing,
         Some(inbox) => response(&inbox, &observed.issue).await?,
-        None => Response::Continue(without_question(&observed)),
+        None => Response::Continue(without_question(&observed), Vec::new()),
     };
     match response {
-        Response::Continue(_) if slot == Slot::None => return Ok(Sought::Answer),
-        Response::Continue(unblocking) => {
-            return continue_with(worker, observed, unblocking, base).await.map(Sought::Done);
+        Response::Continue(..) if slot == Slot::None => return Ok(Sought::Answer),
+        Response::Continue(unblocking, receipts) => {
+            return continue_with(worker, observed, unblocking, receipts, base).await.map(Sought::Done);
         }
-        Response::End(ending) => acquire_and_end(worker, observed, base, ending).await?,
+        Response::End(ending, receipts) => acquire_and_end(worker, observed, base, ending, receipts).await?,
         Response::Refused(receipts) => reply(worker, observed, base, receipts).await?,
         Response::NotYet => return Ok(Sought::Unclear),
         Response::Nothing if shows_blocked(worker, &observed) => return Ok(Sought::Nothing),
@@ -96,16 +96,8 @@ async fn reply(
     base: &Arc<BaseBranch>,
     receipts: Vec<Receipt>,
 ) -> Result<(), WorkError> {
-    let tell = |receipt| {
-        let what = "replies to what cannot be followed".to_owned();
-        Transition::Follow { receipt, then: Box::new(Transition::Reconcile { what }) }
-    };
-    let mut receipts = receipts.into_iter();
-    let Some(first) = receipts.next() else { return Ok(()) };
-    let held = acquire(worker, observed, base, tell(first)).await?;
-    for receipt in receipts {
-        worker.forge.ledger().transition(&held.lease, tell(receipt)).await?;
-    }
+    let what = "replies to what cannot be followed".to_owned();
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }.following(receipts)).await?;
     show_and_release(worker, &held, "still blocked: what was said cannot be followed").await
 }
 
@@ -114,18 +106,10 @@ pub(super) async fn continue_with(
     worker: &Worker,
     observed: Observed,
     unblocking: Unblocking,
+    receipts: Vec<Receipt>,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let comment = unblocking.answer.comment;
-    let go_on = Transition::Continue(unblocking);
-    let transition = match comment {
-        Some(comment) => {
-            let receipt = Receipt { comment, pull: None, verdict: CommandVerdict::Followed, says: None };
-            Transition::Follow { receipt, then: Box::new(go_on) }
-        }
-        None => go_on,
-    };
-    let held = acquire(worker, observed, base, transition).await?;
+    let held = acquire(worker, observed, base, Transition::Continue(unblocking).following(receipts)).await?;
     if let Err(error) = give_receipts(worker, &held.lease, &held.receipts).await {
         tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
     }

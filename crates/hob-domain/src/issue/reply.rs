@@ -1,0 +1,168 @@
+//! What all that people said since a blocked issue's question leads to: their words are the answer, in their order, and
+//! the last one counts where they contradict.
+
+use crate::{ApprovalGrant, CommandVerdict, CommentId, Ending, Following, Login, Message, Receipt, Timestamp};
+
+/// The most that is kept of the words, in bytes: what one comment may have. The oldest are left out first.
+const WORDS_MAX: usize = 65_536;
+
+/// What the messages since the question lead to together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The receipt of each message, oldest first.
+    pub receipts: Vec<Receipt>,
+    /// What follows.
+    pub then: ReplyEffect,
+}
+
+/// What follows from the messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplyEffect {
+    /// The issue stays blocked: none of them can be an answer.
+    Stay,
+    /// They answer the question.
+    Answer {
+        /// Who said the last of them.
+        actor: Login,
+        /// All of their words for the agent.
+        text: String,
+        /// What the last of them approves.
+        grant: ApprovalGrant,
+        /// The newest of their comments.
+        comment: CommentId,
+        /// When it was written.
+        at: Timestamp,
+    },
+    /// The work is over.
+    End(Ending),
+}
+
+/// What the messages lead to together, oldest first, each with what it leads to alone.
+pub fn reply_of(followed: Vec<(Message, Following)>) -> Reply {
+    let mut reply = Reply { receipts: Vec::new(), then: ReplyEffect::Stay };
+    let mut words: Vec<(Login, String)> = Vec::new();
+    for (message, following) in followed {
+        let Message { comment, pull, author, at, .. } = message;
+        let taken = Receipt { comment, pull, verdict: CommandVerdict::Followed, says: None };
+        match following {
+            Following::Nothing | Following::Command(_) | Following::Round => {}
+            Following::Refused(receipt) => reply.receipts.push(receipt),
+            Following::End(ending) => {
+                reply.receipts.push(taken);
+                reply.then = ReplyEffect::End(ending);
+            }
+            Following::Answer { text, grant } => {
+                reply.receipts.push(taken);
+                if !text.is_empty() {
+                    words.push((author.login.clone(), text));
+                }
+                let text = joined(&words);
+                reply.then = ReplyEffect::Answer { actor: author.login, text, grant, comment, at };
+            }
+        }
+    }
+    reply
+}
+
+/// The words of all, each with its author if there is more than one message.
+fn joined(words: &[(Login, String)]) -> String {
+    match words {
+        [(_, text)] => text.clone(),
+        [_, rest @ ..]
+            if words.iter().map(|(who, text)| who.as_str().len() + text.len() + 4).sum::<usize>() > WORDS_MAX =>
+        {
+            joined(rest)
+        }
+        several => several.iter().map(|(who, text)| format!("{who}: {text}")).collect::<Vec<_>>().join("\n\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Actor, conversation::message::tests::message};
+
+    fn said(id: u64, who: &str, following: Following) -> (Message, Following) {
+        let at = Timestamp::from_timestamp(i64::try_from(id).unwrap(), 0).unwrap();
+        let said = message("", at);
+        let author = Actor { login: who.into(), ..said.author.clone() };
+        (Message { comment: CommentId(id), author, ..said }, following)
+    }
+
+    fn words(text: &str) -> Following {
+        Following::Answer { text: text.to_owned(), grant: ApprovalGrant::Nothing }
+    }
+
+    fn approval() -> Following {
+        Following::Answer { text: "Approved.".to_owned(), grant: ApprovalGrant::ProposedPlan }
+    }
+
+    fn end() -> Following {
+        Following::End(Ending::Terminated("ben".into()))
+    }
+
+    fn refused(id: u64) -> Following {
+        let says = Some("no".to_owned());
+        Following::Refused(Receipt { comment: CommentId(id), pull: None, verdict: CommandVerdict::Impossible, says })
+    }
+
+    /// Field note N112, and what the last word decides.
+    #[test]
+    fn all_words_are_the_answer_and_the_last_one_counts() {
+        let answer = |actor: &str, text: &str, grant, id: u64| {
+            let at = Timestamp::from_timestamp(i64::try_from(id).unwrap(), 0).unwrap();
+            ReplyEffect::Answer { actor: actor.into(), text: text.to_owned(), grant, comment: CommentId(id), at }
+        };
+        let (nothing, plan) = (ApprovalGrant::Nothing, ApprovalGrant::ProposedPlan);
+        for (name, followed, receipts, then) in [
+            ("nothing was said", vec![], 0, ReplyEffect::Stay),
+            ("one", vec![said(1, "ann", words("UTC"))], 1, answer("ann", "UTC", nothing, 1)),
+            (
+                "two people",
+                vec![said(1, "ann", words("Fix the typo")), said(2, "ben", words("No, wait"))],
+                2,
+                answer("ben", "ann: Fix the typo\n\nben: No, wait", nothing, 2),
+            ),
+            (
+                "a retry has no words",
+                vec![said(1, "ann", words("UTC")), said(2, "ben", words(""))],
+                2,
+                answer("ben", "UTC", nothing, 2),
+            ),
+            (
+                "words take an approval back",
+                vec![said(1, "ann", approval()), said(2, "ben", words("Wait"))],
+                2,
+                answer("ben", "ann: Approved.\n\nben: Wait", nothing, 2),
+            ),
+            (
+                "an approval comes last",
+                vec![said(1, "ann", words("Why?")), said(2, "ben", approval())],
+                2,
+                answer("ben", "ann: Why?\n\nben: Approved.", plan, 2),
+            ),
+            (
+                "an end comes last",
+                vec![said(1, "ann", words("UTC")), said(2, "ben", end())],
+                2,
+                ReplyEffect::End(Ending::Terminated("ben".into())),
+            ),
+            (
+                "words after an end",
+                vec![said(1, "ben", end()), said(2, "ann", words("Go on"))],
+                2,
+                answer("ann", "Go on", nothing, 2),
+            ),
+            ("what cannot count", vec![said(1, "ann", refused(1))], 1, ReplyEffect::Stay),
+            (
+                "what cannot count, and an answer",
+                vec![said(1, "ann", words("UTC")), said(2, "ann", refused(2))],
+                2,
+                answer("ann", "UTC", nothing, 1),
+            ),
+        ] {
+            let reply = reply_of(followed);
+            assert_eq!((reply.receipts.len(), &reply.then), (receipts, &then), "{name}");
+        }
+    }
+}
