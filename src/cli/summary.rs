@@ -356,7 +356,7 @@ mod tests {
         let issue = IssueNumber(1);
         let checked = |on, passed| timed(0.1, WorkEvent::Checked { issue, on, passed, run: 1 });
         let moved = |state| timed(0.2, WorkEvent::Moved { issue, state, why: "the base fails".to_owned() });
-        let summary = |events: &[Timed]| Told::new(events).summary(events, "code", None);
+        let summary = |events: &[Timed]| Told::new(events).summary(events, None);
         let waits = summary(&[checked(CheckedCommit::Base, 0), moved(State::Ready)]);
         assert!(waits.contains("Hob requeued 1 issue.") && waits.contains("### The base is red"), "{waits}");
         let mended =

@@ -1,6 +1,8 @@
 //! The preflight: checks what a worker needs before its first write, so that the operator is told once and not on each
 //! issue. `hob doctor` shows the same findings.
 
+use std::sync::Arc;
+
 use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, proposed_set_up, routing_is_off};
@@ -173,8 +175,8 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     let base = worker.forge.repository().tip(details.default_branch).await.map_err(WorkError::from);
     // What is wrong with the file is found below.
     let here = match &base {
-        Ok(base) => in_repository(worker, base).await.unwrap_or_else(|_| worker.clone()),
-        Err(_) => worker.clone(),
+        Ok(base) => in_repository(worker, base).await.unwrap_or_else(|_| Arc::new(worker.clone())),
+        Err(_) => Arc::new(worker.clone()),
     };
     account(&here, &mut findings).await?;
     lists(&here, &mut findings).await?;

@@ -45,20 +45,20 @@ pub(super) async fn default_branch(worker: &Worker) -> Result<BaseBranch, WorkEr
 
 /// The worker with its settings as they are in this repository, whose default branch is `base`. A file that cannot be used changes
 /// none: the attempt that needs it says so.
-pub(super) async fn in_repository(worker: &Worker, base: &BaseBranch) -> Result<Worker, WorkError> {
+pub(super) async fn in_repository(worker: &Worker, base: &BaseBranch) -> Result<Arc<Worker>, WorkError> {
     let settings = match file_at(worker, &base.sha).await {
         Ok(file) => file.over(&worker.settings),
         Err(error) if error.is_of_the_repositorys_file() => worker.settings.clone(),
         Err(error) => return Err(error),
     };
-    Ok(worker.with(settings))
+    Ok(Arc::new(worker.with(settings)))
 }
 
 /// The same for a command, at what the default branch has now.
-pub(super) async fn here(worker: &Worker) -> Result<Worker, WorkError> {
+pub(super) async fn here(worker: &Worker) -> Result<Arc<Worker>, WorkError> {
     match worker.forge.repository().base_branch().await {
         Ok(base) => in_repository(worker, &base).await,
-        Err(ForgeError::EmptyRepository(_)) => Ok(worker.clone()),
+        Err(ForgeError::EmptyRepository(_)) => Ok(Arc::new(worker.clone())),
         Err(error) => Err(error.into()),
     }
 }

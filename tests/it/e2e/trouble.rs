@@ -102,6 +102,6 @@ async fn ledgers_of_finished_issues_are_not_asked_for_again() {
     run(&worker).await;
     let after = worker.forge().connection().call_counts();
     assert_eq!(after.reads - before.reads, 0, "all is as it was");
-    assert_eq!(after.unchanged - before.unchanged, 2, "the list of issues and the list of ledgers");
+    assert_eq!(after.unchanged - before.unchanged, 3, "the default branch, the list of issues and the list of ledgers");
     world.finish().await;
 }

@@ -90,7 +90,7 @@ struct Sorted {
 /// # Errors
 /// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the poll.
 pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
-    let polled = look_around(worker, scope).await?;
+    let polled = Box::pin(look_around(worker, scope)).await?;
     if polled.is_some() && matches!(scope, Scope::All) {
         // What was settled just now may have made a correction one of two pull requests.
         worker.cancel.run_until_cancelled(propose_correction(worker)).await;
@@ -166,7 +166,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
 }
 
 /// The worker with the settings that count in its repository now.
-async fn now_here(worker: &Worker) -> Result<Worker, WorkError> {
+async fn now_here(worker: &Worker) -> Result<Arc<Worker>, WorkError> {
     in_repository(worker, &default_tip(worker).await?).await
 }
 
