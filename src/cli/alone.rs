@@ -88,7 +88,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         repo,
         issue: 0.into(),
         title: title(head, 200),
-        body: rendered(body).0,
+        body: rendered(body).text,
         brief: text,
         folder: task.folder,
         checks: task.checks.to_vec(),

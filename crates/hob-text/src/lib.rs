@@ -1,6 +1,8 @@
 //! Text of others made harmless and short: for a model, a comment, a terminal or a log. Pure, and below all of Hob's
 //! other crates.
 
+mod drawn;
+mod html;
 mod inert;
 mod job_log;
 pub mod markup;
@@ -10,12 +12,14 @@ mod secrets;
 mod text;
 pub mod yaml;
 
+pub use drawn::Drawing;
 pub use inert::{inert, inert_line, inert_within};
 pub use job_log::failing_part;
 pub use markup::count;
 pub use redaction::{KnownSecrets, Redaction};
-pub use rendered::rendered;
+pub use rendered::{Rendered, push_page, rendered};
 pub use secrets::{SecretKind, secrets_in, without_tokens};
 pub use text::{
-    clip, clip_middle, push_fenced, quiet, shortened, terminal, title, visible, without_comments, without_switches,
+    clip, clip_middle, push_fenced, quiet, shortened, terminal, title, visible, without_comments, without_invisible,
+    without_switches,
 };

@@ -22,13 +22,92 @@ pub fn clip(text: &str, max: usize) -> String {
 }
 
 /// The text that a person sees, for a model: invisible characters and HTML comments are removed, and so are control
-/// characters except line ends and tabs. Returns the text and how many characters were hidden in it.
+/// characters except line ends and tabs. Joiners and selectors stay where they are part of a letter or an emoji. Returns
+/// the text and how many characters were hidden in it.
 pub fn visible(text: &str) -> (String, usize) {
     // Before the comments: an invisible character could keep one from being found.
-    let seen: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+    let (seen, hidden) = without_invisible(text);
     let (kept, in_comments) = without_comments(&seen);
-    let hidden = in_comments + text.chars().count() - seen.chars().count();
-    (kept.replace("\r\n", "\n").replace('\r', "\n"), hidden)
+    (kept, hidden + in_comments)
+}
+
+/// The same for text that no browser reads as HTML, such as a title or a program's output: comments stay.
+pub fn without_invisible(text: &str) -> (String, usize) {
+    let mut seen = String::with_capacity(text.len());
+    let hidden = each_char(text, |c, is_seen| {
+        if is_seen {
+            seen.push(c)
+        }
+    });
+    (seen.replace("\r\n", "\n").replace('\r', "\n"), hidden)
+}
+
+/// Code with its invisible characters as `\u{…}`: they may be what it is about, and none is lost or unseen.
+pub(crate) fn with_escapes(code: &str) -> String {
+    let mut seen = String::with_capacity(code.len());
+    each_char(code, |c, is_seen| if is_seen { seen.push(c) } else { seen.extend(c.escape_unicode()) });
+    seen
+}
+
+/// Calls `each` with the characters, and whether a person sees them; returns how many are not seen.
+fn each_char(text: &str, mut each: impl FnMut(char, bool)) -> usize {
+    let (mut hidden, mut before) = (0, None);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_seen = !is_hidden(c) || before.is_some_and(|before| is_letter_after(c, before, chars.peek().copied()));
+        each(c, is_seen);
+        if is_seen {
+            before = Some(c);
+        } else {
+            hidden += 1;
+        }
+    }
+    hidden
+}
+
+/// Whether an invisible character is part of a letter here: a joiner, or the form of a character. At most one of a kind
+/// follows a letter, so that a row of them cannot carry a message.
+fn is_letter_after(c: char, before: char, next: Option<char>) -> bool {
+    match c {
+        '\u{200c}' => is_joined_script(before),
+        // An emoji is joined to another one.
+        '\u{200d}' => is_joined_script(before) || (is_pictured(before) && next.is_some_and(is_pictured)),
+        '\u{fe0e}' | '\u{fe0f}' => {
+            is_pictured(before) && before != '\u{fe0f}' || (is_keycap(before) && next == Some('\u{20e3}'))
+        }
+        '\u{fe00}'..='\u{fe0d}' => {
+            is_han(before) || matches!(before, '\u{1000}'..='\u{109f}' | '\u{2200}'..='\u{22ff}')
+        }
+        '\u{e0100}'..='\u{e01ef}' => is_han(before),
+        '\u{180b}'..='\u{180d}' | '\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
+        _other => false,
+    }
+}
+
+/// Scripts whose letters change their form beside each other: Arabic, and those of India and around it.
+fn is_joined_script(c: char) -> bool {
+    matches!(c,
+        '\u{620}'..='\u{8ff}' | '\u{900}'..='\u{df4}' | '\u{f00}'..='\u{109f}' | '\u{1780}'..='\u{17b3}'
+        | '\u{17b6}'..='\u{17dd}' | '\u{1820}'..='\u{18aa}' | '\u{a8e0}'..='\u{a8ff}' | '\u{fb50}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}')
+}
+
+/// Symbols and emoji, and what may stand between two that are joined.
+fn is_pictured(c: char) -> bool {
+    matches!(c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2100}'..='\u{214f}' | '\u{2190}'..='\u{21ff}'
+        | '\u{2300}'..='\u{23ff}' | '\u{2460}'..='\u{24ff}' | '\u{25a0}'..='\u{27bf}' | '\u{2900}'..='\u{297f}'
+        | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{fe0f}'
+        | '\u{1f000}'..='\u{1faff}')
+}
+
+fn is_keycap(c: char) -> bool {
+    c.is_ascii_digit() || matches!(c, '#' | '*')
+}
+
+fn is_han(c: char) -> bool {
+    matches!(c, '\u{3001}' | '\u{3002}' | '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff01}' | '\u{ff0c}' | '\u{ff1a}'..='\u{ff1f}' | '\u{20000}'..='\u{323af}')
 }
 
 /// Text for a terminal: control characters, escapes and direction overrides become visible `\u{…}` forms. So does the
@@ -193,6 +272,37 @@ mod tests {
         }
         assert_eq!(visible("plain").1, 0);
         assert_eq!(visible("a\u{200b}b").1, 1);
+    }
+
+    #[test]
+    fn joiners_and_selectors_are_letters_where_they_belong() {
+        for text in [
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष और क्\u{200c}ष",
+            "👩\u{200d}💻 👩🏽\u{200d}🚀 ❤\u{fe0f}\u{200d}🔥 ✔\u{fe0e} 1\u{fe0f}\u{20e3}",
+            "葛\u{e0100}城",
+        ] {
+            assert_eq!(visible(text), (text.to_owned(), 0));
+            assert_eq!(with_escapes(text), text);
+        }
+        // Elsewhere, or in a row, they are not.
+        for (text, seen) in [
+            ("a\u{200d}b\u{200c}c", "abc"),
+            ("ی\u{200c}\u{200c}\u{200d}خ", "ی\u{200c}خ"),
+            ("😀\u{fe0f}\u{fe0f}\u{e0100}\u{fe03}\u{200d}x", "😀\u{fe0f}x"),
+            ("葛\u{e0100}\u{e0101}", "葛\u{e0100}"),
+            ("1\u{fe0f}2", "12"),
+        ] {
+            assert_eq!(visible(text).0, seen, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn code_loses_no_character_and_hides_none() {
+        assert_eq!(
+            with_escapes("a\u{200b}b\u{e0041}\u{1b}[m\n\t<!-- x -->"),
+            "a\\u{200b}b\\u{e0041}\\u{1b}[m\n\t<!-- x -->"
+        );
     }
 
     /// Attack corpus J120: each comment is scanned once. If each scanned the rest of the text, this would take hours.

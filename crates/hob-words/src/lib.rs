@@ -9,6 +9,9 @@ mod dashboard_times;
 mod explanation;
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod issue_bodies;
+mod issue_page;
 mod notification;
 mod plan_brief;
 mod profile_brief;

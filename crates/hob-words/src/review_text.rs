@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hob_domain::{Login, Nonce, OWN_MARK, ReviewEvent, Sha};
-use hob_text::{clip, clip_middle, inert, push_fenced, rendered, visible};
+use hob_text::{clip, clip_middle, inert, push_fenced, rendered, without_invisible};
 
 /// Bytes of all texts that a round gives the agent, without logs; each text has its share.
 const ALL: usize = 192 * 1024;
@@ -86,7 +86,7 @@ impl ReviewBrief {
         let mut part = |name: &str, inner: &str| push_fenced(text, fence, name, inner.trim());
         let texts = self.reviews.len() + self.comments.len() + self.threads.len();
         let each = text_bytes.min(ALL / texts.max(1));
-        let said = |body: &str| clip(&rendered(body).0, each);
+        let said = |body: &str| clip(&rendered(body).text, each);
         for (_, author, body) in &self.reviews {
             let body = said(body);
             let body = if body.trim().is_empty() { "(changes requested, see the threads)" } else { body.as_str() };
@@ -97,8 +97,11 @@ impl ReviewBrief {
         }
         for (number, thread) in self.threads.iter().enumerate() {
             let line = thread.line.map_or_else(String::new, |line| format!(" line {line}"));
-            let mut inner =
-                format!("{}{line}\n{}\n", visible(&thread.path).0, visible(&clip_middle(&thread.hunk, HUNK)).0);
+            let mut inner = format!(
+                "{}{line}\n{}\n",
+                without_invisible(&thread.path).0,
+                without_invisible(&clip_middle(&thread.hunk, HUNK)).0
+            );
             let mut chain = String::new();
             for comment in &thread.comments {
                 writeln!(chain, "\n{}: {}", comment.author, said(&comment.body).trim()).ok();
@@ -107,9 +110,10 @@ impl ReviewBrief {
             part(&format!("thread T{}", number + 1), &inner);
         }
         for check in &self.checks {
-            let step = check.step.as_ref().map_or_else(String::new, |step| format!(", step `{}`", visible(step).0));
-            let log = visible(&clip_middle(&check.log, LOG.min(ALL_LOGS / self.checks.len()))).0;
-            part(&format!("failed check `{}`{step}", visible(&check.name).0), &log);
+            let step =
+                check.step.as_ref().map_or_else(String::new, |step| format!(", step `{}`", without_invisible(step).0));
+            let log = without_invisible(&clip_middle(&check.log, LOG.min(ALL_LOGS / self.checks.len()))).0;
+            part(&format!("failed check `{}`{step}", without_invisible(&check.name).0), &log);
         }
         if self.is_ejected {
             text.push_str(

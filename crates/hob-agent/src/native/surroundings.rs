@@ -169,7 +169,7 @@ fn notes(folder: &Folder, files: &[String], task: &str) -> String {
             continue;
         }
         let Some(note) = folder.inside(&name).and_then(|path| folder.read(&path, FILE_MAX)).ok() else { continue };
-        let note = rendered(&note).0;
+        let note = rendered(&note).text;
         let note = note.trim();
         // A file that only refers to another one, as Claude's may.
         let is_reference = note.starts_with('@') && note.lines().count() == 1;

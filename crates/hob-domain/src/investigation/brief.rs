@@ -1,6 +1,6 @@
 //! The brief of a case: its state, questions, hypotheses, evidence, and the texts that people wrote.
 
-use hob_text::{clip, markup::line, push_fenced, rendered, title};
+use hob_text::{clip, markup::line, push_fenced, push_page, title};
 
 use crate::{
     Nonce,
@@ -20,8 +20,7 @@ pub fn case_brief(record: &Investigation, texts: &[(EvidenceId, String)], text_b
     push_fenced(&mut text, fence, "case", &standing(record));
     for (id, said) in texts {
         let Some(item) = record.evidence.iter().find(|item| item.id == *id) else { continue };
-        let (said, _) = rendered(said);
-        push_fenced(&mut text, fence, &format!("{id}, {} {}", item.kind, item.source), &clip(&said, text_bytes));
+        push_page(&mut text, fence, &format!("{id}, {} {}", item.kind, item.source), said, text_bytes);
     }
     line(&mut text, "");
     let states: Vec<_> = record.states.iter().map(|state| format!("`{}`", state.name)).collect();

@@ -1,6 +1,6 @@
 //! The input of a case: an issue with its form and the comments of trusted people, or files.
 
-use hob_text::visible;
+use hob_text::rendered;
 
 use crate::{
     Login,
@@ -61,7 +61,7 @@ fn filled_in(field: &FormAnswer) -> Option<Given> {
 }
 
 fn given(kind: EvidenceKind, source: &str, text: &str) -> Given {
-    Given { kind, source: source.to_owned(), text: visible(text).0 }
+    Given { kind, source: source.to_owned(), text: rendered(text).text }
 }
 
 #[cfg(test)]

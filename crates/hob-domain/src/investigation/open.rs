@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hob_text::{title, visible};
+use hob_text::{title, without_invisible};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -140,7 +140,7 @@ fn take_form_answers(record: &mut Investigation, case: &Case) {
         let Some(id) = record.add(given.kind, &given.source, &given.text) else { continue };
         let open = |question: &&mut Question| question.text == asked && question.answered.is_none();
         if let Some(question) = record.questions.iter_mut().find(open) {
-            let text = visible(given.text.trim()).0;
+            let text = without_invisible(given.text.trim()).0;
             question.answered = Some(Answered { text, confidence: Confidence::Medium, evidence_refs: vec![id] });
         }
     }

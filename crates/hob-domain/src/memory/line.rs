@@ -21,7 +21,7 @@ const LEADING: &[char] = &['#', '>', '-', '+', '*', '=', '~', '|', ':', '.', ','
 
 /// The line of a remark. `None` if it has too few words to be compared with another, or something that looks like a secret.
 pub fn correction_line(markdown: &str) -> Option<String> {
-    let mut line = read(&rendered(markdown).0);
+    let mut line = read(&rendered(markdown).text);
     for _reading in 0..READINGS_MAX {
         let again = read(&line);
         if again == line {

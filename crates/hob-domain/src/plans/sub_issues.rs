@@ -62,7 +62,7 @@ pub(crate) fn read_sub_issues(lines: &[&str]) -> Result<Vec<SubIssue>, NoPlan> {
     }
     for issue in &mut issues {
         // An approval covers only what is visible.
-        issue.body = rendered(&issue.body).0.trim().to_owned();
+        issue.body = rendered(&issue.body).text.trim().to_owned();
         issue.after.sort_unstable();
         issue.after.dedup();
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use hob_text::{clip, push_fenced, terminal, title, visible};
+use hob_text::{clip, push_fenced, terminal, title, without_invisible};
 
 use crate::{Candidate, Nonce, ProfileName, RouteChoice, RoutedText, Routing, RoutingRules};
 
@@ -49,7 +49,7 @@ impl Routing {
         }
         question.push_str("- none: none of these\n\n");
         let issue = format!("{}\n\n{}", text.title, text.body);
-        push_fenced(&mut question, fence, "issue", &clip(&visible(&issue).0, TEXT_MAX));
+        push_fenced(&mut question, fence, "issue", &clip(&without_invisible(&issue).0, TEXT_MAX));
         question.push_str("\nWhose is it? One name.\n");
         question
     }

@@ -176,7 +176,7 @@ fn request(
         repo: worker.forge.repo().clone(),
         issue: issue.number,
         title: title(&issue.title, 200),
-        body: rendered(&issue.body).0,
+        body: rendered(&issue.body).text,
         brief: text,
         folder: job.checkout.folder().to_owned(),
         checks: checks.to_vec(),

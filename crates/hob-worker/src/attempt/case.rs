@@ -6,7 +6,7 @@ use hob_domain::{
     Login, Sha, Unread, command_in,
     investigation::{Case, CaseTemplate, EvidenceKind, Given, IssueForm, UnreadableForm, form_of},
 };
-use hob_text::visible;
+use hob_text::rendered;
 use hob_workspace::Remote;
 
 use crate::{Worker, held_issue::HeldIssue};
@@ -30,7 +30,7 @@ pub(super) async fn case_of(
     let is_new = |text: &str| said.iter().all(|(_, comment)| comment.trim() != text.trim());
     if let Some(answer) = answer.filter(|answer| is_new(&answer.text)) {
         let source = answer.actor.as_str().to_owned();
-        let text = visible(&answer.text).0;
+        let text = rendered(&answer.text).text;
         case.evidence.push(Given { kind: EvidenceKind::Comment, source, text });
     }
     case

@@ -260,7 +260,7 @@ async fn request(
         repo: worker.forge.repo().clone(),
         issue: issue.number,
         title: title(&issue.title, 200),
-        body: rendered(&issue.body).0,
+        body: rendered(&issue.body).text,
         brief,
         folder,
         checks: Vec::new(),

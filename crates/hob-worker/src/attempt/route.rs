@@ -69,7 +69,7 @@ impl NewestText {
     pub(super) fn new(issue: &Issue, record: Option<&Record>, review: &ReviewBrief, investigates: bool) -> Self {
         // An investigation stays with the profile that has its record: new evidence does not change its kind.
         let message = record.and_then(|record| newest_message(record, review)).filter(|_| !investigates);
-        Self { is_message: message.is_some(), body: rendered(message.as_deref().unwrap_or(&issue.body)).0 }
+        Self { is_message: message.is_some(), body: rendered(message.as_deref().unwrap_or(&issue.body)).text }
     }
 
     fn routed<'a>(&'a self, issue: &'a Issue) -> RoutedText<'a> {
