@@ -143,7 +143,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Rehearse(args) => Box::pin(rehearse::rehearse(setup, shared, args, screen)).await,
         Command::Init(args) => init::init(setup, shared, args).await,
         Command::Doctor(args) => doctor::doctor(setup, shared, args, screen).await,
-        Command::Run(args) => run::run(setup, shared, args, screen).await,
+        Command::Run(args) => Box::pin(run::run(setup, shared, args, screen)).await,
         Command::Status(args) => status::status(setup, shared, args, screen).await,
         Command::Explain(args) => explain::explain(setup, shared, args).await,
         Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
