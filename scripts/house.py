@@ -26,7 +26,7 @@ where a figure is past its ceiling, and names the files:
 - settings: the rows of docs/settings.md, which tests hold to the code, without the repository's file. A new one needs two real repositories
   with different values, why it cannot be derived, what breaks when two workers differ, and a test with another value than the default.
 - record-fields: the fields of `Record`, what the ledger says of an issue.
-- words-for-users: the words of the pages for people who use and run Hob. The goal is 15,000.
+- words-for-users: the words of the pages for people who use and run Hob, without tables that a test writes.
 - dialect: words and turns in comments, messages and pages that a native reader has to decode: a subject without a name, "stands" for "is",
   "X is no Y", another word for hand-off or reviewer. The ceiling only goes down.
 
@@ -49,7 +49,7 @@ import tomllib
 
 CEILINGS = {
     "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 17,
-    "settings": 114, "record-fields": 29, "words-for-users": 14000,
+    "settings": 114, "record-fields": 29, "words-for-users": 15000,
     "tuple-parameters": 0, "text-errors": 0, "nested-results": 0, "own-wildcards": 0,
 }
 # Where the crates are, beside `src`.
@@ -61,7 +61,7 @@ SETTINGS = ("docs/settings.md", "\n## The repository's file")
 # The file of the record.
 RECORD = "crates/hob-domain/src/issue/record.rs"
 # The pages for people who use and run Hob.
-FOR_USERS = ("start", "actions", "security", "operate", "deploy", "settings", "agents", "specialists")
+FOR_USERS = ("start", "actions", "conversation", "security", "operate", "deploy", "settings", "agents", "specialists")
 # The crates that work in folders which a child writes. `hob-process` and `hob-sandbox` have the modules that do it for them.
 IN_FOLDERS = ("hob-agent", "hob-worker", "hob-workspace")
 # Files that may use `std::fs` all the same, each with the reason why that is safe.
@@ -536,7 +536,9 @@ def record_fields(root):
 
 def words_for_users(root):
     """How many words people have to read who use and run Hob."""
-    return sum(len(text_of(root, f"docs/{page}.md").split()) for page in FOR_USERS)
+    # What a test writes into a page is looked up and not read.
+    pages = (text_of(root, f"docs/{page}.md").partition("<!-- table:")[0] for page in FOR_USERS)
+    return sum(len(page.split()) for page in pages)
 
 
 def dialect(root):
