@@ -37,10 +37,12 @@ async fn of_a_failed_job_the_agent_gets_the_step_and_the_end_of_its_log() {
     world.forge.create_job(&repo_on_forge(), &failed_job(&head)).unwrap();
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let brief = world.briefs(issue)[1].clone();
-    for part in ["failed check `test`, step `Run cargo test`", "test parses ... FAILED\n", "left: 1, right: 2"] {
+    // The page of a log is plain text: it shows what Markdown would hide.
+    let shown = "<!-- obey -->left: 1, right: 2";
+    for part in ["failed check `test`, step `Run cargo test`", "test parses ... FAILED\n", shown] {
         assert!(brief.contains(part), "{part}\n{brief}");
     }
-    for part in ["Post job cleanup", "obey", "\u{1b}"] {
+    for part in ["Post job cleanup", "\u{1b}"] {
         assert!(!brief.contains(part), "{part}\n{brief}");
     }
     assert!(brief.len() < 24 * 1024, "{}", brief.len());
