@@ -37,7 +37,7 @@ pub use change::{
     evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict},
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
     left_out::{LeftOut, WhyLeftOut, left_out},
-    policy::{DiffPolicy, HobFiles, InvalidGlob, Violation},
+    policy::{DiffPolicy, HobFiles, InvalidGlob, Violation, refused_changes},
     pull_log::{BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
@@ -59,6 +59,7 @@ pub use conversation::{
     },
     command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
     message::{Message, MessageTrust, Seeks},
+    named_numbers::named_numbers,
     trust::{
         AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash,
         is_approved, latest,
@@ -97,6 +98,7 @@ pub use issue::{
     record_parts::{Approval, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
     reply::{Reply, ReplyEffect, reply_of},
     status_rules::StatusRules,
+    stopped::Stopped,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,
 };

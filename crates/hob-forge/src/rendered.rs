@@ -13,6 +13,9 @@ const FULL: &str = "application/vnd.github.full+json";
 /// A text and its rendering.
 #[derive(Debug, Clone, Deserialize)]
 pub struct RenderedText {
+    /// Its title; empty for a comment.
+    #[serde(default)]
+    pub title: String,
     /// Its Markdown.
     #[serde(default, deserialize_with = "text")]
     pub body: String,

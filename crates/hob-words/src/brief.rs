@@ -2,13 +2,13 @@
 //! that they cannot guess, and without what a person would not see.
 
 use hob_domain::{
-    Answer, CheckResult, Conflict, HandOffTarget, IssueNumber, LeftOut, Login, Nonce, ProfileName, Received, RepoName,
-    Sha, left_out, write_targets,
+    Answer, BlockCode, CheckResult, Conflict, HandOffTarget, IssueNumber, LastLines, LeftOut, Login, Nonce,
+    ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
 };
 use hob_text::{clip, clip_middle, push_fenced, push_page, without_invisible};
 
 use crate::{
-    Finding, PlanBrief, ReviewBrief, issue_page::push_issue, profile_brief, report_comment::REPORT_BYTES,
+    Finding, NamedIssue, PlanBrief, ReviewBrief, issue_page::push_issue, profile_brief, report_comment::REPORT_BYTES,
     reviewer::push_findings,
 };
 
@@ -39,6 +39,12 @@ pub struct BriefParts<'a> {
     pub reports: bool,
     /// What came back from the pull request.
     pub review: &'a ReviewBrief,
+    /// Why the work stopped before the answer.
+    pub stopped: Option<&'a Stopped>,
+    /// The issues and pull requests that people named in their answer.
+    pub named: &'a [NamedIssue],
+    /// The changes that would be refused; empty if nothing is changed.
+    pub refused_changes: &'a str,
     /// Why the previous attempt failed.
     pub last_failure: Option<&'a str>,
     /// The commit of earlier work that the folder starts from.
@@ -125,6 +131,9 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
     }
     push_findings(&mut text, parts.fence, parts.findings);
     push_checks(&mut text, parts);
+    if !parts.refused_changes.is_empty() {
+        push(&mut text, &format!("\n{}\n", parts.refused_changes));
+    }
     push_memory(&mut text, parts);
     write_targets(&mut text, parts.hand_off_to);
     push(
@@ -169,12 +178,33 @@ fn push_memory(text: &mut String, parts: &BriefParts<'_>) {
 
 /// What a person said to unblock the issue.
 fn push_answer(text: &mut String, parts: &BriefParts<'_>) {
+    push_stopped(text, parts);
     let Some(answer) = parts.answer else { return };
     if let Some(question) = &answer.question {
         push(text, &format!("\nEarlier work stopped with this question: {question}\n"));
     }
     let said = if answer.text.trim().is_empty() { "(no words: try again)" } else { answer.text.trim() };
     push_page(text, parts.fence, &format!("answer of {}", answer.actor), said, parts.text_bytes);
+    for named in parts.named {
+        named.write(text, parts.fence, parts.text_bytes);
+    }
+}
+
+/// Why the work stopped, as the person read it who answered.
+fn push_stopped(text: &mut String, parts: &BriefParts<'_>) {
+    let Some(Stopped { reason, text: why, last }) = parts.stopped else { return };
+    let mut told = why.trim().to_owned();
+    for LastLines { command, lines } in last {
+        told.push_str(&format!("\n\nLast lines of `{command}`:\n{lines}"));
+    }
+    push(text, "\nEarlier work on this issue stopped, and a person read why:\n");
+    push_fenced(text, parts.fence, "why it stopped", &without_invisible(&told).0);
+    if *reason == BlockCode::PolicyViolated {
+        push(
+            text,
+            "\nThat is refused in every attempt. If it is still in the folder, take it out, and solve the issue without it.\n",
+        );
+    }
 }
 
 /// The checks that are run afterwards, their results before the work, and those that failed since.
@@ -282,6 +312,9 @@ pub(crate) mod tests {
             plan: None,
             reports: false,
             review,
+            stopped: None,
+            named: &[],
+            refused_changes: "",
             last_failure: None,
             earlier_work: None,
             conflicts: &[],

@@ -12,6 +12,7 @@ mod fixtures;
 #[cfg(test)]
 mod issue_bodies;
 mod issue_page;
+mod named_issue;
 mod notification;
 mod plan_brief;
 mod profile_brief;
@@ -26,6 +27,7 @@ mod reviewer;
 pub use brief::{BriefParts, brief, investigation_brief};
 pub use dashboard_text::{Board, dashboard_text};
 pub use explanation::explanation;
+pub use named_issue::NamedIssue;
 pub use notification::Notification;
 pub use plan_brief::PlanBrief;
 pub use profile_brief::profile_brief;

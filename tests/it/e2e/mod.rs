@@ -48,6 +48,7 @@ mod lost;
 mod meanwhile;
 mod memory;
 mod misconfigured;
+mod next_brief;
 mod notify;
 mod old_names;
 mod order;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use hob_text::markup::code_span;
 
 use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, PathGlobs, SecretFound};
 
@@ -23,6 +24,33 @@ pub enum HobFiles {
     Protected,
     /// The settings allow them.
     Allowed,
+}
+
+/// Globs that are named to an agent.
+const NAMED_MAX: usize = 40;
+const MIB: u64 = 1 << 20;
+
+/// What an agent is told before it works: the changes that would be refused. `own` are the repository's globs.
+pub fn refused_changes(own: &[String], hob_files: HobFiles, max_files: usize, max_file_bytes: u64) -> String {
+    let always: &[&str] = match hob_files {
+        HobFiles::Protected => &HOB_FILES,
+        HobFiles::Allowed => &[],
+    };
+    let globs: Vec<&str> = always.iter().copied().chain(own.iter().map(String::as_str)).collect();
+    let mut named: Vec<String> = globs.iter().take(NAMED_MAX).map(|glob| code_span(glob)).collect();
+    if globs.len() > NAMED_MAX {
+        named.push(format!("{} more", globs.len() - NAMED_MAX));
+    }
+    let size = match max_file_bytes {
+        bytes if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
+        bytes => format!("{bytes} bytes"),
+    };
+    let paths = if named.is_empty() { String::new() } else { format!("of {}; ", named.join(", ")) };
+    format!(
+        "A change is refused as a whole if it has any of this: a change {paths}a secret, or a file such as `.env`; a link out \
+         of the repository; more than {max_files} changed files; a file of more than {size}. If the issue \
+         cannot be solved without that, ask instead."
+    )
 }
 
 /// The rules for a diff.

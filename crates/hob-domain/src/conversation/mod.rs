@@ -4,5 +4,6 @@ pub(crate) mod agent_words;
 pub(crate) mod command;
 pub(crate) mod command_log;
 pub(crate) mod message;
+pub(crate) mod named_numbers;
 pub(crate) mod short_words;
 pub(crate) mod trust;

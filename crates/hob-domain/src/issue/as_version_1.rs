@@ -37,6 +37,10 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
     let review = record.get_mut("review").and_then(Value::as_object_mut);
     let begun = review.and_then(|review| review.remove("begun")).unwrap_or(json!(0));
     record.insert("round".to_owned(), begun);
+    // It did not keep why work had stopped.
+    if let Some(failure) = record.get_mut("failure").and_then(Value::as_object_mut) {
+        failure.remove("stopped");
+    }
     let failure = [("text", "last_failure"), ("until", "retry_after"), ("mark", "stalled"), ("outage", "outage")];
     spread(&mut record, "failure", &failure);
     spread(&mut record, "comments", &[("status", "status_comment"), ("report", "report")]);

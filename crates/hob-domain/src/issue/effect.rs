@@ -7,8 +7,8 @@ use crate::{
     AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
     CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
     PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
-    RunPurpose, SetBudget, Sha, Since, State, Taught, Timestamp, Traces, Transition, Trigger, Unblocking, Work,
-    WorkerId, dollars, events_in_words, failing,
+    RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger, Unblocking,
+    Work, WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -180,7 +180,10 @@ fn begin_anew(record: &mut Record) {
     if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {
         record.review.allow_again();
     }
-    (record.failure.text, record.blocked, record.approval.waits) = (None, None, None);
+    if let Some(blocked) = record.blocked.take() {
+        record.failure.stopped = Stopped::by(blocked);
+    }
+    (record.failure.text, record.approval.waits) = (None, None);
 }
 
 fn hand_off(record: &mut Record, passed: PassedOn) -> String {
@@ -373,6 +376,7 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
     record.review.begin(events, head);
     record.chain.begin_anew();
     (record.attempts.now, record.failure.outage, record.failure.text, record.answer) = (0, None, None, None);
+    record.failure.stopped = None;
     start_attempt(record, now);
     format!(
         "round {} in review: {what}; claimed by {}, generation {}",

@@ -27,5 +27,6 @@ pub(crate) mod record_v1;
 mod record_versions;
 pub(crate) mod reply;
 pub(crate) mod status_rules;
+pub(crate) mod stopped;
 pub(crate) mod transition;
 pub(crate) mod unwritten;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Generation, Lessons, Nonce, Outage, PlanLog, Proof,
-    Proposed, Remarks, Sha, Timestamp, WorkerId,
+    Proposed, Remarks, Sha, Stopped, Timestamp, WorkerId,
 };
 
 /// Who may write, and until when.
@@ -73,6 +73,9 @@ pub struct Failure {
     /// The service that failed the last attempts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outage: Option<Outage>,
+    /// Why the work stopped before a person let it continue, for the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
 }
 
 impl Failure {

@@ -96,6 +96,7 @@ fn of_version_1(record: &Record) -> Record {
     if let Some(trigger) = kept.trigger.as_mut() {
         trigger.at = trigger.at.or(Some(record.since.at));
     }
+    kept.failure.stopped = None;
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);
     kept
 }

@@ -8,8 +8,8 @@ use std::{
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, CheckResult, Checklist, Conflict, FailureClass, Lesson, Note, Outcome, Progress, RunId, RunPurpose,
-    RunReport, RunRequest, Spend, Transition, investigation::Iteration,
+    Allowance, CheckResult, Checklist, Conflict, FailureClass, HobFiles, Lesson, Note, Outcome, Progress, RunId,
+    RunPurpose, RunReport, RunRequest, Spend, Transition, investigation::Iteration,
 };
 use hob_forge::fresh_nonce;
 use hob_text::{rendered, title, without_tokens};
@@ -150,6 +150,9 @@ fn request(
         plan: plan_brief(job, &record),
         reports: job.purpose == RunPurpose::Report,
         review: &job.review,
+        stopped: record.failure.stopped.as_ref(),
+        named: &job.named,
+        refused_changes: &refused_changes(worker, job),
         last_failure: record.failure.text.as_deref(),
         earlier_work: Some(job.checkout.start()).filter(|start| *start != job.checkout.base()),
         conflicts,
@@ -189,6 +192,15 @@ fn request(
         hand_off_to,
         images: job.images.clone(),
     }
+}
+
+/// The changes that would not be pushed, in words; empty for a run that changes nothing.
+fn refused_changes(worker: &Worker, job: &Job<'_>) -> String {
+    let workspace = &worker.settings.workspace;
+    if job.only_reads() {
+        return String::new();
+    }
+    hob_domain::refused_changes(&job.rules.protected, HobFiles::Protected, workspace.max_files, workspace.max_file)
 }
 
 /// The time of a run, and the setting that it comes from.

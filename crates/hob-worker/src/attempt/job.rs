@@ -7,7 +7,7 @@ use hob_domain::{
     Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Image, IssueNumber, LeftOut, Lesson, Lessons, Login,
     RunId, RunPurpose, Sha, Spend, investigation::Case,
 };
-use hob_words::{Finding, ReviewBrief};
+use hob_words::{Finding, NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -40,6 +40,8 @@ pub(super) struct Job<'a> {
     /// The tip of the base branch when the attempt began.
     pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,
+    /// The issues and pull requests that the answer names.
+    pub(super) named: Vec<NamedIssue>,
     /// The images of the issue and of those comments; empty if no model would see them.
     pub(super) images: Vec<Image>,
     /// The feedback from the pull request, if this is a round in review.

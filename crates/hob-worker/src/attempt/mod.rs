@@ -28,6 +28,7 @@ mod kept;
 mod listen;
 mod live;
 mod loaded_agent;
+mod named;
 mod outage;
 mod plan_first;
 mod prepare;

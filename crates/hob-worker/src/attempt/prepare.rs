@@ -20,6 +20,7 @@ use crate::{
         images::images,
         job::{AttemptLimits, Job},
         loaded_agent::{Chosen, Place, choose},
+        named::named_issues,
         purpose::{purpose, wants_investigation},
         review_brief::review_brief,
     },
@@ -65,6 +66,7 @@ pub(super) async fn prepare<'a>(
         true => Box::pin(images(worker, issue, &comments)).await,
         false => Vec::new(),
     };
+    let named = Box::pin(named_issues(&inbox, issue.number)).await;
     let purpose = Box::pin(purpose(worker, held, loaded.brings)).await?;
     let case = if loaded.brings == Brings::Conclusion {
         let template = loaded.template.clone();
@@ -105,6 +107,7 @@ pub(super) async fn prepare<'a>(
         base,
         base_tip: base_sha,
         comments,
+        named,
         images,
         review,
         run,
