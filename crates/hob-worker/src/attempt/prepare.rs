@@ -32,6 +32,13 @@ use crate::{
     repository_file::file_at,
 };
 
+/// The repository's file for work that starts at `base`. One that cannot be used on the default branch stops the repository,
+/// wherever the work starts.
+async fn rules_of(worker: &Worker, held: &HeldIssue, base: &Sha) -> Result<RepositorySettings, WorkError> {
+    file_at(worker, &held.base.sha).await?;
+    Ok(RepositorySettings::clone(&*file_at(worker, base).await?))
+}
+
 /// Fetches, reads the rules, chooses agent and branch, and checks the branch out.
 pub(super) async fn prepare<'a>(
     worker: &Worker,
@@ -44,9 +51,7 @@ pub(super) async fn prepare<'a>(
     let base_branch: BranchName = base.branch.parse()?;
     let remote = worker.remote().await?;
     let base_sha = fetch(worker, &remote, &base_branch).await?;
-    // Also if the work starts elsewhere: a file that cannot be used stops the repository.
-    file_at(worker, &held.base.sha).await?;
-    let rules = RepositorySettings::clone(&*file_at(worker, &base_sha).await?);
+    let rules = rules_of(worker, held, &base_sha).await?;
     let (record, authorizer) = (lease.record(), Authorizer::default());
     let conversation = Conversation::on(record.pull.number);
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
