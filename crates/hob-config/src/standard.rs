@@ -73,20 +73,15 @@ impl Standard {
     /// # Errors
     /// [`OtherForge`] if a variable names another forge, where the repository of this name would be a different one.
     pub fn forge_at(&mut self, server: &str) -> Result<(), OtherForge> {
-        let host = host(server);
-        if self.forge_is_named {
-            return match self.is_at(server) {
-                true => Ok(()),
-                false => Err(OtherForge { host: host.to_owned(), named: self.api_url.clone() }),
-            };
+        if !self.forge_is_named {
+            self.api_url = api_of(server);
+            server.clone_into(&mut self.server_url);
+        } else if !self.is_at(server) {
+            return Err(OtherForge { host: host(server).to_owned(), named: self.api_url.clone() });
         }
-        self.api_url = api_of(server);
-        server.clone_into(&mut self.server_url);
         Ok(())
     }
-}
 
-impl Standard {
     /// Whether `server`, a web address, is that of the forge.
     pub fn is_at(&self, server: &str) -> bool {
         let api = host(&self.api_url);

@@ -105,7 +105,7 @@ async fn offer_files(
         base: survey.base.name.clone(),
         moves_base: false,
         title: title(&files),
-        body: body(survey, &files, left_out, &survey.trigger),
+        body: body(survey, &files, left_out),
         draft: false,
     };
     Ok(done(offer::open(worker, &draft, tell).await?, offered))

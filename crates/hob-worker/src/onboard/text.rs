@@ -40,7 +40,8 @@ pub(super) fn message(files: &[&NewFile]) -> String {
     format!("Set up Hob\n\nAdds {}.{changes}\n", paths(false))
 }
 
-pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut, trigger: &str) -> String {
+pub(super) fn body(survey: &Survey, files: &[&NewFile], left_out: LeftOut) -> String {
+    let trigger = &survey.trigger;
     let mut text = "Hob works on issues that someone with write permission labels, and opens a pull request for each. \
                     It never merges. This sets it up:\n\n"
         .to_owned();
