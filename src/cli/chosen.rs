@@ -6,7 +6,7 @@ use hob_agent::session::{SessionRecord, Sessions};
 use hob_domain::{IssueNumber, RepoName, RunId, Spend, investigation::Confidence};
 use hob_forge::Access;
 use hob_text::count;
-use hob_worker::{Concurrency, IssueResult, WorkedOn, explain, work_on};
+use hob_worker::{Concurrency, WorkedOn, explain, work_on};
 use serde::Serialize;
 
 use crate::cli::{
@@ -48,7 +48,7 @@ pub(super) async fn work(setup: Setup, shared: Shared, args: RunArgs, screen: Sc
     } else {
         print(&worked)?;
     }
-    let short = issues.iter().filter(|issue| issue.state != IssueResult::Completed).count();
+    let short = issues.iter().filter(|issue| !issue.state.is_success()).count();
     if short > 0 {
         let reason = format!("{short} of {} did not get a pull request", count(issues.len(), "issue"));
         return Err(fatal(Exit::Unfinished, reason));

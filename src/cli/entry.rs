@@ -107,10 +107,11 @@ fn failed(error: &anyhow::Error, as_json: bool) -> u8 {
     // No token is needed here, and the files of tokens were read before.
     let standard = Standard::read(&SecretFiles::default());
     if standard.in_actions {
-        actions::annotate(&[Annotation { level: Level::Error, title: "Hob".to_owned(), text: sentence.clone() }]);
+        let level = if exit == Exit::Unfinished { Level::Warning } else { Level::Error };
+        actions::annotate(&[Annotation { level, title: "Hob".to_owned(), text: sentence.clone() }]);
     }
     if let Some(path) = standard.step_summary
-        && let Err(error) = summary::append_failure(&path, &sentence)
+        && let Err(error) = summary::append_failure(&path, exit, &sentence)
     {
         output::note(output::sentence(&error));
     }

@@ -85,6 +85,7 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
         let how = format!("in plain words in a comment on the issue, or by `hob answer {number} -m TEXT`");
         parts.push(("answer", how));
     }
+    parts.push(("page", terminal(&issue.url)));
     for (name, text) in parts {
         for (at, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
             // A line never begins with text from an issue: a job's log could take it for a command.

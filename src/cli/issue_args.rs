@@ -1,5 +1,7 @@
 //! The arguments of the commands about issues.
 
+use std::time::Duration;
+
 use clap::{Args, builder::PossibleValuesParser};
 use hob_domain::IssueNumber;
 
@@ -14,11 +16,14 @@ pub(super) struct StatusArgs {
     /// List only the issues in this state. May be repeated.
     #[arg(long, value_name = "STATE", value_parser = PossibleValuesParser::new(STATES))]
     pub(super) state: Vec<String>,
+    /// List only the issues whose ledger has not moved for this long, such as 2d.
+    #[arg(long, value_name = "DURATION", value_parser = hob_config::parse_duration)]
+    pub(super) since: Option<Duration>,
     /// List only the issues that may be claimed now, for an engine that starts a `hob run ISSUE` for each.
     ///
     /// First does what every poll does: takes answers, finishes merged work and repairs what a dead worker left. Claims nothing.
     /// An empty list is a success. With --json the result is one line, which `fromJSON` of a workflow reads.
-    #[arg(long, conflicts_with_all = ["state", "forget_memory"])]
+    #[arg(long, conflicts_with_all = ["state", "since", "forget_memory"])]
     pub(super) ready: bool,
     #[command(flatten)]
     pub(super) part: PartArgs,

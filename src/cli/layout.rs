@@ -1,12 +1,12 @@
 //! Layout: text and tables within the width of a terminal, broken only between words. If the output is not a terminal,
 //! nothing is broken, so that a row stays a line.
 
-use std::os::fd::AsFd;
+use std::{collections::BTreeMap, os::fd::AsFd};
 
 use hob_text::terminal;
 use textwrap::{Options, WordSplitter, core::display_width};
 
-use crate::cli::output::{self, BOLD, Unwritable, styled};
+use crate::cli::output::{self, BOLD, Unwritable, linked, styled};
 
 /// Columns below which a cell that is broken cannot be read.
 const CELL_MIN: usize = 16;
@@ -48,12 +48,19 @@ pub(super) struct Table {
     /// The number of columns before those that may be broken.
     fixed: usize,
     rows: Vec<Vec<String>>,
+    /// The addresses that cells link to where a terminal shows links, by row and column.
+    links: BTreeMap<(usize, usize), String>,
 }
 
 impl Table {
     /// A table without rows.
     pub(super) fn new(fixed: &[&'static str], broken: &[&'static str]) -> Self {
-        Self { heads: [fixed, broken].concat(), fixed: fixed.len(), rows: Vec::new() }
+        Self { heads: [fixed, broken].concat(), fixed: fixed.len(), rows: Vec::new(), links: BTreeMap::new() }
+    }
+
+    /// Makes a cell of the next row a link. It has to stand in a column that is not broken.
+    pub(super) fn link(&mut self, column: usize, address: &str) {
+        self.links.insert((self.rows.len(), column), terminal(address));
     }
 
     /// Adds a row, a cell for each column.
@@ -73,7 +80,20 @@ impl Table {
         };
         let heads: Vec<String> = self.heads.iter().map(|head| (*head).to_owned()).collect();
         let head = side_by_side(&heads, &widths).into_iter().map(|line| styled(BOLD, &line));
-        head.chain(self.rows.iter().flat_map(|row| side_by_side(row, &widths))).collect()
+        let row = |at: usize, row: &[String]| {
+            let mut lines = side_by_side(row, &widths);
+            for (&(_, column), address) in self.links.range((at, 0)..(at + 1, 0)) {
+                let before: usize = widths[..column].iter().map(|width| width + GAP.len()).sum();
+                let cell = &row[column];
+                if let Some(line) = lines.first_mut()
+                    && line.get(before..before + cell.len()) == Some(cell)
+                {
+                    line.replace_range(before..before + cell.len(), &linked(cell, address));
+                }
+            }
+            lines
+        };
+        head.chain(self.rows.iter().enumerate().flat_map(|(at, cells)| row(at, cells))).collect()
     }
 
     /// The width of each column; `None` if they do not fit.

@@ -48,6 +48,11 @@ pub(super) fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// A text that a terminal shows as a link (OSC 8); elsewhere, the text alone is written.
+pub(super) fn linked(text: &str, address: &str) -> String {
+    format!("\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\")
+}
+
 /// Standard output accepts no more.
 #[derive(Debug, thiserror::Error)]
 #[error("standard output cannot be written: {0}")]

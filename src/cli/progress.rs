@@ -276,7 +276,7 @@ pub(super) fn state(state: State) -> String {
 fn line(event: &WorkEvent, addresses: Addresses) -> (Option<IssueNumber>, String) {
     let stage = |text: &str| format!("            {}", plain(text));
     match event {
-        WorkEvent::Polled { issues, ready, waiting } => (None, polled(*issues, *ready, waiting)),
+        WorkEvent::Polled { issues, ready, waiting, .. } => (None, polled(*issues, *ready, waiting)),
         WorkEvent::CreatesLabels { labels } => (None, styled(DIM, &lacked_labels(labels))),
         WorkEvent::Moved { issue, state: to, why } => (Some(*issue), format!("{} {}", state(*to), because(*to, why))),
         WorkEvent::Refused { issue, reason } => {
@@ -331,7 +331,7 @@ mod tests {
         let activity = |text: &str| WorkEvent::Activity { issue: ISSUE, text: text.to_owned(), share: None };
         let url = "https://example.org/acme/site/pull/9".to_owned();
         vec![
-            WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() },
+            WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new(), titles: BTreeMap::new() },
             WorkEvent::CreatesLabels { labels: vec!["assigned".to_owned(), "blocked".to_owned()] },
             moved(State::Assigned, "claimed, generation 1"),
             activity("fetching the repository"),
@@ -340,7 +340,7 @@ mod tests {
             activity("turn 1/50: shell sh test.sh [low]"),
             WorkEvent::Published { issue: ISSUE, pull: hob_domain::PullNumber(9), url, spend: Default::default() },
             moved(State::InReview, "opened the pull request 9"),
-            WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() },
+            WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new(), titles: BTreeMap::new() },
             WorkEvent::Failed { issue: Some(ISSUE), reason: "no route".to_owned() },
         ]
     }
@@ -375,7 +375,7 @@ mod tests {
             waiting(3, WaitsOn::Repository, paused),
             waiting(4, WaitsOn::Person, "UTC or local?"),
         ];
-        let polled = WorkEvent::Polled { issues: 4, ready: 0, waiting };
+        let polled = WorkEvent::Polled { issues: 4, ready: 0, waiting, titles: BTreeMap::new() };
         let text = "polled: 4 issues, 0 ready, 1 waiting for an answer; 2 held back: ann paused the repository";
         assert_eq!(shown(&[polled], Verbosity::Stages), [text]);
     }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hob_domain::{DayBill, IssueNumber, Record, RepoName, RepositoryRecord, Spend, dollars};
+use chrono::TimeDelta;
+use hob_domain::{DayBill, IssueNumber, Record, RepoName, RepositoryRecord, Spend, State, Timestamp, dollars};
 use hob_forge::Access;
 use hob_text::{count, terminal};
 use hob_worker::{
@@ -28,6 +29,8 @@ use crate::cli::{
 const SHARED_MIN: usize = 40;
 /// A cell without a value.
 const NOTHING: &str = "-";
+/// The column of the issues' numbers.
+const ISSUE: usize = 1;
 
 pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, screen: Screen) -> anyhow::Result<()> {
     if args.ready {
@@ -80,6 +83,8 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
 
 /// A repository, as far as it is shown.
 struct Seen {
+    /// When it was looked at.
+    now: Timestamp,
     /// The label that hands an issue to Hob.
     trigger: String,
     queue: Vec<Explained>,
@@ -118,37 +123,57 @@ async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
         hob_worker::forget(worker).await?;
     }
     let Overview { trigger, mut queue, mut unfinished } = explain::overview(worker).await?;
-    let is_asked_for = |state: &str| args.state.is_empty() || args.state.iter().any(|asked| asked == state);
-    queue.retain(|issue| is_asked_for(&state(issue)));
-    unfinished.retain(|(_, record)| is_asked_for(&record.state.to_string()));
+    let now = worker.forge().now();
+    let is_asked_for = |state: &str, since: Option<Timestamp>| {
+        (args.state.is_empty() || args.state.iter().any(|asked| asked == state))
+            && args
+                .since
+                .is_none_or(|least| since.is_some_and(|since| (now - since).to_std().is_ok_and(|age| age >= least)))
+    };
+    queue.retain(|issue| is_asked_for(&state(issue), issue.since));
+    unfinished.retain(|(_, record)| is_asked_for(&record.state.to_string(), Some(record.renewed_at)));
     let repository = match args.shows {
         Shows::Everything => repository_record(worker).await?,
         Shows::Queue => None,
     };
-    Ok(Seen { trigger, queue, unfinished, repository })
+    Ok(Seen { now, trigger, queue, unfinished, repository })
 }
 
 /// One line about several repositories: their issues by state, and the day's bill.
 fn overview(all: &[(&Worker, Seen)]) -> String {
     let mut states: BTreeMap<String, usize> = BTreeMap::new();
-    for issue in all.iter().flat_map(|(_, seen)| &seen.queue) {
+    let mut asked = None;
+    for (seen, issue) in all.iter().flat_map(|(_, seen)| seen.queue.iter().map(move |issue| (seen, issue))) {
         *states.entry(state(issue)).or_default() += 1;
+        let age = issue.since.filter(|_| issue.state == Some(State::Blocked)).map(|since| seen.now - since);
+        asked = asked.max(age);
     }
     let issues: Vec<_> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
     let issues = if issues.is_empty() { "no issues".to_owned() } else { issues.join(", ") };
+    let asked = asked.map(|age| format!("; the oldest question waits for {}", age_of(age))).unwrap_or_default();
     let bills = all.iter().filter_map(|(worker, seen)| Some(seen.repository.as_ref()?.day_bill(worker.forge().now())));
     let (spent, reserved) =
         bills.fold(Default::default(), |(spent, reserved), bill| (spent + bill.spent, reserved + bill.reserved));
-    format!("{} repositories: {issues}. Today: {}.", all.len(), DayBill { spent, reserved })
+    format!("{} repositories: {issues}{asked}. Today: {}.", all.len(), DayBill { spent, reserved })
 }
 
 fn state(issue: &Explained) -> String {
     issue.state.map_or_else(|| "new".to_owned(), |state| state.to_string())
 }
 
+/// A length of time in its largest unit.
+fn age_of(age: TimeDelta) -> String {
+    match (age.num_minutes().max(0), age.num_hours(), age.num_days()) {
+        (minutes, 0, _) => format!("{minutes} min"),
+        (_, hours, 0 | 1) => format!("{hours} h"),
+        (_, _, days) => format!("{days} d"),
+    }
+}
+
 fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs) -> anyhow::Result<()> {
     if seen.queue.is_empty() {
         let what = match args.state.as_slice() {
+            [] if args.since.is_some() => format!("No issue of {repo} has waited for that long."),
             [] => format!("No open issue of {repo} has the label `{}`.", seen.trigger),
             states => format!("No issue of {repo} is {}.", states.join(" or ")),
         };
@@ -166,13 +191,15 @@ fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs) -> anyhow::Result<()> 
             or_nothing(issue.place.map(|place| place.to_string())),
             format!("#{}", issue.issue),
             state(issue),
+            or_nothing(issue.since.map(|since| age_of(seen.now - since))),
             or_nothing(record.and_then(|record| record.pull.number).map(|pull| format!("#{pull}"))),
             or_nothing(record.and_then(|record| cost(record.spend))),
             issue.title.clone(),
             note.map_or_else(|| step.clone(), |at| format!("({})", at + 1)),
         ]
     });
-    table(rows.collect()).print()?;
+    let links = seen.queue.iter().map(|issue| issue.url.as_str());
+    table(rows.collect(), links).print()?;
     for (at, note) in notes.iter().enumerate() {
         if at == 0 {
             output::line("")?;
@@ -186,15 +213,16 @@ fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The table of these rows. Pull requests and spend are columns only where there are any.
-fn table(rows: Vec<[String; 7]>) -> Table {
-    const FIXED: [&str; 5] = ["order", "issue", "state", "pull", "spent"];
-    const OPTIONAL: std::ops::Range<usize> = 3..5;
+/// The table of these rows. Ages, pull requests and spend are columns only where there are any.
+fn table<'a>(rows: Vec<[String; 8]>, links: impl Iterator<Item = &'a str>) -> Table {
+    const FIXED: [&str; 6] = ["order", "issue", "state", "since", "pull", "spent"];
+    const OPTIONAL: std::ops::Range<usize> = 3..6;
     let is_shown = |at: &usize| !OPTIONAL.contains(at) || rows.iter().any(|row| row[*at] != NOTHING);
-    let shown: Vec<usize> = (0..7).filter(is_shown).collect();
+    let shown: Vec<usize> = (0..8).filter(is_shown).collect();
     let fixed: Vec<&str> = shown.iter().filter_map(|at| FIXED.get(*at).copied()).collect();
     let mut table = Table::new(&fixed, &["title", "next step"]);
-    for row in rows {
+    for (row, link) in rows.into_iter().zip(links) {
+        table.link(ISSUE, link);
         table.row(shown.iter().map(|at| row[*at].clone()).collect());
     }
     table

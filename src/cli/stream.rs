@@ -157,7 +157,7 @@ fn stage(event: &WorkEvent) -> Option<u8> {
 /// The event in a line.
 fn message(event: &WorkEvent) -> String {
     match event {
-        WorkEvent::Polled { issues, ready, waiting } => {
+        WorkEvent::Polled { issues, ready, waiting, .. } => {
             anstream::adapter::strip_str(&polled(*issues, *ready, waiting)).to_string()
         }
         WorkEvent::CreatesLabels { labels } => lacked_labels(labels),
@@ -178,6 +178,8 @@ fn message(event: &WorkEvent) -> String {
 mod tests {
     use hob_domain::PullNumber;
     use serde_json::json;
+
+    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -218,7 +220,7 @@ mod tests {
             url: String::new(),
             spend: hob_domain::Spend::default(),
         };
-        let polled = WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new() };
+        let polled = WorkEvent::Polled { issues: 1, ready: 1, waiting: Vec::new(), titles: BTreeMap::new() };
         let events = [
             polled,
             moved(State::Assigned),

@@ -16,6 +16,7 @@ use hob_worker::{CheckedCommit, RunSummary, Waiting, WaitsOn, WorkEvent};
 
 use crate::cli::{
     actions::{self, Annotation, Level},
+    exit::Exit,
     output,
     progress::{self, Grouping, Log, Timed},
     setup::Setup,
@@ -30,6 +31,8 @@ const TEXT_MAX: usize = 1_000;
 /// The destination of a run's report.
 pub(super) struct Report {
     path: Option<PathBuf>,
+    /// The address of the forge's pages.
+    site: String,
     in_actions: bool,
 }
 
@@ -37,8 +40,7 @@ impl Report {
     /// The reports that this process has to write.
     pub(super) fn new(setup: &Setup) -> Self {
         let standard = &setup.standard;
-        let (path, in_actions) = (standard.step_summary.clone(), standard.in_actions);
-        Self { path, in_actions }
+        Self { path: standard.step_summary.clone(), site: standard.server_url.clone(), in_actions: standard.in_actions }
     }
 
     /// The grouping of progress lines with `jobs` issues at a time.
@@ -54,7 +56,7 @@ impl Report {
     /// Reports the events of a run that has ended.
     pub(super) fn write(&self, log: &Log, done: Option<&RunSummary>) -> anyhow::Result<()> {
         let events = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = Told::new(&events);
+        let told = Told::new(&self.site, &events);
         if self.in_actions {
             actions::annotate(&told.annotations());
         }
@@ -66,9 +68,10 @@ impl Report {
     }
 }
 
-/// Appends to the job's step summary why a command failed.
-pub(super) fn append_failure(path: &Path, sentence: &str) -> anyhow::Result<()> {
-    append(path, &format!("## Hob failed\n\n{}\n", text(sentence)))
+/// Appends to the job's step summary why a command failed. What is only unfinished has been reported there by its command.
+pub(super) fn append_failure(path: &Path, exit: Exit, sentence: &str) -> anyhow::Result<()> {
+    let heading = if exit == Exit::Unfinished { "" } else { "## Hob failed\n\n" };
+    append(path, &format!("\n{heading}{}\n", text(sentence)))
 }
 
 fn append(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -80,7 +83,9 @@ fn append(path: &Path, text: &str) -> anyhow::Result<()> {
 /// The events of a run, by their subjects.
 #[derive(Default)]
 struct Told<'a> {
+    site: &'a str,
     several: bool,
+    titles: BTreeMap<(&'a RepoName, IssueNumber), &'a str>,
     polled: bool,
     /// The last event of each issue.
     ends: BTreeMap<(&'a RepoName, IssueNumber), &'a WorkEvent>,
@@ -91,15 +96,17 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn new(events: &'a [Timed]) -> Self {
-        let mut told = Self { several: events.windows(2).any(|two| two[0].repo != two[1].repo), ..Self::default() };
+    fn new(site: &'a str, events: &'a [Timed]) -> Self {
+        let several = events.windows(2).any(|two| two[0].repo != two[1].repo);
+        let mut told = Self { site, several, ..Self::default() };
         // Whether all checks passed on an issue's work, the last time that they ran on it.
         let mut heads = BTreeMap::new();
         for Timed { repo, event, .. } in events {
             let end = match event {
-                WorkEvent::Polled { waiting, .. } => {
+                WorkEvent::Polled { waiting, titles, .. } => {
                     told.polled = true;
                     told.waiting.push((repo, waiting));
+                    told.titles.extend(titles.iter().map(|(issue, title)| ((repo, *issue), title.as_str())));
                     continue;
                 }
                 WorkEvent::Failed { issue: None, reason } => {
@@ -144,9 +151,25 @@ impl<'a> Told<'a> {
         if self.several { format!("{repo}#{issue}") } else { format!("#{issue}") }
     }
 
-    fn names(&self, repo: &RepoName, issues: &[IssueNumber]) -> String {
-        let names: Vec<_> = issues.iter().map(|issue| self.name(repo, *issue)).collect();
+    /// The names of issues; `of` makes one.
+    fn names(issues: &[IssueNumber], of: impl Fn(IssueNumber) -> String) -> String {
+        let names: Vec<_> = issues.iter().map(|issue| of(*issue)).collect();
         names.join(", ")
+    }
+
+    /// A name as a link: summaries make none of their own.
+    fn link(&self, repo: &RepoName, issue: IssueNumber) -> String {
+        format!("[{}]({}/{repo}/issues/{issue})", self.name(repo, issue), self.site)
+    }
+
+    fn title(&self, repo: &RepoName, issue: IssueNumber) -> String {
+        self.titles.get(&(repo, issue)).map(|title| text(title)).unwrap_or_default()
+    }
+
+    /// An issue in a list.
+    fn item(&self, repo: &RepoName, issue: IssueNumber) -> String {
+        let title = self.title(repo, issue);
+        if title.is_empty() { self.link(repo, issue) } else { format!("{} {title}", self.link(repo, issue)) }
     }
 
     /// The issues that wait for something of their own, among those without events.
@@ -191,7 +214,8 @@ impl<'a> Told<'a> {
         }
         for (repo, waiting) in &self.waiting {
             for (why, issues) in held_back(waiting) {
-                let text = format!("{}: {why}", self.names(repo, &issues));
+                let names = Self::names(&issues, |issue| self.name(repo, issue));
+                let text = format!("{names}: {why}");
                 all.push(annotation(Level::Warning, "Hob: issues are held back".to_owned(), &text));
             }
         }
@@ -209,23 +233,26 @@ impl<'a> Told<'a> {
         };
         let mut summary = format!("## Hob\n\n{headline}\n");
         if !self.ends.is_empty() {
-            summary.push_str("\n| issue | result |\n|---|---|\n");
+            summary.push_str("\n| issue | title | result |\n|---|---|---|\n");
             for ((repo, issue), event) in &self.ends {
-                summary.push_str(&format!("| {} | {} |\n", self.name(repo, *issue), what(event)));
+                let (link, title) = (self.link(repo, *issue), self.title(repo, *issue));
+                summary.push_str(&format!("| {link} | {title} | {} |\n", what(event)));
             }
         }
         let held = self.waiting.iter().flat_map(|(repo, waiting)| {
-            let of = |(why, issues): (&str, Vec<_>)| format!("- {}: {}\n", self.names(repo, &issues), text(why));
+            let of = |(why, issues): (&str, Vec<_>)| {
+                format!("- {}: {}\n", Self::names(&issues, |issue| self.link(repo, issue)), text(why))
+            };
             held_back(waiting).into_iter().map(of).collect::<Vec<_>>()
         });
         section(&mut summary, "Held back", held);
         let red = self.red_bases.iter().map(|(repo, issue, passed, run)| {
-            format!("- {}: {passed} of {run} checks pass on the base, before any change\n", self.name(repo, *issue))
+            format!("- {}: {passed} of {run} checks pass on the base, before any change\n", self.item(repo, *issue))
         });
         section(&mut summary, "The base is red", red);
         let waits = self.waits().map(|(repo, one)| {
             let asks = if one.on == WaitsOn::Person { "waiting for an answer: " } else { "" };
-            format!("- {}: {asks}{}\n", self.name(repo, one.issue), text(&one.why))
+            format!("- {}: {asks}{}\n", self.item(repo, one.issue), text(&one.why))
         });
         section(&mut summary, "Waiting", waits);
         let failed = self.failed_polls.iter().map(|(repo, reason)| format!("- {repo}: {}\n", text(reason)));
@@ -287,7 +314,7 @@ fn every_event(told: &Told<'_>, events: &[Timed]) -> String {
             | WorkEvent::Failed { issue: Some(issue), .. } => Some(*issue),
         };
         let about = match issue {
-            Some(issue) => told.name(repo, issue),
+            Some(issue) => told.link(repo, issue),
             None if told.several => repo.to_string(),
             None => String::new(),
         };
@@ -322,7 +349,9 @@ fn what(event: &WorkEvent) -> String {
     match event {
         WorkEvent::Moved { state, why, .. } => format!("**{state}**: {}", text(&because(*state, why))),
         WorkEvent::Refused { reason, .. } => format!("**refused**: {}", text(reason)),
-        WorkEvent::Published { pull, spend, .. } => format!("**in-review**: pull request #{pull} ({spend})"),
+        WorkEvent::Published { pull, url, spend, .. } => {
+            format!("**in-review**: [pull request #{pull}]({url}) ({spend})")
+        }
         WorkEvent::Failed { reason, .. } => format!("**failed**: {}", text(reason)),
         WorkEvent::Checked { on, passed, run, .. } => format!("checks on the {on}: {passed} of {run} passed"),
         WorkEvent::Progress { text: what, .. } | WorkEvent::Activity { text: what, .. } => text(what),
@@ -347,6 +376,8 @@ mod tests {
         Timed { seconds, repo: "acme/site".parse().unwrap(), event }
     }
 
+    const SITE: &str = "https://example.org";
+
     fn waiting(issue: u64, on: WaitsOn, why: &str) -> Waiting {
         Waiting { issue: IssueNumber(issue), on, why: why.to_owned() }
     }
@@ -356,7 +387,7 @@ mod tests {
         let issue = IssueNumber(1);
         let checked = |on, passed| timed(0.1, WorkEvent::Checked { issue, on, passed, run: 1 });
         let moved = |state| timed(0.2, WorkEvent::Moved { issue, state, why: "the base fails".to_owned() });
-        let summary = |events: &[Timed]| Told::new(events).summary(events, None);
+        let summary = |events: &[Timed]| Told::new(SITE, events).summary(events, None);
         let waits = summary(&[checked(CheckedCommit::Base, 0), moved(State::Ready)]);
         assert!(waits.contains("Hob requeued 1 issue.") && waits.contains("### The base is red"), "{waits}");
         let mended =
@@ -375,6 +406,7 @@ mod tests {
             waiting(6, WaitsOn::Person, "UTC or local?"),
             waiting(7, WaitsOn::Issue, "its pull request #9 waits for a review"),
         ];
+        let titles = [(one, "Make it | so".to_owned()), (IssueNumber(6), "Zone".to_owned())].into();
         let url = "https://example.org/acme/site/pull/9".to_owned();
         let spend = Spend { usd_micros: 120_000, input_tokens: 900, output_tokens: 100, wall_seconds: 61 };
         let events = [
@@ -389,9 +421,9 @@ mod tests {
             ),
             timed(9.8, WorkEvent::Refused { issue: three, reason: "`out` has read permission".to_owned() }),
             timed(9.9, WorkEvent::Failed { issue: Some(four), reason: "no route to <host>".to_owned() }),
-            timed(10.0, WorkEvent::Polled { issues: 7, ready: 1, waiting: waits }),
+            timed(10.0, WorkEvent::Polled { issues: 7, ready: 1, waiting: waits, titles }),
         ];
-        let told = Told::new(&events);
+        let told = Told::new(SITE, &events);
         // The character that keeps a number from becoming a link is invisible.
         let summary = told.summary(&events, Some(&RunSummary::default())).replace('\u{200b}', "");
         insta::assert_snapshot!(summary, @r"
@@ -399,38 +431,38 @@ mod tests {
 
         Hob opened or updated 1 pull request, blocked 1 issue, refused 1 issue, failed at 1 issue.
 
-        | issue | result |
-        |---|---|
-        | #1 | **in-review**: pull request #9 ($0.12, 1000 tokens, 1 min 1 s) |
-        | #2 | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
-        | #3 | **refused**: `out` has read permission |
-        | #4 | **failed**: no route to &lt;host> |
+        | issue | title | result |
+        |---|---|---|
+        | [#1](https://example.org/acme/site/issues/1) | Make it \| so | **in-review**: [pull request #9](https://example.org/acme/site/pull/9) ($0.12, 1000 tokens, 1 min 1 s) |
+        | [#2](https://example.org/acme/site/issues/2) |  | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
+        | [#3](https://example.org/acme/site/issues/3) |  | **refused**: `out` has read permission |
+        | [#4](https://example.org/acme/site/issues/4) |  | **failed**: no route to &lt;host> |
 
         ### Held back
 
-        - #5: ann paused the repository
+        - [#5](https://example.org/acme/site/issues/5): ann paused the repository
 
         ### The base is red
 
-        - #1: 1 of 2 checks pass on the base, before any change
+        - [#1](https://example.org/acme/site/issues/1) Make it \| so: 1 of 2 checks pass on the base, before any change
 
         ### Waiting
 
-        - #6: waiting for an answer: UTC or local?
-        - #7: its pull request #9 waits for a review
+        - [#6](https://example.org/acme/site/issues/6) Zone: waiting for an answer: UTC or local?
+        - [#7](https://example.org/acme/site/issues/7): its pull request #9 waits for a review
 
         <details><summary>Every event</summary>
 
         | time | issue | event |
         |---|---|---|
-        | 0.1 s | #1 | **assigned**: claimed by w, generation 1 |
-        | 0.2 s | #1 | checks on the base: 1 of 2 passed |
-        | 9.0 s | #1 | checks on the head: 1 of 2 passed |
-        | 9.5 s | #1 | **in-review**: pull request #9 ($0.12, 1000 tokens, 1 min 1 s) |
-        | 9.6 s | #1 | **in-review**: opened the pull request 9 |
-        | 9.7 s | #2 | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
-        | 9.8 s | #3 | **refused**: `out` has read permission |
-        | 9.9 s | #4 | **failed**: no route to &lt;host> |
+        | 0.1 s | [#1](https://example.org/acme/site/issues/1) | **assigned**: claimed by w, generation 1 |
+        | 0.2 s | [#1](https://example.org/acme/site/issues/1) | checks on the base: 1 of 2 passed |
+        | 9.0 s | [#1](https://example.org/acme/site/issues/1) | checks on the head: 1 of 2 passed |
+        | 9.5 s | [#1](https://example.org/acme/site/issues/1) | **in-review**: [pull request #9](https://example.org/acme/site/pull/9) ($0.12, 1000 tokens, 1 min 1 s) |
+        | 9.6 s | [#1](https://example.org/acme/site/issues/1) | **in-review**: opened the pull request 9 |
+        | 9.7 s | [#2](https://example.org/acme/site/issues/2) | **blocked**: The agent needs an answer before it can continue. UTC \| local? |
+        | 9.8 s | [#3](https://example.org/acme/site/issues/3) | **refused**: `out` has read permission |
+        | 9.9 s | [#4](https://example.org/acme/site/issues/4) | **failed**: no route to &lt;host> |
         | 10.0 s |  | polled: 7 issues, 1 ready |
 
         </details>
@@ -450,8 +482,9 @@ mod tests {
 
     #[test]
     fn a_summary_of_nothing_says_so() {
-        let idle = [timed(0.1, WorkEvent::Polled { issues: 0, ready: 0, waiting: Vec::new() })];
-        let said = Told::new(&idle).summary(&[], None);
+        let idle =
+            [timed(0.1, WorkEvent::Polled { issues: 0, ready: 0, waiting: Vec::new(), titles: BTreeMap::new() })];
+        let said = Told::new(SITE, &idle).summary(&[], None);
         assert_eq!(said, "## Hob\n\nNothing to do: no open issue has the trigger label.\n");
     }
 }

@@ -45,7 +45,22 @@ fn words(error: &ConfigError) -> String {
     match error {
         ConfigError::At { error, .. } => words(error),
         ConfigError::Type { expected, .. } => format!("write {expected}"),
-        other => other.to_string(),
+        other => in_words(&other.to_string()),
+    }
+}
+
+/// The library's sentence about a value of another kind, without the names of its types.
+fn in_words(said: &str) -> String {
+    let Some((found, expected)) = said.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
+    else {
+        return said.to_owned();
+    };
+    match (found.strip_prefix("string "), expected) {
+        (Some(text), "a sequence") => format!("write a list: `[{text}]`"),
+        (None, "a sequence") => "write a list".to_owned(),
+        (_, "a map") => "write a section".to_owned(),
+        (_, "a boolean") => "write `true` or `false`".to_owned(),
+        (_, expected) => format!("write {expected}"),
     }
 }
 

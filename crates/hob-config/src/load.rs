@@ -9,7 +9,7 @@ use std::{
 use config::{Config, Environment, File, FileFormat, Value, ValueKind};
 
 use crate::{
-    DEFAULTS, Settings, SettingsError,
+    DEFAULTS, REPOSITORY_SETTINGS_PATH, RepositorySettings, Settings, SettingsError,
     constants::{apply_testing, built_in, is_value, take_testing},
     culprit::culprit,
     flag::flag_value,
@@ -158,6 +158,9 @@ fn refuse_unknown(settings: &Config) -> Result<(), SettingsError> {
     let has_keys = |key: &str| allowed.iter().any(|known| known.starts_with(&format!("{key}.")));
     match given.into_iter().find(|key| !allowed.contains(key) && !free(key) && !has_keys(key)) {
         None => Ok(()),
+        Some(key) if RepositorySettings::has(&key) => {
+            Err(SettingsError::OfTheRepository { key, origin: None, file: REPOSITORY_SETTINGS_PATH })
+        }
         Some(key) => {
             // The name may be right, and its section another one.
             let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
@@ -310,6 +313,29 @@ mod tests {
                 "{error}"
             );
             assert!(error.contains(place) && error.ends_with("`hob config show --all` prints all settings"), "{error}");
+        }
+    }
+
+    /// Field notes N87, N88.
+    #[test]
+    fn a_mistake_names_the_file_the_line_and_what_to_write() {
+        for (file, said) in [
+            (
+                "checks = ['npm test']",
+                "`checks` is a setting of the repository (in `hob.toml`, line 1): write it in its `.github/hob.toml`",
+            ),
+            (
+                "[agents.x]\ncommand = 'ls'",
+                "the setting `agents.x.command` cannot be used: it is `ls`; write a list: `[\"ls\"]` (in `hob.toml`, line 2)",
+            ),
+            (
+                "[agents.x]\nenv = 7",
+                "the setting `agents.x.env` cannot be used: it is `7`; write a list (in `hob.toml`, line 2)",
+            ),
+        ] {
+            let error = load(file, &[], &[]).unwrap_err().to_string();
+            let name = error.split('`').find(|part| part.ends_with("/hob.toml") && *part != ".github/hob.toml");
+            assert_eq!(error.replace(name.unwrap_or("-"), "hob.toml"), said);
         }
     }
 

@@ -106,6 +106,12 @@ impl RepositorySettings {
         Ok(own)
     }
 
+    /// Whether `key` is a setting of repositories alone.
+    pub(super) fn has(key: &str) -> bool {
+        let own = toml::Table::try_from(Self::default()).unwrap_or_default();
+        own.contains_key(key) || key == "agent"
+    }
+
     /// Reads the file's text.
     ///
     /// # Errors

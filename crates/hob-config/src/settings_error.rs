@@ -35,6 +35,16 @@ pub enum SettingsError {
         /// The nearest known one.
         nearest: Option<String>,
     },
+    /// A key of the repository's own settings.
+    #[error("`{key}` is a setting of the repository{}: write it in its `{file}`", place(origin))]
+    OfTheRepository {
+        /// The key.
+        key: String,
+        /// Where it was given, if that is known.
+        origin: Option<String>,
+        /// The repository's file.
+        file: &'static str,
+    },
     /// A setting that is given under its old and its current name.
     #[error("`{old}` is the old name of `{new}`, and both are set: remove `{old}`")]
     GivenTwice {
@@ -88,7 +98,10 @@ pub enum SettingsError {
 impl SettingsError {
     /// The error with the place where its setting was given; `found` looks for it.
     pub(super) fn with_place(mut self, found: impl FnOnce(&str) -> Option<String>) -> Self {
-        if let Self::UnknownKey { key, origin, .. } | Self::Senseless { key, origin, .. } = &mut self {
+        if let Self::UnknownKey { key, origin, .. }
+        | Self::OfTheRepository { key, origin, .. }
+        | Self::Senseless { key, origin, .. } = &mut self
+        {
             *origin = found(key);
         }
         self

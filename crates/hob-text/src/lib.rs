@@ -3,6 +3,7 @@
 
 mod drawn;
 mod html;
+mod imports;
 mod inert;
 mod job_log;
 pub mod markup;
@@ -13,6 +14,7 @@ mod text;
 pub mod yaml;
 
 pub use drawn::Drawing;
+pub use imports::imports;
 pub use inert::{inert, inert_line, inert_within};
 pub use job_log::failing_part;
 pub use markup::count;

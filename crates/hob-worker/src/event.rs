@@ -1,6 +1,6 @@
 //! Events of the work: each stage of each issue, as it happens.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use hob_domain::{IssueNumber, PullNumber, RepoName, RunId, Spend, State};
 use serde::Serialize;
@@ -17,6 +17,9 @@ pub enum WorkEvent {
         ready: usize,
         /// Issues that nothing can be done about now.
         waiting: Vec<Waiting>,
+        /// The titles of the issues, for reports: programs ask for them.
+        #[serde(skip)]
+        titles: BTreeMap<IssueNumber, String>,
     },
     /// The repository lacks labels, which are created now, one write each.
     CreatesLabels {

@@ -26,6 +26,8 @@ pub struct Explained {
     pub issue: IssueNumber,
     /// Its title.
     pub title: String,
+    /// The address of its page.
+    pub url: String,
     /// Its state in the ledger; `None` if it has no ledger yet, or one that cannot be read.
     pub state: Option<State>,
     /// Its place among those that would be worked on, from 1.
@@ -43,8 +45,9 @@ pub struct Explained {
 
 impl Explained {
     /// An issue of which no ledger is known.
-    fn without_ledger(issue: IssueNumber, title: String, why: String) -> Self {
-        Self { issue, title, state: None, place: None, why, blocked: None, since: None, profile: None }
+    fn without_ledger(worker: &Worker, issue: IssueNumber, title: String, why: String) -> Self {
+        let url = format!("{}/issues/{issue}", worker.repo_url());
+        Self { issue, title, url, state: None, place: None, why, blocked: None, since: None, profile: None }
     }
 }
 
@@ -78,7 +81,7 @@ pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
     let mut queue = explained(worker, &found, planned).await?;
     queue.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
-        Explained::without_ledger(issue, unreadable.title, format!("it is left alone: {}", unreadable.why))
+        Explained::without_ledger(worker, issue, unreadable.title, format!("it is left alone: {}", unreadable.why))
     }));
     let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
     let records = found.snapshot.issues.into_iter().filter_map(of);
@@ -122,7 +125,7 @@ pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Op
 /// [`WorkError`] of a read; nothing is written.
 pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Explained>, WorkError> {
     let worker = &here(worker).await?;
-    let nothing = |title, why| Explained::without_ledger(number, title, why);
+    let nothing = |title, why| Explained::without_ledger(worker, number, title, why);
     Ok(match observe(worker, number).await {
         Ok(None) => None,
         Ok(Some(Observed { issue, entry: None, .. })) => {
@@ -222,7 +225,7 @@ async fn explained(
             place: counts.then_some(place),
             blocked: record.and_then(|record| record.blocked.clone()),
             since: record.map(|record| record.renewed_at),
-            ..Explained::without_ledger(planned.issue.number, planned.issue.title.clone(), why)
+            ..Explained::without_ledger(worker, planned.issue.number, planned.issue.title.clone(), why)
         });
     }
     Ok(explained)

@@ -33,7 +33,8 @@ async fn a_kill_switch_is_what_the_summary_tells() {
     assert_eq!(ended.code, 0, "{ended:?}");
     let why = "hob paused the repository (too dear); `hob resume --all` resumes it";
     assert_eq!(annotations(&ended), [format!("::warning title=Hob%3A issues are held back::#1, #2: {why}")]);
-    let told = summary.split("\n<details>").next().unwrap();
+    let told =
+        summary.split("\n<details>").next().unwrap().replace(&world.forge.server_url(), "https://github.example");
     insta::assert_snapshot!(told, @r"
     ## Hob
 
@@ -41,7 +42,7 @@ async fn a_kill_switch_is_what_the_summary_tells() {
 
     ### Held back
 
-    - #1, #2: hob paused the repository (too dear); `hob resume --all` resumes it
+    - [#1](https://github.example/acme/site/issues/1), [#2](https://github.example/acme/site/issues/2): hob paused the repository (too dear); `hob resume --all` resumes it
     ");
     assert!(ended.stderr.contains(&format!("2 held back: {why}")), "{ended:?}");
     world.finish().await;
@@ -65,7 +66,7 @@ async fn the_limits_of_the_hour_and_of_open_pull_requests_are_told() {
         );
         let (second, summary) = job(&world, &["--set", setting], &[]).await;
         assert!(summary.contains("Nothing was done") && summary.contains(why), "{summary}");
-        assert!(summary.contains("- #1: its pull request #"), "{summary}");
+        assert!(summary.contains("/acme/site/issues/1) Chore 0: its pull request #"), "{summary}");
         assert!(annotations(&second)[0].contains(why), "{second:?}");
         world.finish().await;
     }
@@ -76,7 +77,7 @@ async fn a_token_that_is_refused_fails_the_step_and_the_summary_says_so() {
     let world = World::fixing().start().await;
     let (ended, summary) = job(&world, &[], &[("GITHUB_TOKEN", "stolen")]).await;
     assert_eq!(ended.code, 3, "{ended:?}");
-    assert!(summary.starts_with("## Hob failed\n\nthe forge does not accept the token"), "{summary}");
+    assert!(summary.starts_with("\n## Hob failed\n\nthe forge does not accept the token"), "{summary}");
     let [error] = annotations(&ended)[..] else { panic!("{ended:?}") };
     assert!(error.starts_with("::error title=Hob::the forge does not accept the token"), "{error}");
     let (ended, summary) = job(&world, &["--set", "limits.nothing=1"], &[]).await;
@@ -98,7 +99,10 @@ async fn a_base_that_is_red_is_told_where_the_work_was_not_published() {
     let world = World::fixing().check("false").set("testing.limits.check_rounds", "0").start().await;
     world.asks("Make done.txt", "").await;
     let (ended, summary) = job(&world, &[], &[]).await;
-    assert!(summary.contains("- #1: 0 of 1 checks pass on the base, before any change"), "{summary}");
+    assert!(
+        summary.contains("/acme/site/issues/1) Make done.txt: 0 of 1 checks pass on the base, before any change"),
+        "{summary}"
+    );
     let red = "::warning title=Hob%3A the checks fail on the base::#1: 0 of 1 checks pass before any change";
     assert!(annotations(&ended).contains(&red), "{ended:?}");
     world.finish().await;

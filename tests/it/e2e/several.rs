@@ -112,7 +112,10 @@ async fn a_poll_does_not_come_before_the_limit_ends() {
 
 #[tokio::test]
 async fn a_command_about_one_issue_wants_one_repository() {
-    let world = World::fixing().start().await;
+    let world = World::fixing()
+        .script("fixer", "echo '{\"outcome\":\"question\",\"question\":\"Which colour?\"}'")
+        .start()
+        .await;
     let issue = world.asks("Make done.txt", "").await.to_string();
     world.another("acme/docs", 1).await;
     let both = ["--repo", "acme/site", "--repo", "acme/docs"];
@@ -132,6 +135,16 @@ async fn a_command_about_one_issue_wants_one_repository() {
     assert!(listed.stdout.starts_with("3 repositories: 2 new. Today: 0 s spent.\n"), "{listed:?}");
     assert!(listed.stdout.contains("\nacme/site\n") && listed.stdout.contains("\nacme/docs\n"), "{listed:?}");
     assert!(!listed.stdout.contains("acme/empty"), "{listed:?}");
+    assert_eq!(world.hob(&["run", &issue]).await.code, 8);
+    world.forge.advance(std::time::Duration::from_secs(3 * 86_400));
+    let listed = world.hob(&[&["status"][..], &both].concat()).await;
+    let first = "2 repositories: 1 blocked, 1 new; the oldest question waits for 3 d. Today: 0 s spent.\n";
+    assert!(listed.stdout.starts_with(first), "{listed:?}");
+    let row = listed.stdout.lines().find(|line| line.contains("Make done.txt")).unwrap();
+    assert!(row.starts_with("-      #1     blocked  3 d "), "{listed:?}");
+    let old = world.hob(&[&["status", "--since", "2d"][..], &both].concat()).await;
+    assert!(old.stdout.contains("Make done.txt") && !old.stdout.contains("acme/docs"), "{old:?}");
+    assert!(!world.hob(&["status", "--since", "4d"]).await.stdout.contains("Make done.txt"));
     let json = world.hob(&[&["run", "--dry-run", "--json"][..], &both, &["--repo", "ACME/site"]].concat()).await;
     let json = &json.objects()[0]["result"];
     assert_eq!((json[0]["repo"].as_str(), json[1]["repo"].as_str()), (Some("acme/site"), Some("acme/docs")), "{json}");

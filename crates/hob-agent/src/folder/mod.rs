@@ -18,4 +18,4 @@ pub(crate) use confined::Folder;
 pub(crate) use error::FileError;
 pub(crate) use path::Inside;
 pub(crate) use transaction::{FileChange, TransactionError, apply_all};
-pub(crate) use walk::{Kind, walk};
+pub(crate) use walk::{Found, Kind, walk};

@@ -28,6 +28,7 @@ mod last_look;
 mod limits;
 mod mcp;
 mod needs;
+mod notes;
 mod plain;
 mod repair;
 mod replay;

@@ -127,7 +127,8 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     }
     let waiting = planned.iter().filter_map(waiting).collect();
     let ready = work.len();
-    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready, waiting });
+    let titles = planned.iter().map(|planned| (planned.issue.number, planned.issue.title.clone())).collect();
+    worker.emit(&WorkEvent::Polled { issues: planned.len(), ready, waiting, titles });
     let journaled = worker.spend_journal.entries().await.unwrap_or_else(|error| {
         tracing::error!(%error, "the journal of spend cannot be read: {error}");
         Vec::new()

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use hob_domain::{Blocked, IssueNumber, PullNumber, Record, RunId, State, WaitReason};
+use hob_domain::{Blocked, IssueNumber, PullNumber, Record, RunId, State, WaitReason, held_by};
 use hob_forge::LedgerEntry;
 use serde::Serialize;
 
@@ -44,8 +44,20 @@ pub enum IssueResult {
     Completed,
     /// A person is needed.
     Blocked,
+    /// Another worker works on it.
+    Held,
     /// It was requeued, cannot be claimed now, or does not exist.
     Failed,
+}
+
+impl IssueResult {
+    /// Whether nothing is missing: the work is done, or is being done by another worker.
+    pub fn is_success(self) -> bool {
+        match self {
+            Self::Completed | Self::Held => true,
+            Self::Pending | Self::Blocked | Self::Failed => false,
+        }
+    }
 }
 
 /// One issue at the end of a run.
@@ -75,6 +87,7 @@ impl std::fmt::Display for IssueResult {
             Self::Pending => "pending",
             Self::Completed => "completed",
             Self::Blocked => "blocked",
+            Self::Held => "held",
             Self::Failed => "failed",
         })
     }
@@ -115,7 +128,7 @@ async fn one_by_one(worker: &Arc<Worker>, numbers: &[IssueNumber]) -> Result<(Ve
         match run_over(worker, &[*number], Concurrency::Sequential).await {
             Ok((one, done)) => {
                 summary = done.after(&summary);
-                failed = one.iter().find(|one| one.state != IssueResult::Completed).map(|one| one.issue);
+                failed = one.iter().find(|one| !one.state.is_success()).map(|one| one.issue);
                 all.extend(one);
             }
             Err(error) if all.is_empty() => return Err(error),
@@ -202,7 +215,10 @@ fn worked_on(
     result: Option<&Result<Reconciled, WorkError>>,
 ) -> WorkedOn {
     let record = entry.as_ref().map(|entry| &entry.record);
+    let held = record.and_then(|record| held_by(record, worker.forge.now(), worker.settings.lease.skew));
+    let is_elsewhere = held.is_some_and(|held| held.holder != worker.id);
     let (state, why) = match (explained.state, result) {
+        _ if is_elsewhere => (IssueResult::Held, explained.why.clone()),
         (Some(State::InReview), _) => {
             (IssueResult::Completed, record.and_then(in_review).unwrap_or_else(|| explained.why.clone()))
         }
