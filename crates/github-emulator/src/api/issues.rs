@@ -163,6 +163,7 @@ pub(super) fn new_issue(call: &Call, number: u64, author: &Login, title: String,
         reactions: Vec::new(),
         history: History::default(),
         blocked_by: Vec::new(),
+        linked: Vec::new(),
         children: Vec::new(),
         pull: None,
     }

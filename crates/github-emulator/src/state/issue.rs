@@ -66,9 +66,20 @@ pub(in super::super) struct Issue {
     pub(in super::super) history: History,
     /// Numbers of the issues that this one waits for.
     pub(in super::super) blocked_by: Vec<u64>,
+    /// Branches that people linked to it.
+    #[serde(default)]
+    pub(in super::super) linked: Vec<LinkedBranch>,
     /// Numbers of its sub-issues.
     pub(in super::super) children: Vec<u64>,
     pub(in super::super) pull: Option<Pull>,
+}
+
+/// A branch that is linked to an issue.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct LinkedBranch {
+    pub(in super::super) id: u64,
+    /// Its name without `refs/heads/`.
+    pub(in super::super) branch: String,
 }
 
 /// A locked conversation, and why it is locked.

@@ -22,7 +22,7 @@ pub(super) use delta::Delta;
 pub(super) use event::{Event, EventKind};
 pub(super) use grant::{Access, Grant, Permission, Permissions};
 pub(super) use history::{Edited, History, Original, Revision};
-pub(super) use issue::{Closing, Comment, Issue, Lock, Reaction};
+pub(super) use issue::{Closing, Comment, Issue, LinkedBranch, Lock, Reaction};
 pub(super) use issue_state::{IssueState, StateReason};
 pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reference::{closes, mentions};

@@ -212,6 +212,9 @@ fn in_repository(repo: &Repository, kind: &str, id: u64) -> Option<Target> {
                     None => Some(target("Issue", number)),
                 },
                 "PullRequest" => pull.filter(|pull| pull.id == id).map(|_| target("PullRequest", number)),
+                "LinkedBranch" => {
+                    issue.linked.iter().any(|linked| linked.id == id).then(|| target("LinkedBranch", number))
+                }
                 "IssueComment" => {
                     issue.comments.iter().any(|comment| comment.id == id).then(|| target("IssueComment", number))
                 }

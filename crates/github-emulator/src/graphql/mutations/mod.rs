@@ -5,6 +5,7 @@ mod comments;
 mod doing;
 mod issues;
 mod labels;
+mod linked;
 mod pulls;
 mod reactions;
 mod reviews;

@@ -8,16 +8,17 @@ use super::{
     },
     comments,
     doing::{Doing, Mutation, Payload},
-    issues, labels, pulls, reactions, reviews,
+    issues, labels, linked, pulls, reactions, reviews,
 };
 
 /// A topic: its descriptions, and its mutations by name.
 type Topic = (&'static str, &'static [(&'static str, Mutation)]);
 
-const TOPICS: [Topic; 6] = [
+const TOPICS: [Topic; 7] = [
     (comments::DESCRIPTION, comments::MUTATIONS),
     (issues::DESCRIPTION, issues::MUTATIONS),
     (labels::DESCRIPTION, labels::MUTATIONS),
+    (linked::DESCRIPTION, linked::MUTATIONS),
     (pulls::DESCRIPTION, pulls::MUTATIONS),
     (reactions::DESCRIPTION, reactions::MUTATIONS),
     (reviews::DESCRIPTION, reviews::MUTATIONS),

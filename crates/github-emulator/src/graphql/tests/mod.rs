@@ -3,6 +3,7 @@
 mod bots;
 mod edits;
 pub(crate) mod fixture;
+mod linked;
 mod mutations;
 mod pages;
 mod queries;

@@ -164,6 +164,10 @@ async fn everything(fixture: &Fixture) -> Vec<String> {
         .await;
     let child = fixture.rest("ta", "POST /repos/ada/site/issues", json!({"title": "Part"})).await;
     fixture.rest("ta", "POST /repos/ada/site/issues/1/sub_issues", json!({"sub_issue_id": child["id"]})).await;
+    let link = "mutation($id: ID!, $oid: GitObjectID!) {
+        createLinkedBranch(input: {issueId: $id, oid: $oid}) { linkedBranch { id } } }";
+    let linked = fixture.ask_with("ta", link, json!({"id": ids[0], "oid": sha})).await;
+    ids.push(linked["data"]["createLinkedBranch"]["linkedBranch"]["id"].as_str().unwrap().to_owned());
     for removed in [None, Some(RemovalReason::CiFailure)] {
         fixture.forge.note_merge_queue(&"ada/site".parse().unwrap(), number, removed).unwrap();
     }

@@ -11,7 +11,7 @@ use super::{
     check::{run_of, status_of},
     comment::CommentNode,
     issue::IssueNode,
-    label,
+    label, linked,
     pull::PullNode,
     reaction,
     repository::{RepositoryNode, commit_anywhere},
@@ -68,6 +68,9 @@ fn in_issue<'s>(at: &At<'s>, repo: &'s Repository, issue: &'s Issue, kind: &str,
         ("PullRequestReviewThread", Some(of)) => {
             let mut begin = of.comments(at).into_iter().filter(|comment| comment.reply_to.is_none());
             begin.find(|first| first.id == id).map(|first| Out::object(ThreadNode { of, first }))
+        }
+        ("LinkedBranch", _) => {
+            issue.linked.iter().find(|linked| linked.id == id).map(|one| linked::object(at, repo, one))
         }
         ("Reaction", _) => {
             let comments = issue.comments.iter().flat_map(|comment| &comment.reactions);

@@ -9,7 +9,7 @@ use super::{
         object::{Args, At, Object, Out, Resolved, made, unresolved},
         page::connection,
     },
-    conversation,
+    conversation, linked,
 };
 use crate::names::Timestamp;
 
@@ -34,6 +34,7 @@ type Issue implements Assignable & Closable & Comment & Labelable & Lockable & N
     isPinned: Boolean
     issueType: IssueType
     labels(orderBy: LabelOrder): LabelConnection
+    linkedBranches: LinkedBranchConnection!
     lastEditedAt: DateTime
     locked: Boolean!
     milestone: Milestone
@@ -101,7 +102,10 @@ impl<'s> Object<'s> for IssueNode<'s> {
                 let all = repo.issues.values().filter_map(|other| Some((other, other.pull.as_ref()?)));
                 let fixing = all.filter(|(other, pull)| {
                     let live = other.state == IssueState::Open || pull.merged.is_some();
-                    (closed_too || live) && closes(other.body.as_deref().unwrap_or_default()).contains(&issue.number)
+                    // GitHub reads the keywords of a pull request into the default branch only.
+                    (closed_too || live)
+                        && pull.base_ref == repo.default_branch
+                        && closes(other.body.as_deref().unwrap_or_default()).contains(&issue.number)
                 });
                 let nodes = fixing.map(|(_, pull)| (pull.id, Out::Node(node_id("PullRequest", pull.id))));
                 connection("PullRequestConnection", args, nodes)
@@ -109,6 +113,7 @@ impl<'s> Object<'s> for IssueNode<'s> {
             "isPinned" => Out::leaf(false),
             // The forge has no types of issues.
             "issueType" => Out::Null,
+            "linkedBranches" => linked::branches(at, args, repo, issue),
             "parent" => {
                 let parent = repo.issues.values().find(|other| other.children.contains(&issue.number));
                 parent.map_or(Out::Null, node)

@@ -10,6 +10,7 @@ mod conversation;
 mod find;
 mod issue;
 mod label;
+mod linked;
 mod pull;
 mod query;
 mod reaction;

@@ -209,6 +209,7 @@ impl<'s> PullNode<'s> {
             "baseRepository" | "headRepository" => Out::Node(node_id("Repository", repo.id)),
             "closingIssuesReferences" => {
                 let mut found = closing(repo, issue.body.as_deref().unwrap_or_default());
+                found.retain(|_| pull.base_ref == repo.default_branch);
                 ordered(args, &mut found);
                 let nodes = found.into_iter().map(|issue| (issue.id, Out::object(IssueNode { repo, issue })));
                 connection("IssueConnection", args, nodes)

@@ -1,8 +1,8 @@
 //! The descriptions of all types.
 
 use super::{
-    account, check, comment, commit, common, conversation, issue, label, pull, query, reaction, repository, review,
-    search, suite, template, text, thread, timeline,
+    account, check, comment, commit, common, conversation, issue, label, linked, pull, query, reaction, repository,
+    review, search, suite, template, text, thread, timeline,
 };
 
 /// Each type's description, in GraphQL's schema language.
@@ -15,6 +15,7 @@ pub(in super::super) const DESCRIPTIONS: &[&str] = &[
     conversation::DESCRIPTION,
     issue::DESCRIPTION,
     label::DESCRIPTION,
+    linked::DESCRIPTION,
     pull::DESCRIPTION,
     query::DESCRIPTION,
     reaction::DESCRIPTION,
