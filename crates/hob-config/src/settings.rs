@@ -161,7 +161,11 @@ impl Settings {
             skew: self.lease.skew,
             repository: self.repository_rules(),
             open_pulls: (self.limits.open_pulls > 0).then_some(self.limits.open_pulls),
-            review: ReviewRules { settle: self.review.settle, ci_wait: self.review.ci_wait },
+            review: ReviewRules {
+                settle: self.review.settle,
+                ci_wait: self.review.ci_wait,
+                base_rounds: self.limits.rounds,
+            },
         }
     }
 

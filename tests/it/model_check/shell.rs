@@ -159,7 +159,7 @@ impl Shell {
             goes_on: None,
             has_command_on_pull: false,
         };
-        let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO };
+        let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO, base_rounds: 5 };
         let repository =
             RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default(), shared: SharedSettings::default() };
         let (recovery, skew) = (self.recovery, ticks(SKEW));

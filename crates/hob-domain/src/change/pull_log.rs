@@ -225,7 +225,7 @@ mod tests {
     fn a_draft_is_ready_when_all_checks_have_passed_and_once() {
         use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
         let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
-        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600) };
+        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(600), base_rounds: 5 };
         let mut house = PullLog::default();
         let ready = |house: &PullLog, states: &[ForgeCheckState], now| {
             let check =
@@ -264,7 +264,8 @@ mod tests {
     fn checks_that_no_round_is_for_are_told_once_and_when_all_have_ended() {
         use ForgeCheckState::{Failed, Hidden, Passed, Pending, Unapproved, Unknown};
         let at = |seconds| Timestamp::from_timestamp(seconds, 0).unwrap();
-        let rules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) };
+        let rules =
+            ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600), base_rounds: 5 };
         let check = |&(name, state, red_on_base): &(&str, ForgeCheckState, bool)| ForgeCheck {
             name: name.to_owned(),
             state,

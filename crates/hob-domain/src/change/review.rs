@@ -17,6 +17,10 @@ use crate::{Message, Sha, Timestamp};
 const HANDLED_MAX: usize = 500;
 /// Events in one round; the next round takes the rest. The agent sees each of them.
 const ROUND_MAX: usize = 40;
+/// The first pause after the rounds for a base that conflicts which are free of pauses, and the longest.
+const BASE_PAUSE: Duration = Duration::from_secs(900);
+const BASE_PAUSE_MAX: Duration = Duration::from_secs(86_400);
+
 /// Something on a pull request that a round answers. Ids are the forge's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -118,7 +122,7 @@ pub struct ReviewLog {
     /// Rounds for failed checks.
     #[serde(skip_serializing_if = "is_zero")]
     pub ci_rounds: u32,
-    /// Rounds for a base that moved.
+    /// Rounds for a base that moved, with a conflict or out of the merge queue. An update without one costs no agent's run.
     #[serde(skip_serializing_if = "is_zero")]
     pub base_rounds: u32,
     /// The events of the current round.
@@ -211,8 +215,17 @@ impl ReviewLog {
         (self.round, self.from, self.answers, self.may_be_said) = (events, Some(from), Vec::new(), false);
         self.begun += 1;
         for kind in self.kinds().collect::<Vec<_>>() {
-            *self.count_mut(kind) += 1;
+            let is_free = |event: &ReviewEvent| matches!(event, ReviewEvent::Behind { .. });
+            let mut of_kind = self.round.iter().filter(|event| event.kind() == kind);
+            *self.count_mut(kind) += u32::from(!of_kind.all(is_free));
         }
+    }
+
+    /// How long to wait since the last round before the next one for a base that conflicts: nobody can answer why a base
+    /// moves, so after `limit` rounds each pause is twice as long as the one before.
+    fn base_pause(&self, limit: u32) -> Duration {
+        let over = self.base_rounds.checked_sub(limit);
+        over.map_or(Duration::ZERO, |over| BASE_PAUSE.saturating_mul(2_u32.saturating_pow(over)).min(BASE_PAUSE_MAX))
     }
 
     /// Marks the round's events as handled. Events about an earlier head are not remembered.
@@ -354,6 +367,8 @@ pub struct ReviewRules {
     pub settle: Duration,
     /// How long to wait for checks that have not ended.
     pub ci_wait: Duration,
+    /// Rounds for a base that conflicts, before each waits longer than the one before.
+    pub base_rounds: u32,
 }
 
 /// The events that a round has to answer now; empty if no round is due. `since` is when the head was published.
@@ -384,7 +399,9 @@ pub fn due(
         MergeState::Unknown | MergeState::Fits => None,
     };
     let ejected = facts.ejected.map(ReviewEvent::Ejected);
-    events.extend(moved.into_iter().chain(ejected).filter(|event| log.is_new(event)));
+    let may_cost = since + log.base_pause(rules.base_rounds) <= now;
+    let is_due = |event: &ReviewEvent| log.is_new(event) && (may_cost || matches!(event, ReviewEvent::Behind { .. }));
+    events.extend(moved.into_iter().chain(ejected).filter(is_due));
     events.truncate(ROUND_MAX);
     events
 }
@@ -443,7 +460,8 @@ pub fn unseen(permissions: &[String]) -> String {
 mod tests {
     use super::*;
 
-    const RULES: ReviewRules = ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) };
+    const RULES: ReviewRules =
+        ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600), base_rounds: 2 };
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_timestamp(seconds, 0).unwrap()
@@ -537,6 +555,23 @@ mod tests {
         assert!(!log.may_rerun(&[red("a")]) && !log.may_rerun(&[red("a"), red("b")]));
         log.end(&"h2".into());
         assert!(log.may_rerun(&[red("a")]), "of a head that is gone nothing is remembered");
+    }
+
+    /// Case c55.
+    #[test]
+    fn a_base_that_conflicts_waits_longer_each_time_and_one_that_does_not_never_waits() {
+        for (rounds, pause) in [(0, 0), (1, 0), (2, 900), (3, 1_800), (4, 3_600), (40, 86_400)] {
+            let log = ReviewLog { base_rounds: rounds, ..ReviewLog::default() };
+            let moved = |merge| PullFacts { merge, ..facts() };
+            assert_eq!(due_at(&log, &moved(MergeState::Conflicts), pause).len(), 1, "{rounds}");
+            assert_eq!(due_at(&log, &moved(MergeState::Behind), 0).len(), 1, "{rounds}");
+            if pause > 0 {
+                assert!(due_at(&log, &moved(MergeState::Conflicts), pause - 1).is_empty(), "{rounds}");
+            }
+        }
+        let mut log = ReviewLog::default();
+        log.begin(vec![ReviewEvent::Behind { head: "h".into(), base: "b".into() }], "h".into());
+        assert_eq!((log.begun, log.count(RoundKind::Base)), (1, 0));
     }
 
     #[test]

@@ -443,7 +443,11 @@ mod tests {
                 shared: SharedSettings::default(),
             },
             open_pulls: None,
-            review: ReviewRules { settle: Duration::from_secs(60), ci_wait: Duration::from_secs(3_600) },
+            review: ReviewRules {
+                settle: Duration::from_secs(60),
+                ci_wait: Duration::from_secs(3_600),
+                base_rounds: 5,
+            },
         }
     }
 

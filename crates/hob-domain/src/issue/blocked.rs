@@ -351,8 +351,8 @@ impl BlockReason {
             Self::RoundsUsedUp { kind: RoundKind::Review, .. } => {
                 "Should the agent continue with this review, or will you take over the branch?"
             }
-            Self::RoundsUsedUp { kind: RoundKind::Checks, .. } => "What makes these checks fail?",
-            Self::RoundsUsedUp { kind: RoundKind::Base, .. } => "Can the pull request be merged soon?",
+            // Rounds for a base that moves are never used up.
+            Self::RoundsUsedUp { kind: RoundKind::Checks | RoundKind::Base, .. } => "What makes these checks fail?",
             Self::NoChanges { .. } => "What should the agent change, if anything?",
             Self::AgentFailed { .. } => "What should the agent do differently, or what does it need?",
             Self::AttemptsUsedUp { .. } | Self::AttemptsFailed { .. } => {

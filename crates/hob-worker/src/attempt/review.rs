@@ -20,10 +20,11 @@ use crate::{
     inbox::Conversation,
 };
 
-/// The reason to ask a person if the pull request has used up its rounds.
+/// The reason to ask a person if the pull request has used up its rounds. A base that moves is nobody's to answer: its
+/// rounds wait longer each time instead.
 pub(super) fn rounds_used_up(limits: &Limits, log: &ReviewLog) -> Option<BlockReason> {
     let limit = limits.rounds;
-    log.kinds().find_map(|kind| {
+    log.kinds().filter(|kind| *kind != RoundKind::Base).find_map(|kind| {
         (log.count(kind) > limit).then(|| BlockReason::RoundsUsedUp {
             kind,
             limit,

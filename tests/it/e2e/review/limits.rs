@@ -1,5 +1,7 @@
 //! The limits of rounds in review: their number, rounds that change nothing, and the accounts that may begin one.
 
+use std::time::Duration;
+
 use hob_domain::State;
 use http::Method;
 use serde_json::{Value, json};
@@ -31,21 +33,24 @@ async fn a_pull_request_has_its_rounds_for_failed_checks() {
     merges_when_green(world, issue, pull, "test").await;
 }
 
+/// Case c55.
 #[tokio::test]
-async fn a_pull_request_has_its_rounds_for_a_base_that_moves() {
+async fn a_base_that_conflicts_again_and_again_asks_nobody_and_waits_longer_each_time() {
     let script = r#"if [ "$n" = 0 ]; then echo work > README.md; else echo "both $n" > README.md; fi"#;
     let world = World::with_agent(script).set("limits.rounds", "1").start().await;
     let issue = world.asks("Change README.md", "").await;
-    world.opens_a_pull().await;
-    for text in ["theirs\n", "theirs again\n"] {
+    let pull = world.opens_a_pull().await;
+    for (round, pause) in [(1, 0), (2, 900), (3, 1_800)] {
+        world.pushes_onto("ann", "main", "README.md", &format!("theirs, {round}\n")).await;
+        if pause > 0 {
+            assert_eq!(world.run().await.worked, 0, "the base moves faster than anybody can be paid to follow");
+            world.forge.advance(Duration::from_secs(pause));
+        }
+        assert_eq!(world.run().await.worked, 1, "{round}: {:?}", world.failures());
         assert_eq!(world.labels(issue).await, ["code", "in-review"]);
-        world.pushes_onto("ann", "main", "README.md", text).await;
-        world.run().await;
     }
-    assert_eq!(world.labels(issue).await, ["blocked", "code"]);
-    let status = world.status(issue).await;
-    assert!(status.contains("1 round for a base that moved, the most that `limits.rounds` allows"), "{status}");
-    world.finish().await;
+    assert_eq!(world.record(issue).await.unwrap().review.base_rounds, 3);
+    merges_when_green(world, issue, pull, "test").await;
 }
 
 /// The same failure on the same work ends it.

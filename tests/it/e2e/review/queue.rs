@@ -30,8 +30,33 @@ async fn a_branch_that_must_be_up_to_date_gets_its_base_without_an_agent() {
     assert_eq!(world.look(&format!("/commits/{head}")).await["parents"][0]["sha"], json!(first), "merged, not rebased");
     assert_eq!(world.briefs(issue).len(), 1, "no agent was needed");
     let record = world.record(issue).await.unwrap();
-    assert_eq!((record.review.base_rounds, record.state), (1, State::InReview));
+    assert_eq!((record.review.begun, record.review.base_rounds, record.state), (1, 0, State::InReview));
     assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
+    merges_when_green(world, issue, pull, "test").await;
+}
+
+/// Case c55: six moves of a base with strict protection, none with a conflict.
+#[tokio::test]
+async fn a_base_that_moves_without_a_conflict_is_followed_for_ever() {
+    let world = World::fixing().set("limits.rounds", "1").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let checks = RequiredChecks { strict: true, ..RequiredChecks::named(&["test"]) };
+    let rules = BranchRules { required_status_checks: Some(checks), ..BranchRules::default() };
+    world.forge.protect_branch(&repo_on_forge(), "main", rules).unwrap();
+    for round in 0..6 {
+        world.pushes_onto("ann", "main", "more.txt", &format!("more {round}")).await;
+        let passed = json!({"state": "success", "context": "test"});
+        let head = world.head(pull).await;
+        world.call("wil", Method::POST, &format!("/statuses/{head}"), passed).await;
+        assert_eq!(world.run().await.worked, 1, "{round}: {:?}", world.failures());
+        assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    }
+    assert_eq!(
+        (world.briefs(issue).len(), world.said(issue).await.len()),
+        (1, 1),
+        "no agent ran, and nobody was asked"
+    );
     merges_when_green(world, issue, pull, "test").await;
 }
 
