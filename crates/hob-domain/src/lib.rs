@@ -67,6 +67,7 @@ pub use conversation::{
 };
 pub use decide::{
     assignee::AssigneeFilter,
+    others_work::{Assignment, ClosingPull, OthersWork, PeopleRules, asks_others, assigned_work, linked_work},
     plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen},
     snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
     wait::WaitReason,
@@ -93,6 +94,7 @@ pub use issue::{
     notify_event::NotifyEvent,
     notify_rules::{NotifyRules, to_notify},
     outage::{Outage, Outages, ServiceOutage},
+    persons_work::{PersonsWork, WithPeople},
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
     record_parts::{Approval, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},

@@ -3,7 +3,7 @@
 
 use hob_domain::{AccountKind, Actor, IssueNumber, Login, Timestamp};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{ForgeError, Issues, TokenPermission::IssuesRead};
 
@@ -84,10 +84,9 @@ impl Issues<'_> {
     /// # Errors
     /// [`ForgeError`] of the reads; the caller must not assume that there were no edits.
     pub async fn editors_since(self, number: IssueNumber, since: Timestamp) -> Result<Vec<Option<Actor>>, ForgeError> {
-        let edits = self.edits(QUERY, number).await?;
-        let of_body = edits.into_iter().filter(|edit| edit.edited_at >= since).map(|edit| edit.editor.map(Actor::from));
-        let of_title = self.renamers_since(number, since).await?;
-        Ok(of_body.chain(of_title).collect())
+        let mut editors = self.edits(QUERY, number).await?.editors_since(since);
+        editors.extend(self.renamers_since(number, since).await?);
+        Ok(editors)
     }
 
     /// The edits of the body in the second `since` or later, newest first. `None` if there are more than are read.
@@ -99,7 +98,7 @@ impl Issues<'_> {
         number: IssueNumber,
         since: Timestamp,
     ) -> Result<Option<Vec<BodyEdit>>, ForgeError> {
-        let edits = self.edits(TEXTS, number).await?;
+        let Edits(edits) = self.edits(TEXTS, number).await?;
         let is_all = edits.len() < TEXTS_MAX || edits.iter().any(|edit| edit.edited_at < since);
         let mut edits: Vec<BodyEdit> = edits
             .into_iter()
@@ -110,23 +109,41 @@ impl Issues<'_> {
         Ok(is_all.then_some(edits))
     }
 
-    async fn edits(self, query: &str, number: IssueNumber) -> Result<Vec<EditWire>, ForgeError> {
+    async fn edits(self, query: &str, number: IssueNumber) -> Result<Edits, ForgeError> {
         let repo = self.forge.repo();
         let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": number.0 });
         let purpose = IssuesRead.to("read who edited the issue");
         let data = self.forge.connection().query(query, variables, purpose).await?.data;
-        let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| ForgeError::Unreadable {
-            what: purpose.what.to_owned(),
-            source,
-        };
-        let issue = EditedWire::deserialize(&data["repository"]["issue"]).map_err(|error| unreadable(error.into()))?;
-        // By the schema, the list, its nodes and each node may be null.
-        match (issue.user_content_edits.and_then(|edits| edits.nodes), issue.last_edited_at) {
-            (Some(edits), _) => {
-                edits.into_iter().collect::<Option<_>>().ok_or_else(|| unreadable("an edit is hidden".into()))
-            }
-            (None, None) => Ok(Vec::new()),
-            (None, Some(_)) => Err(unreadable("it was edited, and its edits are hidden".into())),
-        }
+        body_edits(&data["repository"]["issue"], purpose.what)
     }
+}
+
+/// Edits of a body, newest first.
+pub(super) struct Edits(Vec<EditWire>);
+
+impl Edits {
+    /// The accounts that made those in the second `since` or later.
+    pub(super) fn editors_since(self, since: Timestamp) -> Vec<Option<Actor>> {
+        let new = self.0.into_iter().filter(|edit| edit.edited_at >= since);
+        new.map(|edit| edit.editor.map(Actor::from)).collect()
+    }
+}
+
+/// The edits that an answer shows of an issue, read to do `what`.
+///
+/// # Errors
+/// [`ForgeError::Unreadable`] if some of them are hidden.
+pub(super) fn body_edits(issue: &Value, what: &str) -> Result<Edits, ForgeError> {
+    let unreadable =
+        |source: Box<dyn std::error::Error + Send + Sync>| ForgeError::Unreadable { what: what.to_owned(), source };
+    let issue = EditedWire::deserialize(issue).map_err(|error| unreadable(error.into()))?;
+    // By the schema, the list, its nodes and each node may be null.
+    let edits = match (issue.user_content_edits.and_then(|edits| edits.nodes), issue.last_edited_at) {
+        (Some(edits), _) => {
+            edits.into_iter().collect::<Option<_>>().ok_or_else(|| unreadable("an edit is hidden".into()))?
+        }
+        (None, None) => Vec::new(),
+        (None, Some(_)) => return Err(unreadable("it was edited, and its edits are hidden".into())),
+    };
+    Ok(Edits(edits))
 }

@@ -1,8 +1,8 @@
 //! Issues and their events.
 
 use hob_domain::{
-    AccountKind, Actor, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, PullNumber, PullStatus,
-    Timestamp, latest,
+    AccountKind, Actor, Assignment, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, PullNumber,
+    PullStatus, Timestamp, latest,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -117,6 +117,11 @@ struct EventWire {
     event: String,
     actor: Option<UserWire>,
     label: Option<EventLabelWire>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assignee: Option<UserWire>,
+    /// Who assigned; the actor of such an event may be the assignee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assigner: Option<UserWire>,
     created_at: Timestamp,
 }
 
@@ -130,7 +135,10 @@ const EVENTS: &str = "read the issue's events";
 /// The kind of event for a changed title.
 const RENAMED: &str = "renamed";
 
-/// An event. `None` unless it is about a label or the title. GitHub adds kinds of events without notice, so one that
+/// The kind of event for a new assignee.
+const ASSIGNED: &str = "assigned";
+
+/// An event. `None` unless it is about a label, the title or a new assignee. GitHub adds kinds of events without notice, so one that
 /// cannot be read is ignored.
 #[derive(Serialize)]
 #[serde(transparent)]
@@ -140,9 +148,9 @@ impl<'de> Deserialize<'de> for KeptEventWire {
     fn deserialize<D: Deserializer<'de>>(event: D) -> Result<Self, D::Error> {
         let event = serde_json::Value::deserialize(event)?;
         Ok(Self(
-            serde_json::from_value(event)
-                .ok()
-                .filter(|event: &EventWire| event.label.is_some() || event.event == RENAMED),
+            serde_json::from_value(event).ok().filter(|event: &EventWire| {
+                event.label.is_some() || [RENAMED, ASSIGNED].contains(&event.event.as_str())
+            }),
         ))
     }
 }
@@ -326,6 +334,24 @@ impl Issues<'_> {
         Ok(renames.map(|event| event.actor.map(Actor::from)).collect())
     }
 
+    /// How each of these accounts became an assignee of the issue.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn assignments(self, number: IssueNumber, assignees: &[Login]) -> Result<Vec<Assignment>, ForgeError> {
+        let mut made: Vec<_> =
+            assignees.iter().map(|login| Assignment { assignee: login.clone(), made: None }).collect();
+        for event in self.events(number).await?.entries.into_iter().filter_map(|event| event.0) {
+            let (Some(assignee), ASSIGNED) = (&event.assignee, event.event.as_str()) else { continue };
+            if let Some(known) = made.iter_mut().find(|known| known.assignee.is(&assignee.login))
+                && known.made.as_ref().is_none_or(|(_, at)| *at <= event.created_at)
+            {
+                known.made = event.assigner.or(event.actor).map(|by| (by.into(), event.created_at));
+            }
+        }
+        Ok(made)
+    }
+
     /// The newest events.
     async fn events(self, number: IssueNumber) -> Result<Listed<KeptEventWire>, ForgeError> {
         let path = self.forge.path(&format!("/issues/{number}/events?per_page=100"));
@@ -443,14 +469,16 @@ mod tests {
     }
 
     #[test]
-    fn of_events_those_about_labels_and_the_title_are_kept() {
+    fn of_events_those_about_labels_assignees_and_the_title_are_kept() {
         let events = r#"[{"id":1,"event":"labeled","actor":null,"label":{"name":"code"},"created_at":"2026-01-01T00:00:00Z"},
-            {"id":2,"event":"renamed","actor":null,"created_at":"2026-01-01T00:00:00Z"},{"event":"of next year"},null]"#;
+            {"id":2,"event":"renamed","actor":null,"created_at":"2026-01-01T00:00:00Z"},
+            {"id":3,"event":"assigned","actor":null,"assignee":{"login":"wil"},"created_at":"2026-01-01T00:00:00Z"},
+            {"id":4,"event":"unassigned","actor":null,"assignee":{"login":"wil"},"created_at":"2026-01-01T00:00:00Z"},{"event":"of next year"},null]"#;
         let read: Vec<KeptEventWire> = serde_json::from_str(events).unwrap();
         let kept = serde_json::to_string(&read).unwrap();
-        assert!(kept.ends_with(",null,null]"), "{kept}");
+        assert!(kept.ends_with(",null,null,null]"), "{kept}");
         let again: Vec<KeptEventWire> = serde_json::from_str(&kept).unwrap();
         let ids: Vec<_> = again.iter().map(|event| event.0.as_ref().map(|event| event.id)).collect();
-        assert_eq!(ids, [Some(EventId(1)), Some(EventId(2)), None, None]);
+        assert_eq!(ids, [Some(EventId(1)), Some(EventId(2)), Some(EventId(3)), None, None, None]);
     }
 }

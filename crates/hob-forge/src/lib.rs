@@ -9,6 +9,7 @@
 mod account;
 mod app_key;
 mod authentication;
+mod before_claim;
 mod branch_rules;
 mod cache;
 mod client;
@@ -58,6 +59,7 @@ mod wrong_server;
 
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
+pub use before_claim::BeforeClaim;
 pub use client::{Forge, LEDGER_PREFIX};
 pub use comments::{Comment, Comments, Edited, Reaction};
 pub use connection::{Access, CallCounts, Connection};

@@ -281,6 +281,7 @@ mod tests {
             record: record.map(|record| Record { issue: IssueNumber(number), ..record }),
             assignees: Vec::new(),
             blockers: Vec::new(),
+            begun: Vec::new(),
             pull: None,
             is_dashboard: false,
             review: None,

@@ -1,8 +1,8 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    BlockCode, Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, Record, RoundKind, Spend, State, StatusRules,
-    events_in_words, failing, no_verdict, unseen,
+    BlockCode, Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State,
+    StatusRules, events_in_words, failing, no_verdict, unseen,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -225,6 +225,9 @@ fn headline(record: &Record) -> String {
         );
     }
     match record.state {
+        State::Ready if !record.work.waits_for().is_empty() => {
+            format!("**Waiting**: {}.", PersonsWork::all_say(record.work.waits_for()))
+        }
         State::Ready => match (&record.failure.text, record.failure.until) {
             (Some(failure), Some(until)) => {
                 inert(&format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), clip(failure, 2_000)))
@@ -329,6 +332,18 @@ mod tests {
         let advice = rules().budgets.advice(&exhausted, &Default::default());
         let spent = hob_domain::BlockReason::IssueBudget { exhausted, bill: Spend::default(), advice };
         assert!(!status_body(&blocked(spent), &rules()).contains(says), "its reason says so");
+    }
+
+    #[test]
+    fn a_wait_for_people_says_for_whom_and_how_to_begin_anyway() {
+        let begun = vec![PersonsWork::Pull { pull: "#9".to_owned(), by: "wil".into() }];
+        let work = Work { with_people: Some(hob_domain::WithPeople::Waits(begun)), ..Work::default() };
+        let mut waiting = Record { work, ..record(State::Ready) };
+        waiting.attempts.now = 0;
+        insta::assert_snapshot!(status_body(&waiting, &rules()), @"
+        <!-- hob:status -->
+        **Waiting**: wil's pull request #9 closes this issue. Hob begins when #9 is closed without a merge; `/hob retry` in a comment begins now.
+        ");
     }
 
     #[test]

@@ -144,8 +144,20 @@ pub(super) async fn approved_since(
     issue: &Issue,
     since: Timestamp,
 ) -> Result<String, WorkError> {
-    for editor in worker.forge.issues().editors_since(issue.number, since).await? {
-        let is_authorized = match &editor {
+    let editors = worker.forge.issues().editors_since(issue.number, since).await?;
+    approved_by(worker, authorizer, issue, &editors).await
+}
+
+/// The hash of the issue as an authorized account approved it before these accounts edited it; empty if one of them is
+/// not authorized.
+pub(super) async fn approved_by(
+    worker: &Worker,
+    authorizer: &Authorizer,
+    issue: &Issue,
+    editors: &[Option<Actor>],
+) -> Result<String, WorkError> {
+    for editor in editors {
+        let is_authorized = match editor {
             Some(editor) => authorizer.judge(worker, editor).await?.is_granted(),
             None => false,
         };

@@ -85,6 +85,7 @@ mod tests {
                 record: Some(record.clone()),
                 assignees: Vec::new(),
                 blockers: Vec::new(),
+                begun: Vec::new(),
                 pull: None,
                 is_dashboard: false,
                 review: None,

@@ -50,6 +50,7 @@ mod notify;
 mod observe;
 mod offer;
 pub mod onboard;
+mod people;
 pub mod preflight;
 mod profiles;
 mod program_starts;

@@ -18,6 +18,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     authorize::{Authorizer, label_event},
     inbox::{Conversation, Inbox},
+    people::still_begun,
     pull_facts::{Followed, pull_facts, read_ahead},
 };
 
@@ -261,6 +262,10 @@ async fn view(
         _ if !waiting => Vec::new(),
         _ => worker.forge.issues().blockers(issue.number).await?,
     };
+    let begun = match record.as_ref().filter(|record| record.state == State::Ready) {
+        Some(record) if !record.work.waits_for().is_empty() => still_begun(worker, issue, record).await?,
+        Some(_) | None => Vec::new(),
+    };
     let conversation = Conversation::on(record.as_ref().and_then(|record| record.pull.number));
     let inbox = record.as_ref().map(|record| Inbox { worker, authorizer, conversation: &conversation, record });
     let of_review = inbox.as_ref().filter(|inbox| in_review(inbox.record).is_some());
@@ -288,6 +293,7 @@ async fn view(
         record,
         assignees: issue.assignees.clone(),
         blockers,
+        begun,
         pull: seen.map(|(number, status, _)| (number, status)),
         is_dashboard: is_dashboard(worker, issue.number),
         review,

@@ -54,6 +54,7 @@ mod old_names;
 mod order;
 mod outages;
 mod output;
+mod people;
 mod plan_first;
 mod policy;
 mod proof;

@@ -145,6 +145,7 @@ impl Shell {
             updated_at: at(LONG_AGO),
             comments: 0,
             blockers: Vec::new(),
+            begun: Vec::new(),
             record,
             pull: number.and_then(|number| Some((number, pull(number)?))),
             review: Some(PullFacts {
@@ -205,6 +206,7 @@ impl Shell {
                 | WaitReason::Asked { .. }
                 | WaitReason::Refused(_)
                 | WaitReason::BlockedBy(_)
+                | WaitReason::ForPeople(_)
                 | WaitReason::NotAssigned(_)
                 | WaitReason::Paused(_)
                 | WaitReason::Full(_)

@@ -331,7 +331,12 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
         _ => match not_before(issue, rules) {
             Some(_) if has_news(issue, record) && !left_behind(record) => return Decision::Act(Action::SeekCommand),
             Some(waits) => waits,
-            None => return Decision::Act(Action::Claim),
+            // A claim looks for commands too, if what people have begun has changed but is not over.
+            None if issue.begun.is_empty() || issue.begun != record.work.waits_for() => {
+                return Decision::Act(Action::Claim);
+            }
+            None if has_news(issue, record) && !left_behind(record) => return Decision::Act(Action::SeekCommand),
+            None => WaitReason::ForPeople(issue.begun.clone()),
         },
     };
     repaired(issue, record, rules, now).unwrap_or(Decision::Wait(waits))
@@ -421,8 +426,8 @@ mod tests {
     use super::*;
     use crate::{
         Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, Nonce, Pause,
-        PullLog, Receipt, Refusal, RepositoryRecord, Reservation, SharedSettings, Spend, Transition, WorkerId, acquire,
-        apply, labels::tests::names, released, reserve,
+        PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, SharedSettings, Spend, Transition,
+        WithPeople, WorkerId, acquire, apply, labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -476,6 +481,7 @@ mod tests {
             record,
             assignees: Vec::new(),
             blockers: Vec::new(),
+            begun: Vec::new(),
             pull: None,
             review: None,
             goes_on: None,
@@ -801,6 +807,23 @@ mod tests {
         assert_eq!(decided(IssueView { blockers: blockers.clone(), ..view(&["code"], None) }), waits);
         let known = IssueView { blockers, ..view(&["code"], Some(record(State::Ready))) };
         assert_eq!(decided(known), waits);
+    }
+
+    #[test]
+    fn an_issue_waits_for_what_people_have_begun_until_that_changes() {
+        let begun = || vec![PersonsWork::Pull { pull: "#9".to_owned(), by: "wil".into() }];
+        let other = || vec![PersonsWork::Assignee("wil".into())];
+        let mut waiting = record(State::Ready);
+        waiting.work.with_people = Some(WithPeople::Waits(begun()));
+        let seen = |begun, updated_at| IssueView { begun, updated_at, ..view(&["code"], Some(waiting.clone())) };
+        let claim = Decision::Act(Action::Claim);
+        assert_eq!(decided(seen(begun(), at(0))), Decision::Wait(WaitReason::ForPeople(begun())));
+        assert_eq!(decided(seen(begun(), at(1))), Decision::Act(Action::SeekCommand));
+        assert_eq!(decided(seen(Vec::new(), at(0))), claim, "it is over");
+        assert_eq!(decided(seen(other(), at(1))), claim, "the comment names the wrong thing");
+        let (goes_on, _) = apply(&waiting, Transition::RetryNow { by: "ann".into() }, at(1)).unwrap();
+        assert_eq!(goes_on.work.with_people, Some(WithPeople::GoesOn("ann".into())));
+        assert_eq!(decided(view(&["code"], Some(goes_on))), claim);
     }
 
     fn wants(assignee: AssigneeFilter) -> PlanRules {

@@ -1,6 +1,6 @@
 //! What the forge says about a repository's issues at one moment: the input of [`plan`](crate::plan()).
 
-use crate::{IssueNumber, Login, PullFacts, PullNumber, Record, RepositoryRecord, Timestamp};
+use crate::{IssueNumber, Login, PersonsWork, PullFacts, PullNumber, Record, RepositoryRecord, Timestamp};
 
 /// A repository at one moment.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +56,8 @@ pub struct IssueView {
     pub assignees: Vec<Login>,
     /// Open issues that it waits for.
     pub blockers: Vec<IssueNumber>,
+    /// What people have begun on it, as far as its record waits for that.
+    pub begun: Vec<PersonsWork>,
     /// Its pull request, if the ledger names one.
     pub pull: Option<(PullNumber, PullStatus)>,
     /// Whether it is the repository's dashboard, which is never worked on.

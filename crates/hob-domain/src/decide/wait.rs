@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hob_text::count;
 
-use crate::{AssigneeFilter, Full, Held, IssueNumber, Pause, PullNumber, Timestamp};
+use crate::{AssigneeFilter, Full, Held, IssueNumber, Pause, PersonsWork, PullNumber, Timestamp};
 
 /// Why nothing is done about an issue now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub enum WaitReason {
     LabelByHand(String),
     /// Open issues that it depends on.
     BlockedBy(Vec<IssueNumber>),
+    /// What people have begun on it.
+    ForPeople(Vec<PersonsWork>),
     /// Its assignee is not the one in the settings.
     NotAssigned(AssigneeFilter),
     /// A person paused it.
@@ -70,6 +72,7 @@ impl WaitReason {
             | Self::BlockedByHand(_)
             | Self::LabelByHand(_)
             | Self::BlockedBy(_)
+            | Self::ForPeople(_)
             | Self::NotAssigned(_)
             | Self::Paused(_)
             | Self::InReview(_)
@@ -93,6 +96,7 @@ impl WaitReason {
             | Self::BlockedByHand(_)
             | Self::LabelByHand(_)
             | Self::BlockedBy(_)
+            | Self::ForPeople(_)
             | Self::NotAssigned(_)
             | Self::Paused(_)
             | Self::InReview(_)
@@ -128,6 +132,7 @@ impl std::fmt::Display for WaitReason {
                 let named: Vec<String> = blockers.iter().map(|number| format!("#{number}")).collect();
                 write!(f, "it is blocked by {}, still open; it is claimed when that is closed", named.join(", "))
             }
+            Self::ForPeople(begun) => f.write_str(&PersonsWork::all_say(begun)),
             Self::NotAssigned(filter) => filter.fmt(f),
             Self::Paused(pause) => {
                 let why = if pause.reason.is_empty() { String::new() } else { format!(" ({})", pause.reason) };

@@ -41,6 +41,10 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
     if let Some(failure) = record.get_mut("failure").and_then(Value::as_object_mut) {
         failure.remove("stopped");
     }
+    // Nor what people had begun.
+    if let Some(work) = record.get_mut("work").and_then(Value::as_object_mut) {
+        work.remove("with_people");
+    }
     let failure = [("text", "last_failure"), ("until", "retry_after"), ("mark", "stalled"), ("outage", "outage")];
     spread(&mut record, "failure", &failure);
     spread(&mut record, "comments", &[("status", "status_comment"), ("report", "report")]);

@@ -6,9 +6,9 @@ use hob_text::count;
 use crate::{
     AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
     CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
-    PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog,
-    RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger, Unblocking,
-    Work, WorkerId, dollars, events_in_words, failing,
+    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
+    ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger,
+    Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
     issue::{label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -27,6 +27,7 @@ impl Transition {
             Self::Unblock(unblocking) => unblocking.free(record),
             Self::Refuse(refusal) => refuse(record, refusal),
             Self::RefusalShown => show_refusal(record, now),
+            Self::WaitForPeople(begun) => wait_for_people(record, begun),
             Self::StartAgent { agent, purpose, branch, session } => {
                 record.session = Some(session);
                 start_agent(record, &agent, purpose, &branch)
@@ -67,6 +68,9 @@ impl Transition {
             Self::RequestPlan { by } => request_plan(record, by),
             Self::RetryNow { by } => {
                 record.failure.until = None;
+                if !record.work.waits_for().is_empty() {
+                    record.work.go_on(by.clone());
+                }
                 record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
                 format!("{by} asked to try again now")
             }
@@ -148,6 +152,7 @@ impl Unblocking {
         };
         let is_kept = answer.text.trim().is_empty() && record.blocked.as_ref().is_some_and(Blocked::is_of_no_work);
         begin_anew(record);
+        record.work.go_on(answer.actor.clone());
         if record.unpublished().is_some() && !is_kept {
             // Work that passed its checks before the answer is not what is wanted now. In a round, the branch has what
             // people saw.
@@ -268,6 +273,16 @@ fn refuse(record: &mut Record, refusal: Refusal) -> String {
     let sentence = format!("refused: {}", refusal.reason);
     record.refused = Some(refusal);
     sentence
+}
+
+fn wait_for_people(record: &mut Record, begun: Vec<PersonsWork>) -> String {
+    if record.state == State::Done {
+        *record = asked_for_again(record);
+    }
+    let says: Vec<String> = begun.iter().map(PersonsWork::says).collect();
+    (record.refused, record.failure.until) = (None, None);
+    record.work.with_people = Some(WithPeople::Waits(begun));
+    format!("waits: {}", says.join(", and "))
 }
 
 fn show_refusal(record: &mut Record, now: Timestamp) -> String {
@@ -439,6 +454,7 @@ fn start_attempt(record: &mut Record, now: Timestamp) {
     record.since = Since { at: now, generation: record.generation };
     record.failure.until = None;
     (record.refused, record.blocked, record.approval.waits, record.work.checklist) = (None, None, None, None);
+    record.work.with_people.take_if(|with| matches!(with, WithPeople::Waits(_)));
 }
 
 /// The record of a finished issue that is asked for again: it keeps the spend but not the work.

@@ -18,6 +18,7 @@ pub(crate) mod lease;
 pub(crate) mod notify_event;
 pub(crate) mod notify_rules;
 pub(crate) mod outage;
+pub(crate) mod persons_work;
 pub(crate) mod plan_approval;
 pub(crate) mod record;
 pub(crate) mod record_message;

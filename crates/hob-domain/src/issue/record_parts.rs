@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Generation, Lessons, Nonce, Outage, PlanLog, Proof,
-    Proposed, Remarks, Sha, Stopped, Timestamp, WorkerId,
+    ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Generation, Lessons, Login, Nonce, Outage, PersonsWork,
+    PlanLog, Proof, Proposed, Remarks, Sha, Stopped, Timestamp, WithPeople, WorkerId,
 };
 
 /// Who may write, and until when.
@@ -131,6 +131,9 @@ pub struct Work {
     /// record, so it is here and not only in the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checklist: Option<Checklist>,
+    /// How it goes with what people have begun on the issue. `None` if they have begun nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_people: Option<WithPeople>,
 }
 
 impl Work {
@@ -147,6 +150,19 @@ impl Work {
     /// The name of the branch, if it is on the forge.
     pub fn pushed_branch(&self) -> Option<&str> {
         self.branch.as_ref().filter(|branch| branch.pushed).map(|branch| branch.name.as_str())
+    }
+
+    /// What people have begun on the issue, if Hob waits for it.
+    pub fn waits_for(&self) -> &[PersonsWork] {
+        match &self.with_people {
+            Some(WithPeople::Waits(begun)) => begun,
+            Some(WithPeople::GoesOn(_)) | None => &[],
+        }
+    }
+
+    /// It waits for people no longer, because this person asked.
+    pub(crate) fn go_on(&mut self, by: Login) {
+        self.with_people = Some(WithPeople::GoesOn(by));
     }
 
     /// Names the branch; one of this name stays pushed.

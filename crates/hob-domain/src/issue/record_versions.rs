@@ -97,6 +97,7 @@ fn of_version_1(record: &Record) -> Record {
         trigger.at = trigger.at.or(Some(record.since.at));
     }
     kept.failure.stopped = None;
+    kept.work.with_people = None;
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);
     kept
 }

@@ -11,8 +11,8 @@
 use crate::{
     Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
     EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
-    Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId,
-    RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
+    PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice,
+    RunId, RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -38,6 +38,8 @@ pub enum Transition {
     Refuse(Refusal),
     /// The refusal is on the issue; what happens there from now on is news.
     RefusalShown,
+    /// People have begun something on the issue: it waits for that.
+    WaitForPeople(Vec<PersonsWork>),
     /// The agent starts.
     StartAgent {
         /// The agent's name.
@@ -376,6 +378,7 @@ impl Transition {
             Self::Unblock(_) => "unblock",
             Self::Refuse(_) => "refuse",
             Self::RefusalShown => "refusal shown",
+            Self::WaitForPeople(_) => "wait for people",
             Self::StartAgent { .. } => "start agent",
             Self::RecordSpend(_) => "record spend",
             Self::HandOff(_) => "hand off",
@@ -438,7 +441,7 @@ impl Transition {
             Self::TakeOver { recovery: Recovery::Abandon, .. } => working.then_some(Ready),
             Self::Continue(_) => (state == Blocked).then_some(Assigned),
             Self::Unblock(_) => (state == Blocked).then_some(Ready),
-            Self::Refuse(_) => matches!(state, Ready | Done).then_some(Ready),
+            Self::Refuse(_) | Self::WaitForPeople(_) => matches!(state, Ready | Done).then_some(Ready),
             Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
             Self::RecordSpend(_) => working.then_some(state),
@@ -561,6 +564,7 @@ pub(crate) mod tests {
             (Transition::Continue(unblocking(ApprovalGrant::Nothing)), to(&[Blocked], Assigned)),
             (Transition::Unblock(unblocking(ApprovalGrant::Nothing)), to(&[Blocked], Ready)),
             (Transition::Refuse(refusal()), to(&[Ready, Done], Ready)),
+            (Transition::WaitForPeople(vec![PersonsWork::Branch("x".to_owned())]), to(&[Ready, Done], Ready)),
             (
                 Transition::StartAgent {
                     agent: "native".to_owned(),
@@ -688,6 +692,7 @@ pub(crate) mod tests {
         start agent | the agent `native` started on `hob/1`
         take over | taken over from a worker that stopped by w, generation 1
         unblock | unblocked by ann
+        wait for people | waits: the branch `x` is linked to this issue
         ");
     }
 

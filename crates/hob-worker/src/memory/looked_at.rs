@@ -77,6 +77,7 @@ mod tests {
             record: Some(acquire(None, IssueNumber(7), &claimant, at(50)).unwrap()),
             assignees: Vec::new(),
             blockers: Vec::new(),
+            begun: Vec::new(),
             pull: None,
             is_dashboard: false,
             review: None,

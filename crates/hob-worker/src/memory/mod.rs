@@ -8,6 +8,7 @@ mod flakes;
 mod found_pulls;
 mod labelled_by_hand;
 mod last_page;
+mod linked;
 mod looked_at;
 mod races;
 mod read_file;

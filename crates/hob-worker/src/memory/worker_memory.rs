@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use crate::memory::{
     base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls,
-    labelled_by_hand::LabelledByHand, last_page::LastPage, looked_at::LookedAt, races::Races, read_file::ReadFile,
-    trouble::Trouble,
+    labelled_by_hand::LabelledByHand, last_page::LastPage, linked::Linked, looked_at::LookedAt, races::Races,
+    read_file::ReadFile, trouble::Trouble,
 };
 
 /// What a worker remembers of its repository.
@@ -23,6 +23,7 @@ pub(crate) struct WorkerMemory {
     pub(crate) is_ready: AtomicBool,
     pub(crate) labelled_by_hand: LabelledByHand,
     pub(crate) last_page: LastPage,
+    pub(crate) linked: Linked,
     /// Set once the token turned out not to see the logs of jobs.
     pub(crate) logs_are_hidden: AtomicBool,
     pub(crate) looked_at: LookedAt,

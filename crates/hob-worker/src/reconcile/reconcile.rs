@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Decision, Ending, Headroom, IssueNumber, PullNumber, Recovery, Refusal, ReviewEvent, Sha, State, Timestamp,
-    Transition, Trigger, WaitReason, decide,
+    Action, Decision, Ending, Headroom, IssueNumber, PersonsWork, PullNumber, Recovery, Refusal, ReviewEvent, Sha,
+    State, Timestamp, Transition, Trigger, WaitReason, decide,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{Attempted, attempt, known_room_for, room_for},
-    authorize::{Vetted, approved_since, vet},
+    authorize::{Vetted, approved_by, vet},
     observe::{Observed, observe},
+    people::begun,
     reconcile::{
         control::carry_out,
         follow_commands::{follow_commands, new_commands, seek_commands},
@@ -155,9 +156,36 @@ async fn claim(
     if room == Headroom::None {
         return Ok(Reconciled::NoRoom);
     }
-    let approved = approved_since(worker, &observed.authorizer, &observed.issue, since).await?;
+    let before = worker.forge.issues().before_claim(observed.issue.number, since).await?;
+    let begun = begun(worker, &observed.issue, observed.record(), &trigger, before.others).await?;
+    if !begun.is_empty() {
+        return Box::pin(wait_for_people(worker, observed, begun, base)).await;
+    }
+    let approved = approved_by(worker, &observed.authorizer, &observed.issue, &before.editors).await?;
     let begin = Transition::Claim { trigger: Trigger { approved, ..trigger } };
     attempt_with_room(worker, observed, begin, room, base).await
+}
+
+/// Lets an issue wait for what people have begun on it, unless there are commands to follow first.
+async fn wait_for_people(
+    worker: &Worker,
+    observed: Observed,
+    begun: Vec<PersonsWork>,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    if let Some(record) = observed.record().filter(|record| record.state == State::Ready) {
+        let commands = new_commands(worker, &observed).await?;
+        if !commands.is_empty() {
+            return Box::pin(follow_commands(worker, observed, commands, base)).await;
+        }
+        if record.work.waits_for() == begun {
+            return Ok(Reconciled::Nothing);
+        }
+    }
+    let why = begun.iter().map(PersonsWork::says).collect::<Vec<_>>().join(", and ");
+    let held = acquire(worker, observed, base, Transition::WaitForPeople(begun)).await?;
+    show_and_release(worker, &held, &why).await?;
+    Ok(Reconciled::UpToDate)
 }
 
 /// Begins an attempt with this transition, if hour and day have room for it.
