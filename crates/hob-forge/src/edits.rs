@@ -1,7 +1,7 @@
 //! Who changed the text of an issue, by the forge's own history: the body's from GraphQL, the only source, and the
 //! title's from the issue's events.
 
-use hob_domain::{AccountKind, Actor, IssueNumber, Login, Timestamp};
+use hob_domain::{AccountKind, Actor, IssueNumber, Login, Timestamp, approved_hash};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -85,6 +85,34 @@ impl Issues<'_> {
     /// [`ForgeError`] of the reads; the caller must not assume that there were no edits.
     pub async fn editors_since(self, number: IssueNumber, since: Timestamp) -> Result<Vec<Option<Actor>>, ForgeError> {
         let mut editors = self.edits(QUERY, number).await?.editors_since(since);
+        editors.extend(self.renamers_since(number, since).await?);
+        Ok(editors)
+    }
+
+    /// Those of the accounts of [`editors_since`](Self::editors_since) that changed more of the body than
+    /// [`approved_hash`] counts, or the title. Its query is larger, and few issues need it.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the reads; the caller must not assume that there were no edits.
+    pub async fn rewriters_since(
+        self,
+        number: IssueNumber,
+        since: Timestamp,
+    ) -> Result<Vec<Option<Actor>>, ForgeError> {
+        let Edits(mut edits) = self.edits(TEXTS, number).await?;
+        if edits.len() >= TEXTS_MAX && edits.iter().all(|edit| edit.edited_at >= since) {
+            return self.editors_since(number, since).await;
+        }
+        edits.sort_by_key(|edit| std::cmp::Reverse(edit.edited_at));
+        // The oldest is the text as it was written, if it is among these; otherwise nothing says what it changed.
+        let before = edits.iter().skip(1).map(|edit| edit.diff.as_deref()).chain([None]);
+        let is_same = |(before, edit): (Option<&str>, &EditWire)| {
+            let both = before.zip(edit.diff.as_deref());
+            both.is_some_and(|(before, after)| approved_hash("", before) == approved_hash("", after))
+        };
+        let same: Vec<bool> = before.zip(&edits).map(is_same).collect();
+        let kept = edits.into_iter().zip(same).filter(|(_, same)| !same).map(|(edit, _)| edit);
+        let mut editors = Edits(kept.collect()).editors_since(since);
         editors.extend(self.renamers_since(number, since).await?);
         Ok(editors)
     }

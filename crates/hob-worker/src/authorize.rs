@@ -145,27 +145,51 @@ pub(super) async fn approved_since(
     since: Timestamp,
 ) -> Result<String, WorkError> {
     let editors = worker.forge.issues().editors_since(issue.number, since).await?;
-    approved_by(worker, authorizer, issue, &editors).await
+    approved_by(worker, authorizer, issue, since, editors).await
 }
 
-/// The hash of the issue as an authorized account approved it before these accounts edited it; empty if one of them is
-/// not authorized.
+/// The same, if these accounts edited the issue since then.
 pub(super) async fn approved_by(
     worker: &Worker,
     authorizer: &Authorizer,
     issue: &Issue,
-    editors: &[Option<Actor>],
+    since: Timestamp,
+    editors: Vec<Option<Actor>>,
 ) -> Result<String, WorkError> {
-    for editor in editors {
-        let is_authorized = match editor {
-            Some(editor) => authorizer.judge(worker, editor).await?.is_granted(),
-            None => false,
-        };
-        if !is_authorized {
-            return Ok(String::new());
-        }
+    let authorized = authorized_editors(worker, authorizer, issue, since, editors).await?;
+    Ok(authorized.map_or_else(String::new, |_| approved_hash(issue)))
+}
+
+/// Those of the accounts that edited the issue since then, if all are authorized that did more than tick boxes and move
+/// blanks; `None` otherwise.
+pub(super) async fn authorized_editors(
+    worker: &Worker,
+    authorizer: &Authorizer,
+    issue: &Issue,
+    since: Timestamp,
+    editors: Vec<Option<Actor>>,
+) -> Result<Option<Vec<Actor>>, WorkError> {
+    if let Some(all) = all_authorized(worker, authorizer, editors).await? {
+        return Ok(Some(all));
     }
-    Ok(approved_hash(issue))
+    let rewriters = worker.forge.issues().rewriters_since(issue.number, since).await?;
+    all_authorized(worker, authorizer, rewriters).await
+}
+
+async fn all_authorized(
+    worker: &Worker,
+    authorizer: &Authorizer,
+    editors: Vec<Option<Actor>>,
+) -> Result<Option<Vec<Actor>>, WorkError> {
+    let mut authorized = Vec::new();
+    for editor in editors {
+        let Some(editor) = editor else { return Ok(None) };
+        if !authorizer.judge(worker, &editor).await?.is_granted() {
+            return Ok(None);
+        }
+        authorized.push(editor);
+    }
+    Ok(Some(authorized))
 }
 
 /// Why a label does not count.

@@ -168,6 +168,32 @@ async fn labelled() -> (World, u64) {
     (world, issue)
 }
 
+/// A ticked box is not an edit, by any account.
+#[tokio::test]
+async fn a_box_that_an_outsider_ticks_after_the_label_holds_nothing() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("out", "Make done.txt", "Do:\n\n- [ ] this\n- [ ] that", &[]).await;
+    world.forge.advance(Duration::from_secs(5));
+    world.labels_on("ann", issue, "code").await;
+    rewrites(&world, issue, serde_json::json!({"body": "Do: \r\n\r\n- [x] this\r\n- [ ] that\r\n"})).await;
+    rewrites(&world, issue, serde_json::json!({"body": "Do:\n\n- [x] this\n- [x] that"})).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_word_between_two_boxes_that_an_outsider_ticks_holds_the_work() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("out", "Make done.txt", "- [ ] this", &[]).await;
+    world.forge.advance(Duration::from_secs(5));
+    world.labels_on("ann", issue, "code").await;
+    for body in ["- [x] this", "- [x] this and more", "- [ ] this and more"] {
+        rewrites(&world, issue, serde_json::json!({ "body": body })).await;
+    }
+    is_held_for_a_person(world, issue).await;
+}
+
 /// Nothing is done with a text that the person who added the label did not see.
 async fn is_held_for_a_person(world: World, issue: u64) {
     world.run().await;

@@ -82,6 +82,7 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     assert!(issues.latest_label_event(issue, LabelEventKind::Labeled, "code").await.unwrap().is_some());
     issues.editors_since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     issues.body_edits_since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
+    issues.rewriters_since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     issues.before_claim(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     issues.others_work(issue).await.unwrap();
     issues.assignments(issue, &[own.clone()]).await.unwrap();

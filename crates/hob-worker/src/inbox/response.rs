@@ -8,7 +8,7 @@ use hob_forge::Issue;
 
 use crate::{
     WorkError,
-    authorize::{LabelHistory, approved_hash, approved_since, is_approved, label_event},
+    authorize::{LabelHistory, approved_hash, approved_since, authorized_editors, is_approved, label_event},
     inbox::read::Inbox,
 };
 
@@ -67,15 +67,7 @@ async fn edited(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError>
         return Ok(Response::Nothing);
     }
     let editors = worker.forge.issues().editors_since(issue.number, blocked.since).await?;
-    for editor in &editors {
-        let is_authorized = match editor {
-            Some(editor) => authorizer.judge(worker, editor).await?.is_granted(),
-            None => false,
-        };
-        if !is_authorized {
-            return Ok(Response::Nothing);
-        }
-    }
+    let editors = authorized_editors(worker, authorizer, issue, blocked.since, editors).await?;
     let Some(editor) = editors.into_iter().flatten().next() else { return Ok(Response::Nothing) };
     let question = Some(blocked.question.clone());
     let answer = Answer { actor: editor.login, text: EDITED.to_owned(), question, comment: None, event: None };

@@ -161,7 +161,7 @@ async fn claim(
     if !begun.is_empty() {
         return Box::pin(wait_for_people(worker, observed, begun, base)).await;
     }
-    let approved = approved_by(worker, &observed.authorizer, &observed.issue, &before.editors).await?;
+    let approved = approved_by(worker, &observed.authorizer, &observed.issue, since, before.editors).await?;
     let begin = Transition::Claim { trigger: Trigger { approved, ..trigger } };
     attempt_with_room(worker, observed, begin, room, base).await
 }
