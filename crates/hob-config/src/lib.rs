@@ -64,9 +64,9 @@ pub use sandbox::{NetworkSetting, SandboxSettings, TierSetting};
 pub use secret_files::{Fault, SecretFileError, SecretFiles};
 pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
-    AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings, LeaseSettings,
-    Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate, StateSettings,
-    StatusSettings, TrustSettings, WebhookFormat,
+    AppSettings, BudgetSettings, CheckSettings, ClosedIssue, DashboardSettings, ExecutorSettings, ForgeSettings,
+    LeaseSettings, Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate,
+    StateSettings, StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use sensible::least;
 pub use settings::Settings;

@@ -338,6 +338,18 @@ pub struct ReviewSettings {
     pub rerun: bool,
     /// The profile that reviews the work before its pull request opens; empty for none.
     pub reviewer: String,
+    /// What becomes of the open pull request of an issue that is closed as not planned or as a duplicate.
+    pub closed_issue: ClosedIssue,
+}
+
+/// What becomes of the open pull request of an issue that is closed as not planned or as a duplicate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClosedIssue {
+    /// It stays open, and a comment asks people to decide.
+    Comment,
+    /// It is closed, and a comment says so.
+    Close,
 }
 
 /// How a branch in review gets its base's commits.

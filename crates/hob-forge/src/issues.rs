@@ -1,8 +1,8 @@
 //! Issues and their events.
 
 use hob_domain::{
-    AccountKind, Actor, Assignment, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login, PullNumber,
-    PullStatus, Timestamp, latest,
+    AccountKind, Actor, Assignment, ClosedAs, EventId, IssueNumber, IssueStatus, LabelEvent, LabelEventKind, Login,
+    PullNumber, PullStatus, Timestamp, latest,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -40,6 +40,10 @@ pub struct Issue {
     pub blocked_by: u32,
     /// How many comments it has.
     pub comments: u64,
+    /// As what it was closed.
+    pub closed_as: ClosedAs,
+    /// Who closed it. `None` if it is open, or the account is gone.
+    pub closed_by: Option<Login>,
 }
 
 /// A list of issues as it was read.
@@ -67,6 +71,11 @@ pub(super) struct IssueWire {
     html_url: String,
     #[serde(default)]
     comments: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state_reason: Option<String>,
+    /// Missing in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    closed_by: Option<UserWire>,
     pull_request: Option<PullPartWire>,
     /// Missing on older servers.
     issue_dependencies_summary: Option<DependenciesWire>,
@@ -179,6 +188,8 @@ impl Issue {
             assignees: Vec::new(),
             blocked_by: 0,
             comments: 0,
+            closed_as: ClosedAs::Completed,
+            closed_by: None,
         }
     }
 }
@@ -200,6 +211,12 @@ impl IssueWire {
             updated_at: self.updated_at,
             html_url: self.html_url,
             comments: self.comments,
+            closed_as: match self.state_reason.as_deref() {
+                Some("not_planned") => ClosedAs::NotPlanned,
+                Some("duplicate") => ClosedAs::Duplicate,
+                Some(_) | None => ClosedAs::Completed,
+            },
+            closed_by: self.closed_by.map(|user| user.login),
             assignees: self.assignees.into_iter().flatten().map(|user| user.login).collect(),
             blocked_by: self.issue_dependencies_summary.map_or(0, |summary| summary.blocked_by),
         })

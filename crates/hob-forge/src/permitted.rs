@@ -73,7 +73,7 @@ const WRITES: [(Method, &str, &[&str]); 15] = [
     (Method::POST, "git/commits", &["message", "tree", "parents"]),
     (Method::POST, "git/refs", &["ref", "sha"]),
     (Method::POST, "pulls", &["head", "base", "title", "body", "draft", "maintainer_can_modify"]),
-    (Method::PATCH, "pulls/*", &["title", "body", "base"]),
+    (Method::PATCH, "pulls/*", &["title", "body", "base", "state"]),
     (Method::POST, "pulls/*/comments/*/replies", &["body"]),
     (Method::POST, "pulls/*/requested_reviewers", &["reviewers", "team_reviewers"]),
 ];
@@ -167,6 +167,9 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
         ["issues", _number] => return method == Method::PATCH && has_only(body, EDIT_ISSUE.2) && is_dashboard(),
         _ => {}
     }
+    if body.is_some_and(|body| body.get("state").is_some_and(|state| state != "closed")) {
+        return false;
+    }
     let named = body.and_then(|body| body["ref"].as_str()).map(|name| name.split('/').skip(1).collect::<Vec<_>>());
     let makes_ledgers = named.is_none_or(|name| is_of_a_ledger(&name));
     let is_it = |(known, pattern, members): &(Method, &str, &[&str])| {
@@ -245,6 +248,7 @@ mod tests {
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
         ] {
             assert!(sends(method, path, &body), "{method} {path} {body}");
@@ -262,7 +266,7 @@ mod tests {
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({"enable_debug_logging": true})),
             // Another state or branch.
-            ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
+            ("PATCH", "/repos/a/b/pulls/7", json!({"state": "open"})),
             ("PATCH", "/repos/a/b/issues/7", json!({"state": "closed"})),
             ("PATCH", "/repos/a/b/git/refs/heads/main", json!({"sha": "1", "force": true})),
             ("PATCH", "/repos/a/b/git/refs/heads/repository", json!({"sha": "1"})),

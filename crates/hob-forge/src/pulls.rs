@@ -312,6 +312,17 @@ impl Pulls<'_> {
         }
     }
 
+    /// Closes a pull request without a merge; closing a closed one changes nothing.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the call.
+    pub async fn close(self, lease: &HeldLease, number: PullNumber) -> Result<(), ForgeError> {
+        let (path, purpose) = (self.path_of(number), PullRequestsWrite.to("close the pull request"));
+        let _: PullWire =
+            self.forge.write_held(lease, Method::PATCH, &path, &json!({ "state": "closed" }), purpose).await?;
+        Ok(())
+    }
+
     fn path_of(self, number: PullNumber) -> String {
         self.forge.path(&format!("/pulls/{number}"))
     }

@@ -3,6 +3,7 @@
 
 mod answer_options;
 mod brief;
+mod closed_issue;
 mod dashboard_profiles;
 mod dashboard_text;
 mod dashboard_times;
@@ -25,6 +26,7 @@ mod review_text;
 mod reviewer;
 
 pub use brief::{BriefParts, brief, investigation_brief};
+pub use closed_issue::{CLOSED_MARK, LeftPull, closed_issue_body};
 pub use dashboard_text::{Board, dashboard_text};
 pub use explanation::explanation;
 pub use named_issue::NamedIssue;

@@ -1,8 +1,8 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    BlockCode, Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State,
-    StatusRules, events_in_words, failing, no_verdict, unseen,
+    BlockCode, Blocked, ChosenBy, CommentId, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules,
+    events_in_words, failing, no_verdict, unseen,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -255,10 +255,11 @@ fn headline(record: &Record) -> String {
         State::Done if let Some(comment) = record.comments.report => {
             format!("**Done**: the [report](#issuecomment-{comment}) is below.")
         }
-        State::Done if let Some(by) = record.control.as_ref().and_then(Controlled::ended_by) => match pull.is_empty() {
-            true => format!("**Stopped**: {} ended the work on this issue.", person(by)),
-            false => format!("**Stopped**: {} ended the work on this issue; its pull request was {pull}.", person(by)),
-        },
+        State::Done if let Some((end, by)) = record.control.as_ref().and_then(|end| Some((end, end.ended_by()?))) => {
+            let deed = if end.reason.is_empty() { "ended the work on this issue" } else { &inert_line(&end.reason) };
+            let pull = if pull.is_empty() { pull } else { format!("; its pull request was {pull}") };
+            format!("**Stopped**: {} {deed}{pull}.", person(by))
+        }
         State::Done if pull.is_empty() => "**Done**: Hob no longer works on this issue.".to_owned(),
         State::Done => format!("**Done**: Hob no longer works on this issue; its pull request was {pull}."),
     }

@@ -67,6 +67,7 @@ mod spend_journal;
 mod transition;
 mod trigger;
 mod webhook;
+mod who_ended;
 mod worker;
 
 pub use actions_schedule::schedule_trouble;

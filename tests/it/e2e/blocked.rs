@@ -290,7 +290,7 @@ async fn never_mind_ends_the_work_unless_somebody_goes_on_after_it() {
     world.run().await;
     assert_eq!((world.labels(issue).await, world.briefs(issue).len()), (vec![], 1));
     assert!(
-        world.status(issue).await.contains("**Stopped**: `wil` ended the work on this issue."),
+        world.status(issue).await.contains("**Stopped**: `wil` said “Never mind, thanks!”."),
         "{}",
         world.status(issue).await
     );

@@ -286,6 +286,51 @@ async fn an_issue_that_is_closed_and_opened_again_keeps_its_open_pull_request() 
     world.finish().await;
 }
 
+/// Case c23.
+#[tokio::test]
+async fn an_issue_closed_as_not_planned_says_so_once_on_its_pull_request() {
+    let (world, issue, pull) = in_review().await;
+    for reason in ["not_planned", "duplicate"] {
+        world.edits("tess", issue, json!({"state": "closed", "state_reason": reason})).await;
+        world.run().await;
+        assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+        let said: Vec<_> = world.said(pull).await.into_iter().filter(|said| said.author == "hob").collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].text.contains(&format!("`tess` closed #{issue} as not planned. Close this pull")), "{said:?}");
+        let status = world.status(issue).await;
+        let stopped = format!(
+            "**Stopped**: `tess` closed the issue as {}",
+            if reason == "duplicate" { "a duplicate" } else { "not planned" }
+        );
+        assert!(status.contains(&stopped), "{status}");
+        world.edits("ann", issue, json!({"state": "open"})).await;
+        world.run().await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        assert!(world.status(issue).await.contains("**In review**"), "{}", world.status(issue).await);
+    }
+    world.merges(pull).await;
+    world.run().await;
+    assert!(world.status(issue).await.contains("**Done**"), "{}", world.status(issue).await);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_pull_request_of_a_duplicate_is_closed_where_the_settings_say_so() {
+    let world = World::fixing().set("review.closed_issue", "close").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.edits("tess", issue, json!({"state": "closed", "state_reason": "duplicate"})).await;
+    for _ in 0..2 {
+        world.run().await;
+        assert_eq!(world.look(&format!("/pulls/{pull}")).await["state"], "closed");
+        let said = world.said(pull).await;
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].text.contains("as a duplicate. So Hob closed this pull request."), "{said:?}");
+    }
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_merge_that_closes_no_issue_ends_the_work_all_the_same() {
     let (world, issue, pull) = in_review().await;

@@ -56,14 +56,19 @@ async fn a_closed_issue_gets_no_pull_request() {
         while_the_agent_works!(world, issue, world.edits("ann", issue, json!({"state": "closed"})).await);
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
     assert_eq!(world.labels(issue).await, ["code"]);
+    let status = world.status(issue).await;
+    assert!(status.contains("**Stopped**: `ann` closed the issue as completed."), "{status}");
     world.finish().await;
 }
 
+/// Field note N92.
 #[tokio::test]
 async fn an_issue_whose_label_is_taken_off_gets_no_pull_request() {
     let (world, issue) = while_the_agent_works!(world, issue, world.labels_off("tess", issue, "code").await);
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
     assert_eq!(world.labels(issue).await, Vec::<String>::new());
+    let status = world.status(issue).await;
+    assert!(status.contains("**Stopped**: `tess` took the label `code` off."), "{status}");
     world.finish().await;
 }
 

@@ -139,6 +139,7 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     pulls.publish(lease, Some(opened.number), &draft).await.unwrap();
     pulls.mark_ready(lease, opened.number).await.unwrap();
     forge.labels().put_on(lease, opened.number, &["code".to_owned()]).await.unwrap();
+    pulls.close(lease, opened.number).await.unwrap();
     let reviews = forge.reviews(things.pull);
     assert_eq!(reviews.all().await.unwrap().len(), 1);
     let first = reviews.remarks().await.unwrap()[0].id;

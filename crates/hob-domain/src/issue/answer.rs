@@ -1,8 +1,10 @@
 //! Which comment answers the question of a blocked issue, and what the answer means.
 
+use hob_text::title;
+
 use crate::{
     AccountKind, ApprovalGrant, Asked, AskedInReview, BlockCode, Blocked, Command, CommandVerdict, EDITED_REPLY,
-    Ending, FollowRules, Following, Message, MessageTrust, Proposed, Receipt, Record, State, asked_work,
+    Ending, FollowRules, Following, Message, MessageTrust, Proposed, Receipt, Record, State, StopDeed, asked_work,
     conversation::short_words::ShortWord, unknown_command_reply,
 };
 
@@ -62,11 +64,25 @@ pub(crate) fn answer(record: &Record, message: &Message, rules: &FollowRules) ->
         (Some(Meaning::Words(text)), None) => Following::Answer { text, grant: ApprovalGrant::Nothing },
         (Some(Meaning::Approval(text)), _) => Following::Answer { text, grant: ApprovalGrant::ProposedAction },
         (Some(Meaning::PlanApproval(text)), _) => Following::Answer { text, grant: ApprovalGrant::ProposedPlan },
-        (Some(Meaning::Cancel), _) => Following::End(Ending::Terminated(message.author.login.clone())),
+        (Some(Meaning::Cancel), _) => Following::End(ending(message)),
         (Some(Meaning::Impossible(why)), _) => refused(record, message, why),
         (None, _) => Following::Nothing,
     }
 }
+
+/// The end of the work that a message asks for, by a command or in plain words.
+fn ending(message: &Message) -> Ending {
+    let by = message.author.login.clone();
+    let mut lines = message.body.lines().map(str::trim);
+    let said = lines.find(|line| !line.is_empty() && !line.starts_with('>')).unwrap_or_default();
+    match message.short_word() {
+        Some(ShortWord::Stop) => Ending::Stopped { by, deed: StopDeed::Said(title(said, SAID_MAX)) },
+        Some(ShortWord::Yes) | None => Ending::Terminated(by),
+    }
+}
+
+/// Characters of the words that are shown.
+const SAID_MAX: usize = 60;
 
 /// The reply to what cannot be an answer, unless it was given.
 fn refused(record: &Record, message: &Message, why: String) -> Following {

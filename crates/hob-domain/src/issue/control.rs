@@ -88,9 +88,9 @@ impl From<Pause> for Controlled {
 }
 
 impl Controlled {
-    /// The end of the work, as it was done.
-    pub(crate) fn ended(by: Login, at: Timestamp) -> Self {
-        Self { what: Control::Terminate, by, at, reason: String::new(), obeyed: true }
+    /// The end of the work, as it was done; `deed` says how, and is empty after a command.
+    pub(crate) fn ended(by: Login, deed: String, at: Timestamp) -> Self {
+        Self { what: Control::Terminate, by, at, reason: deed, obeyed: true }
     }
 
     /// Who ended the work, if somebody did.

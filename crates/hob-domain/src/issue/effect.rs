@@ -79,6 +79,7 @@ impl Transition {
             Self::Reject(pull) => reject(record, pull, now),
             Self::ReturnToReview(pull) => {
                 record.blocked = None;
+                record.control.take_if(|control| control.ended_by().is_some());
                 format!("the pull request {pull} is open again")
             }
             Self::Rebuild(traces) => rebuild(record, traces, now),
@@ -301,9 +302,17 @@ fn reject(record: &mut Record, pull: PullNumber, now: Timestamp) -> String {
 /// What the work showed and what was said of it counts once it is merged, and not otherwise.
 fn finish(record: &mut Record, ending: &Ending, now: Timestamp) -> String {
     record.failure.until = None;
-    record.control.take_if(|control| !control.obeyed);
-    if let Ending::Terminated(by) = ending {
-        record.control = Some(Controlled::ended(by.clone(), now));
+    record.control.take_if(|control| !control.obeyed || control.ended_by().is_some());
+    match ending {
+        Ending::Terminated(by) => record.control = Some(Controlled::ended(by.clone(), String::new(), now)),
+        Ending::Stopped { by, deed } => record.control = Some(Controlled::ended(by.clone(), deed.to_string(), now)),
+        Ending::Merged
+        | Ending::MergedLeftOpen
+        | Ending::Closed
+        | Ending::Unlabeled
+        | Ending::Withdrawn
+        | Ending::Gone
+        | Ending::Concluded => {}
     }
     if !ending.is_a_merge() {
         record.taught = Taught::default();

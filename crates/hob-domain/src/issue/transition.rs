@@ -490,7 +490,7 @@ impl Traces {
 pub(crate) mod tests {
     use super::*;
     use crate::{
-        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, Taught, Work,
+        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, StopDeed, Taught, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -647,7 +647,8 @@ pub(crate) mod tests {
         for ending in [Ending::Merged, Ending::MergedLeftOpen] {
             assert!(keeps(Transition::Finish(ending.clone())), "{ending}");
         }
-        for ending in [Ending::Closed, Ending::Unlabeled, Ending::Gone, Ending::Terminated("ann".into())] {
+        let stopped = Ending::Stopped { by: "ann".into(), deed: StopDeed::LabelOff("code".to_owned()) };
+        for ending in [Ending::Closed, Ending::Unlabeled, Ending::Gone, Ending::Terminated("ann".into()), stopped] {
             assert!(!keeps(Transition::Finish(ending.clone())), "{ending}");
         }
         assert!(!keeps(Transition::Reject(PullNumber(9))));

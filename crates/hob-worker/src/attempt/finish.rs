@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use hob_config::Limits;
 use hob_domain::{BlockReason, Ending, FailureClass, Note, Spend, State, Timestamp, Transition, failure_mark};
+use hob_forge::Issue;
 use hob_workspace::WorkspaceError;
 
 use crate::{
@@ -27,6 +28,7 @@ use crate::{
     held_issue::HeldIssue,
     settlement::{settle, settle_what_is_left},
     transition::{self, label, release, show, transition},
+    who_ended::{leaves_a_pull, tell_on_pull, who_ended},
 };
 
 /// The longest time for requeueing the issue of a worker that is stopped: three writes, one a second.
@@ -67,7 +69,7 @@ pub(super) async fn finish(
         Ok(AttemptEnd::Concluded) => {
             transition::take_trigger_off(worker, held).await.map(|()| Transition::Finish(Ending::Concluded))
         }
-        Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(Ending::Withdrawn)),
+        Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(withdrawn(worker, held).await)),
         Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
         Ok(AttemptEnd::Retry { failure }) => {
             Ok(retry(&worker.settings.limits, held.lease.record().attempts.now, worker.forge.now(), failure))
@@ -214,12 +216,33 @@ async fn interrupted(
         Interrupt::Stopped => return requeue_soon(worker, held, "the worker was stopped".to_owned()).await,
         Interrupt::Terminated(by) => return transition::end(worker, held, Ending::Terminated(by)).await,
         Interrupt::Paused(pause) => transition(worker, held, Transition::Pause(pause)).await?,
-        Interrupt::Withdrawn => transition(worker, held, Transition::Finish(Ending::Withdrawn)).await?,
+        Interrupt::Withdrawn => {
+            let ending = withdrawn(worker, held).await;
+            transition(worker, held, Transition::Finish(ending)).await?;
+        }
     }
     if job.is_some() {
         settle(worker, held, began).await?;
     }
     release(worker, held).await
+}
+
+/// The end of work that a person withdrew, by the issue as it is now. The work ends even if that cannot be read.
+async fn withdrawn(worker: &Worker, held: &HeldIssue) -> Ending {
+    let ended = async {
+        let now = worker.forge.issues().get(held.issue.number).await?;
+        let now = now.unwrap_or_else(|| Issue::gone(held.issue.number));
+        let ending = who_ended(worker, &now, Ending::Withdrawn).await?;
+        // A round in review was cut short.
+        if let Some(pull) = held.lease.record().pull.number.filter(|_| leaves_a_pull(&ending)) {
+            tell_on_pull(worker, &held.lease, &ending, pull).await?;
+        }
+        Ok::<_, WorkError>(ending)
+    };
+    ended.await.unwrap_or_else(|error| {
+        tracing::warn!(issue = held.issue.number.0, %error, "who withdrew the issue could not be read: {error}");
+        Ending::Withdrawn
+    })
 }
 
 /// Requeues an issue whose attempt does not count, so that the next worker takes it at once.

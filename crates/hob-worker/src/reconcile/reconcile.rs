@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Decision, Ending, Headroom, IssueNumber, PersonsWork, PullNumber, Recovery, Refusal, ReviewEvent, Sha,
-    State, Timestamp, Transition, Trigger, WaitReason, decide,
+    Action, Decision, Ending, Headroom, IssueNumber, PersonsWork, PullNumber, PullStatus, Recovery, Refusal,
+    ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, decide,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
@@ -23,8 +23,9 @@ use crate::{
         rerun::rerun,
         seek_answer::{Slot, Sought, seek_answer},
     },
-    transition::{acquire, acquire_and_end, comment, release, show_and_release},
+    transition::{acquire, acquire_and_end, comment, release, show_and_release, transition},
     trigger::trigger_is_gone,
+    who_ended::{leaves_a_pull, tell_on_pull, who_ended},
 };
 
 /// Observes an issue again and takes the action that is needed, to the end of one attempt.
@@ -306,8 +307,19 @@ async fn finish(
         acquire_and_end(worker, observed, base, Ending::MergedLeftOpen, Vec::new()).await?;
         return Ok(Reconciled::UpToDate);
     }
-    let held = acquire(worker, observed, base, Transition::Finish(ending.clone())).await?;
+    let ending = who_ended(worker, &observed.issue, ending).await?;
     let why = format!("finished: {ending}");
+    if let Some((pull, PullStatus::Open)) = observed.view.pull
+        && leaves_a_pull(&ending)
+    {
+        let begin = Transition::Reconcile { what: format!("tells pull request {pull} that its issue was closed") };
+        let held = acquire(worker, observed, base, begin).await?;
+        tell_on_pull(worker, &held.lease, &ending, pull).await?;
+        transition(worker, &held, Transition::Finish(ending)).await?;
+        release(worker, &held).await?;
+        return Ok(Reconciled::UpToDate);
+    }
+    let held = acquire(worker, observed, base, Transition::Finish(ending.clone())).await?;
     if ending == Ending::Gone {
         // There is no comment to show it in.
         release(worker, &held).await?;
