@@ -1,6 +1,6 @@
 //! `hob explain ISSUE`, and with `--history` its ledger.
 
-use hob_domain::IssueNumber;
+use hob_domain::{BlockKind, IssueNumber};
 use hob_forge::Access;
 use hob_text::terminal;
 use hob_worker::{Explained, Worker, explain};
@@ -81,9 +81,14 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     parts.push(("now", terminal(&issue.why)));
     parts.extend(issue.profile.as_ref().map(|why| ("profile", styled(WARN, &terminal(why)))));
     parts.extend(issue.place.map(|place| ("place", format!("{place} in the queue"))));
-    if issue.blocked.is_some() && issue.place.is_none() {
-        let how = format!("in plain words in a comment on the issue, or by `hob answer {number} -m TEXT`");
-        parts.push(("answer", how));
+    if let (Some(blocked), Some(answer), None) = (&issue.blocked, &issue.answer, issue.place) {
+        let here = match blocked.reason.kind() {
+            BlockKind::Approval => format!("hob approve {number}"),
+            BlockKind::Question | BlockKind::Failed | BlockKind::Limit | BlockKind::Setup | BlockKind::Changed => {
+                format!("hob answer {number} -m TEXT")
+            }
+        };
+        parts.push(("answer", format!("{answer} From this terminal: `{here}`.")));
     }
     parts.push(("page", terminal(&issue.url)));
     for (name, text) in parts {
@@ -96,10 +101,13 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     Ok(())
 }
 
-/// The next action, or the question of an issue that waits for its answer.
+/// The next action, or why an issue is blocked, what is asked and how to answer.
 pub(super) fn next_step(issue: &Explained) -> String {
     match &issue.blocked {
-        Some(blocked) if issue.place.is_none() => format!("{}: {}", issue.why, blocked.question.trim()),
+        Some(blocked) if issue.place.is_none() => {
+            let answer = issue.answer.as_deref().unwrap_or_default();
+            format!("{}: {} {answer}", issue.why, blocked.in_a_line()).trim_end().to_owned()
+        }
         Some(_) | None => issue.why.clone(),
     }
 }

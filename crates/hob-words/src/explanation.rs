@@ -1,13 +1,15 @@
 //! An issue's state and the reason for it, as a reply to `/hob explain`.
 
-use hob_domain::{Record, Spend, State};
+use hob_domain::{Budgets, Record, Spend, State};
 use hob_text::{clip, title};
+
+use crate::answer_options::how_to_answer;
 
 /// How much of one text is quoted, in characters.
 const TEXT_MAX: usize = 800;
 
 /// The reply. `why` says what would be done now, or why nothing would.
-pub fn explanation(record: &Record, why: &str) -> String {
+pub fn explanation(record: &Record, budgets: &Budgets, why: &str) -> String {
     let state = match record.state {
         State::Ready => "ready",
         State::Assigned => "claimed",
@@ -21,6 +23,9 @@ pub fn explanation(record: &Record, why: &str) -> String {
     if let Some(blocked) = record.blocked.as_ref().filter(|_| record.state == State::Blocked) {
         add("blocked", &blocked.text);
         add("question", &blocked.question);
+    }
+    if let Some(answer) = how_to_answer(record, budgets) {
+        add("answer", &answer);
     }
     if !why.is_empty() {
         add("now", why);
@@ -46,11 +51,12 @@ mod tests {
         let reason = BlockReason::Question { question: format!("Which\ncolour?{}", " x".repeat(9_000)) };
         let blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
         let record = Record { blocked, ..record_at(State::Blocked) };
-        let text = explanation(&record, "it waits for a person's answer");
+        let text = explanation(&record, &Budgets::default(), "it waits for a person's answer");
         assert!(text.starts_with("Issue 1 is blocked.\n\n- blocked: "), "{text}");
         assert!(text.contains("\n- question: Which colour? x") && text.len() < 2_500, "{text}");
         assert!(text.ends_with("\n- now: it waits for a person's answer"), "{text}");
-        let waits = explanation(&record_at(State::InReview), "its pull request #9 waits for a review");
+        let waits =
+            explanation(&record_at(State::InReview), &Budgets::default(), "its pull request #9 waits for a review");
         assert_eq!(waits, "Issue 1 is in review.\n\n- now: its pull request #9 waits for a review");
     }
 }

@@ -70,7 +70,10 @@ pub(super) fn every_reason() -> Vec<BlockReason> {
         BlockReason::IssueBudget {
             exhausted: Exhausted::Money(5_000_000),
             bill: spend(2),
-            advice: BudgetAdvice { from: "budget.issue", raise: "raise `budget.issue` in Hob's settings".to_owned() },
+            advice: BudgetAdvice {
+                from: "budget.issue",
+                raise: "ask the operator of Hob to raise `budget.issue`".to_owned(),
+            },
         },
         BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
         BlockReason::PushRefused { failure: text() },

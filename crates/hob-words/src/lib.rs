@@ -25,6 +25,7 @@ mod report_comment;
 mod review_text;
 mod reviewer;
 
+pub use answer_options::how_to_answer;
 pub use brief::{BriefParts, brief, investigation_brief};
 pub use closed_issue::{CLOSED_MARK, LeftPull, closed_issue_body};
 pub use dashboard_text::{Board, dashboard_text};

@@ -7,7 +7,7 @@
 //! - Names come from the record. Text of people and agents is one line without hidden characters, and in the formats of
 //!   chats it mentions nobody and links nowhere.
 
-use hob_domain::{NotifyEvent, Record, RepoName};
+use hob_domain::{BlockCode, NotifyEvent, Record, RepoName};
 use hob_text::title;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -121,8 +121,10 @@ impl Notification<'_> {
     fn sentence(&self) -> String {
         match self.event {
             NotifyEvent::Blocked => {
-                let question = self.record.blocked.as_ref().map(|blocked| blocked.question.as_str());
-                format!("blocked, a person is needed. {}", title(question.unwrap_or_default(), QUESTION_MAX))
+                let Some(blocked) = &self.record.blocked else { return "blocked, a person is needed.".to_owned() };
+                let is_other = self.used >= 1.0 && blocked.reason != BlockCode::IssueBudget;
+                let reason = if is_other { "The issue's budget is used up.".to_owned() } else { blocked.reason_line() };
+                format!("blocked. {reason} {}", title(&blocked.question, QUESTION_MAX))
             }
             NotifyEvent::InReview => "its pull request waits for a review.".to_owned(),
             NotifyEvent::Done => "the work is finished.".to_owned(),
@@ -231,7 +233,7 @@ mod tests {
         let repo: RepoName = "acme/site".parse().unwrap();
         let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
         let notification = told(&blocked, &repo, "Fix <b> & | <https://evil.example|x>");
-        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked, a person is needed. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
+        insta::assert_snapshot!(notification.slack()["text"].as_str().unwrap().replace(BREAK, "_"), @"acme/site <https://forge/acme/site/issues/1|#1 Fix &lt;b&gt; &amp; ¦ &lt;https:_//evil.example¦x&gt;>: blocked. The agent needs an answer before it can continue. UTC or &lt;!channel&gt; local? https:_//evil.example @_here");
         insta::assert_snapshot!(serde_json::to_string_pretty(&notification.json()).unwrap(), @r#"
         {
           "asked_by": "ann",
@@ -254,7 +256,7 @@ mod tests {
             "usd_micros": 0,
             "wall_seconds": 0
           },
-          "text": "blocked, a person is needed. UTC or <!channel> local? https://evil.example @here"
+          "text": "blocked. The agent needs an answer before it can continue. UTC or <!channel> local? https://evil.example @here"
         }
         "#);
         let review = Record {
@@ -271,7 +273,7 @@ mod tests {
         let repo: RepoName = "acme/site".parse().unwrap();
         let blocked = asked("UTC or <!channel> local? https://evil.example @here", 100);
         let card = told(&blocked, &repo, "Fix *it* [x](https://evil.example) {{DATE(2026-01-01T00:00:00Z)}}").teams();
-        insta::assert_snapshot!(serde_json::to_string_pretty(&card).unwrap().replace(BREAK, "_"), @r##"
+        insta::assert_snapshot!(serde_json::to_string_pretty(&card).unwrap().replace(BREAK, "_"), @r#"
         {
           "attachments": [
             {
@@ -298,7 +300,7 @@ mod tests {
                   {
                     "inlines": [
                       {
-                        "text": "blocked, a person is needed. UTC or <!channel> local? https:_//evil.example @_here",
+                        "text": "blocked. The agent needs an answer before it can continue. UTC or <!channel> local? https:_//evil.example @_here",
                         "type": "TextRun"
                       }
                     ],
@@ -314,7 +316,7 @@ mod tests {
           ],
           "type": "message"
         }
-        "##);
+        "#);
         let review = Record {
             pull: PullLog::of(PullNumber(9)),
             since: Since { at: at(5), generation: Generation(1) },

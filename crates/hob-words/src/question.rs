@@ -1,7 +1,9 @@
 //! The comment that brings a question to a person.
 
-use hob_domain::{Blocked, OWN_MARK};
+use hob_domain::{Blocked, Budgets, OWN_MARK, Record};
 use hob_text::{clip, inert_line};
+
+use crate::answer_options::{how_to_answer, used_up, used_up_beside};
 
 /// Bytes of the question that the comment has: the status comment has all of it.
 const SHOWN: usize = 300;
@@ -11,41 +13,208 @@ pub fn question_mark(blocked: &Blocked) -> String {
     format!("{OWN_MARK}question {} -->", blocked.since.timestamp())
 }
 
-/// The comment. `person` is an account or a team, without the `@`; `status` is the address of the status comment.
-pub fn question_body(blocked: &Blocked, person: &str, status: &str) -> String {
+/// The comment: the reason in a line, the question, and the one answer that fits. `person` is an account or a team,
+/// without the `@`; `status` is the address of the status comment.
+pub fn question_body(record: &Record, blocked: &Blocked, budgets: &Budgets, person: &str, status: &str) -> String {
+    let reason = match used_up_beside(blocked, record, budgets) {
+        Some(exhausted) => used_up(&exhausted, record),
+        None => blocked.reason_line(),
+    };
     let question = clip(blocked.question.trim(), SHOWN);
+    let answer = how_to_answer(record, budgets).unwrap_or_default();
     format!(
-        "{}\n@{person}, this issue is blocked and needs an answer: {}\n\n[Why, and how to answer]({status})\n",
+        "{}\n@{person}, this issue is blocked. {}\n\n{}\n\n{answer} [Details and other answers]({status})\n",
         question_mark(blocked),
-        inert_line(&question),
+        inert_line(&reason),
+        inert_line(&format!("**Question**: {question}")),
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::{BlockReason, Timestamp};
+    use hob_domain::{BlockReason, Budget, Spend, State, Timestamp};
 
     use super::*;
+    use crate::fixtures::{every_reason, record_at};
+
+    /// The comment without its mark.
+    fn body(reason: &BlockReason, spend: Spend) -> String {
+        let blocked = reason.blocked(Timestamp::from_timestamp(77, 0).unwrap());
+        let mut record = Record { spend, blocked: Some(blocked.clone()), ..record_at(State::Blocked) };
+        if let BlockReason::ApprovalNeeded(proposed) = reason {
+            record.approval.waits = Some(proposed.clone());
+        }
+        let issue = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
+        let budgets = Budgets { issue, issue_usd_max: Some(5_000_000), ..Budgets::default() };
+        let body = question_body(&record, &blocked, &budgets, "ann", "https://forge/x");
+        body.strip_prefix("<!-- hob:question 77 -->\n").unwrap().to_owned()
+    }
 
     #[test]
     fn a_question_mentions_one_person_and_nobody_else() {
         let reason = BlockReason::Question { question: "Ask @team?\n/hob approve <!-- x -->".to_owned() };
-        let blocked = reason.blocked(Timestamp::from_timestamp(77, 0).unwrap());
-        let body = question_body(&blocked, "ann", "https://forge/x");
-        assert!(body.starts_with("<!-- hob:question 77 -->\n@ann, this issue is blocked"), "{body}");
-        assert!(body.ends_with("\n\n[Why, and how to answer](https://forge/x)\n"), "{body}");
+        let body = body(&reason, Spend::default());
+        assert!(body.starts_with("@ann, this issue is blocked. "), "{body}");
         assert!(!body.contains("@team") && !body.contains("\n/hob") && !body.contains("<!-- x"), "{body}");
     }
 
+    /// Field note N73: a notification on a phone has the reason, the question and the one answer that fits.
     #[test]
-    fn a_question_reads_as_one_sentence_and_a_link() {
-        let reason = BlockReason::Question { question: "UTC or local?".to_owned() };
-        let blocked = reason.blocked(Timestamp::from_timestamp(77, 0).unwrap());
-        insta::assert_snapshot!(question_body(&blocked, "ann", "https://forge/x"), @"
-        <!-- hob:question 77 -->
-        @ann, this issue is blocked and needs an answer: UTC or local?
+    fn a_question_says_why_what_is_asked_and_how_to_answer() {
+        let told: Vec<String> = every_reason().iter().map(|reason| body(reason, Spend::default())).collect();
+        insta::assert_snapshot!(told.join("\n").replace(" [Details and other answers](https://forge/x)", ""), @"
+        @ann, this issue is blocked. The agent needs an answer before it can continue.
 
-        [Why, and how to answer](https://forge/x)
+        **Question**: UTC or local?
+
+        Reply, and the agent continues with your answer.
+
+        @ann, this issue is blocked. The agent wants to run an action of high impact, which needs approval here.
+
+        **Question**: Do you approve this: `` shell rm `x` y ``?
+
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply with what to do instead.
+
+        @ann, this issue is blocked. The agent has a plan. Nothing is changed before it is approved. The work costs $4.88 at most, what is left of `budget.issue`.
+
+        **Question**: Should the agent follow this plan?
+
+        Comment `/hob approve`, or just yes, to have exactly this plan carried out. Or reply with what should be different: the agent makes a new plan.
+
+        @ann, this issue is blocked. The checks still fail after 2 rounds of work. `make test`: failed (exit code 1).
+
+        **Question**: How should the agent fix the failed checks?
+
+        Reply with a hint, and the agent continues from its work so far.
+
+        @ann, this issue is blocked. The base branch fails its own checks, so no agent was started. `make test`: failed (exit code 1).
+
+        **Question**: Can you fix the base branch?
+
+        Once it is fixed, comment `/hob retry`: Hob starts from the fixed branch.
+
+        @ann, this issue is blocked. The branch conflicts with `main` in these files, and the agent did not resolve that: `src/a.rs`: both changed the same lines; both versions are in it, between markers.
+
+        **Question**: Which side should be kept, and in which files?
+
+        Reply with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
+
+        @ann, this issue is blocked. The agent changed no file. It said: It is fine.
+
+        **Question**: What should the agent change, if anything?
+
+        Reply with what should change, or close the issue.
+
+        @ann, this issue is blocked. The agent changed nothing in a round in review (the check `test` failed), so the same would fail again. It said: It is flaky.
+
+        **Question**: What is the cause, or should this pull request not fix it?
+
+        Reply with what should be different, and the agent works on it once more.
+
+        @ann, this issue is blocked. The agent failed: no route to host.
+
+        **Question**: What should the agent do differently, or what does it need?
+
+        Reply with what the agent needs, and it tries again.
+
+        @ann, this issue is blocked. 3 attempts are used up, the most that `limits.attempts` allows.
+
+        **Question**: Should Hob try again? An answer resets the count.
+
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
+
+        @ann, this issue is blocked. 3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host.
+
+        **Question**: Should Hob try again? An answer resets the count.
+
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
+
+        @ann, this issue is blocked. The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far.
+
+        **Question**: Should Hob make another attempt? Only the operator of Hob can give attempts more (`budget.attempt`).
+
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
+
+        @ann, this issue is blocked. The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far.
+
+        **Question**: Is the issue worth more, or will you do the rest by hand?
+
+        Comment `/hob retry`: the limit was raised.
+
+        @ann, this issue is blocked. The change breaks rules and was not pushed: `Makefile` is protected, and many more.
+
+        **Question**: Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
+
+        Reply with a way that does without these changes, or make them yourself.
+
+        @ann, this issue is blocked. No route to host.
+
+        **Question**: Can you fix this and then let Hob try again?
+
+        Comment `/hob retry` when Hob should try again.
+
+        @ann, this issue is blocked. No route to host.
+
+        **Question**: Can you fix this and then let Hob try again?
+
+        Comment `/hob retry` when Hob should try again.
+
+        @ann, this issue is blocked. The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far.
+
+        **Question**: Should Hob continue?
+
+        Comment `/hob retry` when Hob should try again.
+
+        @ann, this issue is blocked. The issue's title or body was edited after the work on it was authorized.
+
+        **Question**: Should Hob work on the current text?
+
+        Comment `/hob retry`, or reply with more: Hob continues with the current text.
+
+        @ann, this issue is blocked. The pull request of this issue, number 9, was closed without a merge.
+
+        **Question**: What should be done differently?
+
+        Reply with what should be different, and the agent works on it once more.
+
+        @ann, this issue is blocked. Two attempts in a row failed in the same way on the same work: no route to host.
+
+        **Question**: What should be done differently?
+
+        Reply with what should be different, and the agent works on it once more.
+
+        @ann, this issue is blocked. `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host.
+
+        **Question**: Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
+
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
+
+        @ann, this issue is blocked. Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped.
+
+        **Question**: Should Hob continue from the branch as it is now?
+
+        Any answer means yes: comment `/hob retry`, or reply with a hint.
+
+        @ann, this issue is blocked. The worker that held this issue died.
+
+        **Question**: Should Hob continue?
+
+        Comment `/hob retry`, or reply with a hint.
+        ");
+        assert!(told.iter().all(|body| body.ends_with(" [Details and other answers](https://forge/x)\n")));
+    }
+
+    /// Field note N78: a used-up budget comes before the agent's own question, and names who can raise it.
+    #[test]
+    fn a_used_up_budget_is_what_the_question_begins_with() {
+        let reason = BlockReason::Question { question: "It costs a lot. Shall I go on?".to_owned() };
+        let spent = Spend { usd_micros: 6_000_000, ..Spend::default() };
+        insta::assert_snapshot!(body(&reason, spent), @"
+        @ann, this issue is blocked. The issue's budget of $5.00 is used up: it has spent $6.00, 0 s.
+
+        **Question**: It costs a lot. Shall I go on?
+
+        Ask the operator of Hob to raise `budget.issue`, then answer. [Details and other answers](https://forge/x)
         ");
     }
 }

@@ -1,7 +1,7 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    BlockCode, Blocked, ChosenBy, CommentId, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules,
+    Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules,
     events_in_words, failing, no_verdict, unseen,
 };
 use hob_text::{
@@ -9,7 +9,10 @@ use hob_text::{
     markup::{capitalized, code_span, folded, line, person},
 };
 
-use crate::{answer_options::answer_options, pull_report::BODY_MAX};
+use crate::{
+    answer_options::{answer_options, used_up, used_up_beside},
+    pull_report::BODY_MAX,
+};
 
 /// Identifies the status comment.
 pub const STATUS_MARK: &str = "<!-- hob:status -->";
@@ -44,14 +47,11 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
     let blocked = record.blocked.as_ref().filter(|_| record.state == State::Blocked);
     let mut more = Vec::new();
     if let Some(blocked) = blocked {
-        text.push_str(&asked(record, blocked));
-        let budget = rules.budgets.of_issue(&record.commands);
-        let used_up = budget.left(record.spend).err().filter(|_| blocked.reason != BlockCode::IssueBudget);
-        if let Some(exhausted) = used_up {
-            let raise = rules.budgets.advice(&exhausted, &record.commands).raise;
-            line(&mut text, &format!("\nThe issue's budget is used up: first {raise}, then answer."));
+        if let Some(exhausted) = used_up_beside(blocked, record, &rules.budgets) {
+            line(&mut text, &format!("\n{}", used_up(&exhausted, record)));
         }
-        let options = answer_options(blocked.reason, record, rules.blocked);
+        text.push_str(&asked(record, blocked));
+        let options = answer_options(blocked, record, &rules.budgets, rules.blocked);
         line(&mut text, &format!("\n{}", options.first));
         more.push(options.others);
     }
@@ -268,8 +268,8 @@ fn headline(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, Branch, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce, OwnComments,
-        Pause, Proposed, PullLog, PullNumber, Refusal, ReviewLog, Timestamp, Work, WorkerId, acquire,
+        Answer, BlockCode, Branch, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce,
+        OwnComments, Pause, Proposed, PullLog, PullNumber, Refusal, ReviewLog, Timestamp, Work, WorkerId, acquire,
     };
 
     use super::*;
@@ -326,7 +326,7 @@ mod tests {
             blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
             ..record(State::Blocked)
         };
-        let says = "The issue's budget is used up: first raise `budget.issue` in Hob's settings, then answer.";
+        let says = "The issue's budget of $5.00 is used up: it has spent $5.20";
         let failed = hob_domain::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
         assert!(status_body(&blocked(failed), &rules()).contains(says));
         let exhausted = hob_domain::Exhausted::Money(5_000_000);
@@ -380,7 +380,7 @@ mod tests {
             told: false,
             after: None,
         });
-        insta::assert_snapshot!(status_body(&record, &rules()), @r"
+        insta::assert_snapshot!(status_body(&record, &rules()), @"
         <!-- hob:status -->
         **Blocked**: a person is needed.
 
@@ -388,7 +388,7 @@ mod tests {
 
         **Question**: UTC or local?
 
-        Reply here, and the agent continues with your answer.
+        Reply, and the agent continues with your answer.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -418,7 +418,7 @@ mod tests {
             told: false,
             after: None,
         });
-        insta::assert_snapshot!(status_body(&record, &rules()), @r"
+        insta::assert_snapshot!(status_body(&record, &rules()), @"
         <!-- hob:status -->
         **Blocked**: a person is needed.
 
@@ -435,7 +435,7 @@ mod tests {
         | /hob approve
         ```
 
-        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply with what to do instead.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -623,7 +623,7 @@ mod tests {
 
         **Question**: UTC or local?
 
-        Reply here, and the agent continues with your answer.
+        Reply, and the agent continues with your answer.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -645,7 +645,7 @@ mod tests {
         | no route to host
         ```
 
-        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+        Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply with what to do instead.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -675,7 +675,7 @@ mod tests {
 
         **Question**: Should the agent follow this plan?
 
-        Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
+        Comment `/hob approve`, or just yes, to have exactly this plan carried out. Or reply with what should be different: the agent makes a new plan.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -701,7 +701,7 @@ mod tests {
 
         **Question**: How should the agent fix the failed checks?
 
-        Reply here with a hint, and the agent continues from its work so far.
+        Reply with a hint, and the agent continues from its work so far.
 
         branch [`hob/7-x`](https://example.org/acme/site/tree/hob/7-x)
 
@@ -747,7 +747,7 @@ mod tests {
 
         **Question**: Which side should be kept, and in which files?
 
-        Reply here with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
+        Reply with the answer. Or merge the base into the branch yourself, then comment `/hob retry`.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -763,7 +763,7 @@ mod tests {
 
         **Question**: What should the agent change, if anything?
 
-        Reply here with what should change, or close the issue.
+        Reply with what should change, or close the issue.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -778,7 +778,7 @@ mod tests {
 
         **Question**: What is the cause, or should this pull request not fix it?
 
-        Reply here and say what should be different: the agent works on it once more.
+        Reply with what should be different, and the agent works on it once more.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -793,7 +793,7 @@ mod tests {
 
         **Question**: What should the agent do differently, or what does it need?
 
-        Reply here with what the agent needs, and it tries again.
+        Reply with what the agent needs, and it tries again.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -809,7 +809,7 @@ mod tests {
 
         **Question**: Should Hob try again? An answer resets the count.
 
-        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -825,7 +825,7 @@ mod tests {
 
         **Question**: Should Hob try again? An answer resets the count.
 
-        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -839,9 +839,9 @@ mod tests {
         == AttemptBudget
         The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far.
 
-        **Question**: Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
+        **Question**: Should Hob make another attempt? Only the operator of Hob can give attempts more (`budget.attempt`).
 
-        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -855,9 +855,9 @@ mod tests {
         == IssueBudget
         The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far.
 
-        **Question**: Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
+        **Question**: Is the issue worth more, or will you do the rest by hand?
 
-        Once the limit is raised, comment `/hob retry`. Before that, no answer helps.
+        Comment `/hob retry`: the limit was raised.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -894,7 +894,7 @@ mod tests {
 
         **Question**: Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
 
-        Reply here and say how to do without these changes, or make them yourself.
+        Reply with a way that does without these changes, or make them yourself.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -957,7 +957,7 @@ mod tests {
 
         **Question**: Should Hob work on the current text?
 
-        Comment `/hob retry`, or reply here with more: Hob continues with the current text.
+        Comment `/hob retry`, or reply with more: Hob continues with the current text.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -973,7 +973,7 @@ mod tests {
 
         **Question**: What should be done differently?
 
-        Reply here and say what should be different: the agent works on it once more.
+        Reply with what should be different, and the agent works on it once more.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -988,7 +988,7 @@ mod tests {
 
         **Question**: What should be done differently?
 
-        Reply here and say what should be different: the agent works on it once more.
+        Reply with what should be different, and the agent works on it once more.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -1003,7 +1003,7 @@ mod tests {
 
         **Question**: Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
 
-        Comment `/hob retry` for another attempt, or reply here with a hint for it.
+        Comment `/hob retry` for another attempt, or reply with a hint for it.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -1019,7 +1019,7 @@ mod tests {
 
         **Question**: Should Hob continue from the branch as it is now?
 
-        Any answer means yes: comment `/hob retry`, or reply here with a hint.
+        Any answer means yes: comment `/hob retry`, or reply with a hint.
 
         <details><summary>Other answers, cost and history</summary>
 
@@ -1035,7 +1035,7 @@ mod tests {
 
         **Question**: Should Hob continue?
 
-        Comment `/hob retry`, or reply here with a hint.
+        Comment `/hob retry`, or reply with a hint.
 
         <details><summary>Other answers, cost and history</summary>
 

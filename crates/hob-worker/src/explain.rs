@@ -6,6 +6,7 @@ use hob_domain::{
     State, Timestamp, Unblocking, WaitReason, decide, has_label, plan, plan_chosen,
 };
 use hob_forge::{ForgeError, Issue};
+use hob_words::how_to_answer;
 use serde::Serialize;
 
 use crate::{
@@ -36,6 +37,9 @@ pub struct Explained {
     pub why: String,
     /// Why it is blocked, and the question.
     pub blocked: Option<Blocked>,
+    /// How the question is answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// When the ledger last moved.
     pub since: Option<Timestamp>,
     /// Why a profile that would work on it, or might, cannot be used. Found only for a question about one issue.
@@ -47,7 +51,7 @@ impl Explained {
     /// An issue of which no ledger is known.
     fn without_ledger(worker: &Worker, issue: IssueNumber, title: String, why: String) -> Self {
         let url = format!("{}/issues/{issue}", worker.repo_url());
-        Self { issue, title, url, state: None, place: None, why, blocked: None, since: None, profile: None }
+        Self { issue, title, url, state: None, place: None, why, blocked: None, answer: None, since: None, profile: None }
     }
 }
 
@@ -135,9 +139,11 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
         Ok(Some(Observed { issue, entry: Some(entry), view, authorizer, .. })) => {
             let decision = decide(&view, &worker.settings.plan_rules(), worker.forge.now());
             let (why, _) = told(worker, &authorizer, &decision, &issue, &view).await?;
+            let answer = how_to_answer(&entry.record, &worker.settings.budgets());
             Some(Explained {
                 state: Some(entry.record.state),
                 blocked: entry.record.blocked,
+                answer,
                 since: Some(entry.record.renewed_at),
                 ..nothing(issue.title, why)
             })
@@ -224,6 +230,7 @@ async fn explained(
             state: record.map(|record| record.state),
             place: counts.then_some(place),
             blocked: record.and_then(|record| record.blocked.clone()),
+            answer: record.and_then(|record| how_to_answer(record, &worker.settings.budgets())),
             since: record.map(|record| record.renewed_at),
             ..Explained::without_ledger(worker, planned.issue.number, planned.issue.title.clone(), why)
         });

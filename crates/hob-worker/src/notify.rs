@@ -136,7 +136,8 @@ async fn ask(
         Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
         None => format!("{}/issues/{issue}", worker.repo_url()),
     };
-    let (mark, body) = (question_mark(blocked), question_body(blocked, person, &status));
+    let (mark, body) =
+        (question_mark(blocked), question_body(record, blocked, &worker.settings.budgets(), person, &status));
     worker.forge.comments().write_once(lease, issue, &mark, &body, Look::First).await?;
     Ok(())
 }

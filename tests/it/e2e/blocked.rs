@@ -35,7 +35,7 @@ async fn a_question_is_answered_and_the_work_goes_on_where_it_stood() {
 
     **Question**: Which colour?
 
-    Reply here, and the agent continues with your answer.
+    Reply, and the agent continues with your answer.
 
     branch [`hob/1-paint-it`]([forge]/acme/site/tree/hob/1-paint-it)
 

@@ -69,14 +69,14 @@ async fn an_operator_answers_from_the_command_line() {
     blocked   The agent needs an answer before it can continue.
     question  Which colour?
     now       it waits for a person's answer
-    answer    in plain words in a comment on the issue, or by `hob answer 1 -m TEXT`
+    answer    Reply, and the agent continues with your answer. From this terminal: `hob answer 1 -m TEXT`.
     ");
     let listed = world.hob(&["status"]).await;
     // The last paragraph is about the day.
     let (table, _) = listed.stdout.rsplit_once("\n\nToday: ").unwrap();
     insta::assert_snapshot!(table, @r"
     order  issue  state    title     next step
-    -      #1     blocked  Paint it  it waits for a person's answer: Which colour?
+    -      #1     blocked  Paint it  it waits for a person's answer: The agent needs an answer before it can continue. Which colour? Reply, and the agent continues with your answer.
     ");
     let ended = world.hob(&["answer", &number, "-m", "Green."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");

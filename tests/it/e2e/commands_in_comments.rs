@@ -311,7 +311,12 @@ async fn a_budget_in_a_comment_lets_an_issue_go_on_as_far_as_the_settings_allow(
 #[tokio::test]
 async fn without_the_owners_word_a_comment_can_only_lower_the_budget() {
     let (world, issue) = with_a_spent_budget("0").await;
-    assert!(world.status(issue).await.contains("If so, raise `budget.issue` in Hob's settings;"));
+    assert!(
+        world
+            .status(issue)
+            .await
+            .contains("Ask the operator of Hob to raise `budget.issue`, then comment `/hob retry`.")
+    );
     world.comments("ann", issue, "/hob budget 5.01").await;
     world.run().await;
     assert!(newest(&world, issue).await.0.contains("a comment may set $5.00 at most (`budget.comment_max`"));

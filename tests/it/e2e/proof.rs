@@ -91,7 +91,7 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
 
     **Question**: How should the agent fix the failed checks?
 
-    Reply here with a hint, and the agent continues from its work so far.
+    Reply with a hint, and the agent continues from its work so far.
 
     branch [`hob/1-mend-the-roof`]([forge]/acme/site/tree/hob/1-mend-the-roof)
 

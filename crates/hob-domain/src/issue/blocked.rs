@@ -13,11 +13,11 @@ use crate::{
     refused_push_advice,
 };
 
-/// Policy violations that a blocked issue lists.
-const VIOLATIONS_SHOWN: usize = 20;
+/// Policy violations, or files in conflict, that a blocked issue lists.
+const ITEMS_SHOWN: usize = 20;
 
-/// Files in conflict that a blocked issue lists.
-const FILES_SHOWN: usize = 20;
+/// Characters of what happened, where it has one line.
+const LINE_MAX: usize = 300;
 
 /// Why an issue is blocked, as the ledger keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,9 +84,23 @@ impl Blocked {
         }
     }
 
+    /// What happened, in one line. Of a list, it has the first item.
+    pub fn reason_line(&self) -> String {
+        let mut lines = self.text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let first = lines.next().unwrap_or_default();
+        let items: Vec<_> = lines.filter(|line| line.starts_with("- ") || line.starts_with('`')).collect();
+        let more = match items.len() {
+            0 | 1 => String::new(),
+            number if number < ITEMS_SHOWN => format!(", and {} more", number - 1),
+            _ => ", and many more".to_owned(),
+        };
+        let item = items.first().map(|item| item.strip_prefix("- ").unwrap_or(item));
+        title(&item.map_or_else(|| sentence(first), |item| sentence(&format!("{first} {item}{more}"))), LINE_MAX)
+    }
+
     /// What happened and the question, in one line.
     pub fn in_a_line(&self) -> String {
-        format!("{} {}", sentence(self.text.lines().next().unwrap_or_default()), self.question)
+        format!("{} {}", self.reason_line(), self.question)
     }
 }
 
@@ -275,7 +289,7 @@ impl BlockReason {
                 format!("The base branch fails its own checks, so no agent was started.\n\n{}", failed.list)
             }
             Self::MergeConflict { base, files } => {
-                let list = files.iter().take(FILES_SHOWN).map(|file| format!("\n- {file}"));
+                let list = files.iter().take(ITEMS_SHOWN).map(|file| format!("\n- {file}"));
                 format!(
                     "The branch conflicts with `{base}` in these files, and the agent did not resolve that:\n{}",
                     list.collect::<String>()
@@ -300,7 +314,7 @@ impl BlockReason {
                 format!("The issue's {exhausted} (`{}`) is used up. It has spent {bill} so far.", advice.from)
             }
             Self::PolicyViolated(violations) => {
-                let list = violations.iter().take(VIOLATIONS_SHOWN).map(|violation| format!("\n- {violation}"));
+                let list = violations.iter().take(ITEMS_SHOWN).map(|violation| format!("\n- {violation}"));
                 format!("The change breaks rules and was not pushed:\n{}", list.collect::<String>())
             }
             Self::PushRefused { failure } => {
@@ -363,12 +377,10 @@ impl BlockReason {
             }
             Self::AttemptBudget { setting, .. } => {
                 return format!(
-                    "Should Hob make another attempt? If an attempt needs more, raise `{setting}` in Hob's settings first."
+                    "Should Hob make another attempt? Only the operator of Hob can give attempts more (`{setting}`)."
                 );
             }
-            Self::IssueBudget { advice, .. } => {
-                return format!("Is the issue worth more? If so, {}; otherwise do the rest by hand.", advice.raise);
-            }
+            Self::IssueBudget { .. } => "Is the issue worth more, or will you do the rest by hand?",
             Self::PolicyViolated(_) => {
                 "Can the issue be solved in another way? If the rule is wrong here, a person has to make this change."
             }
@@ -468,7 +480,7 @@ pub(crate) mod tests {
                 bill: spend(2),
                 advice: BudgetAdvice {
                     from: "budget.issue",
-                    raise: "raise `budget.issue` in Hob's settings".to_owned(),
+                    raise: "ask the operator of Hob to raise `budget.issue`".to_owned(),
                 },
             },
             BlockReason::PolicyViolated(vec![Violation::Protected { path: "Makefile".to_owned() }; 30]),
@@ -535,8 +547,8 @@ pub(crate) mod tests {
         AgentFailed | The agent failed: no route to host. (1 lines) | What should the agent do differently, or what does it need?
         AttemptsUsedUp | 3 attempts are used up, the most that `limits.attempts` allows. (1 lines) | Should Hob try again? An answer resets the count.
         AttemptsFailed | 3 attempts failed, the most that `limits.attempts` allows. The last failure: no route to host. (1 lines) | Should Hob try again? An answer resets the count.
-        AttemptBudget | The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? If an attempt needs more, raise `budget.attempt` in Hob's settings first.
-        IssueBudget | The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more? If so, raise `budget.issue` in Hob's settings; otherwise do the rest by hand.
+        AttemptBudget | The attempt's budget of $5.00 (`budget.attempt`) is used up: 1 s. The issue has spent 2 s so far. (1 lines) | Should Hob make another attempt? Only the operator of Hob can give attempts more (`budget.attempt`).
+        IssueBudget | The issue's budget of $5.00 (`budget.issue`) is used up. It has spent 2 s so far. (1 lines) | Is the issue worth more, or will you do the rest by hand?
         PolicyViolated | The change breaks rules and was not pushed: (22 lines) | Can the issue be solved in another way? If the rule is wrong here, a person has to make this change.
         PushRefused | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?

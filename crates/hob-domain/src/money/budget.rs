@@ -37,7 +37,7 @@ pub struct Budgets {
 pub struct BudgetAdvice {
     /// The setting or the command.
     pub from: &'static str,
-    /// How to raise it, as the end of a sentence that says who should.
+    /// How to raise it, as an imperative without its period.
     pub raise: String,
 }
 
@@ -65,11 +65,16 @@ impl Budgets {
         Ok(of_issue.left(spent)?.and(attempt))
     }
 
+    /// Whether a comment may raise a limit of the issue's whole life that is reached.
+    pub fn may_be_raised_by_comment(&self, exhausted: &Exhausted) -> bool {
+        matches!(exhausted, Exhausted::Money(limit) if self.issue_usd_max.is_none_or(|most| most > *limit))
+    }
+
     /// The advice for a limit of the issue's whole life that is reached.
     pub fn advice(&self, exhausted: &Exhausted, commands: &CommandLog) -> BudgetAdvice {
         const COMMAND: &str = "/hob budget";
         let setting = exhausted.setting_of_issue();
-        let raise_setting = |setting: &str| format!("raise `{setting}` in Hob's settings");
+        let raise_setting = |setting: &str| format!("ask the operator of Hob to raise `{setting}`");
         let &Exhausted::Money(limit) = exhausted else {
             return BudgetAdvice { from: setting, raise: raise_setting(setting) };
         };
@@ -298,12 +303,12 @@ mod tests {
         let set = CommandLog { budget: Some(SetBudget { usd_micros: usd(5), by: "ann".into() }), ..Default::default() };
         let (none, money) = (CommandLog::default(), Exhausted::Money(usd(5)));
         for (most, exhausted, commands, from, raise) in [
-            (Some(usd(5)), money, &none, "budget.issue", "raise `budget.issue` in Hob's settings"),
+            (Some(usd(5)), money, &none, "budget.issue", "ask the operator of Hob to raise `budget.issue`"),
             (Some(usd(8)), money, &none, "budget.issue", "comment `/hob budget USD`, up to $8.00"),
             (Some(usd(8)), money, &set, "/hob budget", "comment `/hob budget USD`, up to $8.00"),
-            (Some(usd(5)), money, &set, "/hob budget", "raise `budget.comment_max` in Hob's settings"),
+            (Some(usd(5)), money, &set, "/hob budget", "ask the operator of Hob to raise `budget.comment_max`"),
             (None, money, &set, "/hob budget", "comment `/hob budget USD`"),
-            (None, Exhausted::Tokens(5), &set, "budget.tokens", "raise `budget.tokens` in Hob's settings"),
+            (None, Exhausted::Tokens(5), &set, "budget.tokens", "ask the operator of Hob to raise `budget.tokens`"),
         ] {
             let advice = budgets(most).advice(&exhausted, commands);
             assert_eq!((advice.from, advice.raise.as_str()), (from, raise), "{most:?} {exhausted:?}");

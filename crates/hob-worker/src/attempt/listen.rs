@@ -30,7 +30,7 @@ pub(super) async fn follow_new_commands(
     } else {
         let now = worker.forge.now();
         let why = held_by(&record, now, worker.settings.lease.skew).map(|held| WaitReason::Held(held).to_string());
-        let explanation = explanation(&record, &why.unwrap_or_default());
+        let explanation = explanation(&record, &worker.settings.budgets(), &why.unwrap_or_default());
         let rules = follow_rules(worker, &held.base, &commands, explanation).await?;
         take_effect(worker, held, &commands, &rules, issue.comments).await?;
     }

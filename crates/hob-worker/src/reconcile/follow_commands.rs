@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hob_domain::{Command, Control, Decision, Ending, Following, Message, Request, follow};
 use hob_forge::BaseBranch;
+use hob_text::count;
 use hob_words::explanation;
 
 use crate::{
@@ -58,7 +59,7 @@ pub(super) async fn follow_commands(
             end(worker, &held, Ending::Terminated(by)).await?;
         }
         Some(Request { control: Control::Pause, .. }) | None => {
-            show_and_release(worker, &held, "followed what was asked in comments").await?;
+            show_and_release(worker, &held, &format!("answered {}", count(commands.len(), "comment"))).await?;
         }
     }
     Ok(Reconciled::UpToDate)
@@ -72,5 +73,5 @@ fn explained(worker: &Worker, observed: &Observed) -> String {
         Decision::Act(action) => sentence(&action).to_owned(),
         Decision::Wait(reason) => reason.to_string(),
     };
-    explanation(record, &why)
+    explanation(record, &worker.settings.budgets(), &why)
 }
