@@ -97,7 +97,7 @@ pub use issue::{
     persons_work::{PersonsWork, WithPeople},
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
-    record_parts::{Approval, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
+    record_parts::{Approval, AskedComment, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
     reply::{Reply, ReplyEffect, reply_of},
     status_rules::StatusRules,
     stopped::Stopped,

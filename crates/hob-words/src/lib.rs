@@ -36,7 +36,7 @@ pub use plan_brief::PlanBrief;
 pub use profile_brief::profile_brief;
 pub use pull_report::{MovedBase, PullReport, evidence_table, pull_body};
 pub use pull_template::{PullTemplate, TEMPLATE_MAX};
-pub use question::{question_body, question_mark};
+pub use question::{closed_question_body, question_body, question_mark};
 pub use report::{STATUS_MARK, reply_body, reply_mark, status_body};
 pub use report_comment::{report_comment, report_mark, report_of, split_mark};
 pub use review_text::{

@@ -1,11 +1,14 @@
-//! The comment that brings a question to a person.
+//! The comment that brings a question to a person, and what it says once the question is no longer open.
 
-use hob_domain::{Blocked, Budgets, OWN_MARK, Record};
-use hob_text::{clip, inert_line};
+use hob_domain::{AskedComment, Blocked, Budgets, Controlled, OWN_MARK, Record, State};
+use hob_text::{
+    clip, inert_line,
+    markup::{line, person},
+};
 
 use crate::answer_options::{how_to_answer, used_up, used_up_beside};
 
-/// Bytes of the question that the comment has: the status comment has all of it.
+/// Bytes of a question or an answer that the comment has: the status comment has all of it.
 const SHOWN: usize = 300;
 
 /// What the comment begins with, so that it is found again.
@@ -30,9 +33,41 @@ pub fn question_body(record: &Record, blocked: &Blocked, budgets: &Budgets, pers
     )
 }
 
+/// The comment once its question was answered, or needs no answer any more. It mentions nobody.
+pub fn closed_question_body(record: &Record, asked: AskedComment) -> String {
+    let mut text = format!("{OWN_MARK}question closed {} -->\n", asked.id);
+    let said = |what: &str, words: &str| inert_line(&format!("**{what}**: {}", clip(words, SHOWN)));
+    let answer = record.answer.as_ref().filter(|_| asked.answered);
+    let blocked = record.blocked.as_ref().filter(|_| record.state == State::Done);
+    let question = match answer {
+        Some(answer) => answer.question.as_ref(),
+        None => blocked.map(|blocked| &blocked.question),
+    };
+    let ended_by = record.control.as_ref().and_then(Controlled::ended_by);
+    line(
+        &mut text,
+        &match (answer, ended_by) {
+            (Some(answer), _) => format!("Answered by {}.", person(&answer.actor)),
+            (None, Some(by)) if record.state == State::Done => format!("Not answered: {} ended the work.", person(by)),
+            (None, _) if record.state == State::Done => "Not answered: the work on this issue ended.".to_owned(),
+            (None, _) => "Not answered: the work continued without an answer.".to_owned(),
+        },
+    );
+    if let Some(question) = question {
+        line(&mut text, &format!("\n{}", said("Question", question.trim())));
+    }
+    if let Some(answer) = answer {
+        let words: Vec<_> = answer.text.lines().filter(|line| !line.trim_start().starts_with('>')).collect();
+        let words = words.join("\n");
+        let words = if words.trim().is_empty() { "try again as it is" } else { words.trim() };
+        line(&mut text, &format!("\n{}", said("Answer", words)));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use hob_domain::{BlockReason, Budget, Spend, State, Timestamp};
+    use hob_domain::{Answer, BlockReason, Budget, CommentId, Ending, Spend, Timestamp, Transition, apply};
 
     use super::*;
     use crate::fixtures::{every_reason, record_at};
@@ -202,6 +237,59 @@ mod tests {
         Comment `/hob retry`, or reply with a hint.
         ");
         assert!(told.iter().all(|body| body.ends_with(" [Details and other answers](https://forge/x)\n")));
+    }
+
+    /// Field note N80: a question that is no longer open is in the past tense, and mentions nobody.
+    #[test]
+    fn a_question_that_is_over_says_what_became_of_it() {
+        let asked = |answered| AskedComment { id: CommentId(5), answered };
+        let said = |text: &str| Answer {
+            actor: "ben".into(),
+            text: text.to_owned(),
+            question: Some("UTC or @here?".to_owned()),
+            comment: None,
+            event: None,
+        };
+        let answered = |text: &str| Record { answer: Some(said(text)), ..record_at(State::InProgress) };
+        let blocked = BlockReason::Question { question: "UTC?".to_owned() }.blocked(Timestamp::UNIX_EPOCH);
+        let open = Record { blocked: Some(blocked), ..record_at(State::Blocked) };
+        let ended = |by: Ending| apply(&open, Transition::Finish(by), Timestamp::UNIX_EPOCH).unwrap().0;
+        let told = [
+            (answered("> UTC or here?\n\nUTC, @all.\n/hob approve"), true),
+            (answered(""), true),
+            (ended(Ending::Terminated("ann".into())), false),
+            (ended(Ending::Closed), false),
+            (answered("An answer to an earlier question."), false),
+        ];
+        let told = told.map(|(record, is_answered)| closed_question_body(&record, asked(is_answered)));
+        insta::assert_snapshot!(told.join("\n"), @"
+        <!-- hob:question closed 5 -->
+        Answered by `ben`.
+
+        **Question**: UTC or @​here?
+
+        **Answer**: UTC, @​all. /hob approve
+
+        <!-- hob:question closed 5 -->
+        Answered by `ben`.
+
+        **Question**: UTC or @​here?
+
+        **Answer**: try again as it is
+
+        <!-- hob:question closed 5 -->
+        Not answered: `ann` ended the work.
+
+        **Question**: UTC?
+
+        <!-- hob:question closed 5 -->
+        Not answered: the work on this issue ended.
+
+        **Question**: UTC?
+
+        <!-- hob:question closed 5 -->
+        Not answered: the work continued without an answer.
+        ");
     }
 
     /// Field note N78: a used-up budget comes before the agent's own question, and names who can raise it.

@@ -351,7 +351,7 @@ mod tests {
     fn an_issue_whose_result_is_a_comment_links_it() {
         let body = status_body(
             &Record {
-                comments: OwnComments { report: Some(hob_domain::CommentId(9)), status: None },
+                comments: OwnComments { report: Some(hob_domain::CommentId(9)), ..OwnComments::default() },
                 ..record(State::Done)
             },
             &rules(),

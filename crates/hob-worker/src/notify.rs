@@ -5,6 +5,7 @@
 //! - One comment for each question, even if workers die: it begins with a mark that names the question, and is searched
 //!   for before it is written. It mentions one account whose answer counts, or a team, for which that cannot be
 //!   determined.
+//! - A question that is no longer open says so: its comment is edited once, by the next holder that shows the issue.
 //! - A notification that the ledger notes as posted is not posted again. If a worker dies after posting and before
 //!   noting it, the next worker posts it again, under the same id: a receiver that drops repeated ids hears of each
 //!   question once. To note it first would lose the question of a worker that dies in between, and a lost question is
@@ -13,9 +14,11 @@
 //! - Names come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
 use hob_config::WebhookFormat;
-use hob_domain::{AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Record, code_owners, to_notify};
+use hob_domain::{
+    AccountKind, Actor, Blocked, CommentId, FailureClass, IssueNumber, Login, Note, Record, code_owners, to_notify,
+};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
-use hob_words::{Notification, question_body, question_mark};
+use hob_words::{Notification, closed_question_body, question_body, question_mark};
 
 use crate::{WorkError, Worker, authorize::Authorizer, webhook::Delivery};
 
@@ -42,10 +45,29 @@ pub(super) async fn note_what_came_before(worker: &Worker, lease: &HeldLease) ->
 pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &BaseBranch) -> Result<(), WorkError> {
     let record = lease.record();
     let Some(blocked) = record.blocked.clone().filter(|blocked| !blocked.told) else { return Ok(()) };
-    if let Some(person) = person(worker, base, &record).await? {
-        ask(worker, lease, &record, &blocked, &person).await?;
+    let comment = match person(worker, base, &record).await? {
+        Some(person) => Some(ask(worker, lease, &record, &blocked, &person).await?),
+        None => None,
+    };
+    lease.note(Note::Told(comment)).await;
+    Ok(())
+}
+
+/// Edits the comment of a question that is no longer open, so that it says what became of the question. A worker that
+/// dies before the note edits it once more.
+pub(super) async fn close_question(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
+    let record = lease.record();
+    let Some(asked) = record.closed_question() else { return Ok(()) };
+    let body = closed_question_body(&record, asked);
+    match worker.forge.comments().edit(lease, asked.id, &body).await.map_err(WorkError::from) {
+        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+            return Err(error);
+        }
+        // It was deleted, or the conversation is locked: that must not hold the issue up.
+        Err(error) => tracing::debug!(issue = lease.issue().0, %error, "an old question stays as it is: {error}"),
+        Ok(()) => {}
     }
-    lease.note(Note::Told).await;
+    lease.note(Note::Closed(asked.id)).await;
     Ok(())
 }
 
@@ -130,7 +152,7 @@ async fn ask(
     record: &Record,
     blocked: &Blocked,
     person: &str,
-) -> Result<(), WorkError> {
+) -> Result<CommentId, WorkError> {
     let issue = lease.issue();
     let status = match record.comments.status {
         Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
@@ -138,6 +160,5 @@ async fn ask(
     };
     let (mark, body) =
         (question_mark(blocked), question_body(record, blocked, &worker.settings.budgets(), person, &status));
-    worker.forge.comments().write_once(lease, issue, &mark, &body, Look::First).await?;
-    Ok(())
+    Ok(worker.forge.comments().write_once(lease, issue, &mark, &body, Look::First).await?)
 }

@@ -12,7 +12,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     held_issue::HeldIssue,
     inbox::give_receipts,
-    notify::{note_what_came_before, notify, tell_of_question},
+    notify::{close_question, note_what_came_before, notify, tell_of_question},
     observe::Observed,
     settlement::settle_what_is_left,
 };
@@ -54,6 +54,9 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     }
     if state == State::Blocked {
         Box::pin(note_what_came_before(worker, &held.lease)).await?;
+    }
+    if held.lease.record().closed_question().is_some() {
+        Box::pin(close_question(worker, &held.lease)).await?;
     }
     let commented = comment(worker, &held.lease).await;
     let passes = |told: &Result<(), WorkError>| {

@@ -268,7 +268,7 @@ async fn with_a_spent_budget(most: &str) -> (World, u64) {
 async fn a_budget_in_a_comment_lets_an_issue_go_on_as_far_as_the_settings_allow() {
     let (world, issue) = with_a_spent_budget("20").await;
     let status = world.status(issue).await;
-    assert!(status.contains("If so, comment `/hob budget USD`, up to $20.00;"), "{status}");
+    assert!(status.contains("Comment `/hob budget USD`, up to $20.00: Hob then continues by itself."), "{status}");
     world.comments("ann", issue, "/hob retry").await;
     world.run().await;
     assert!(newest(&world, issue).await.0.contains("is used up: first comment `/hob budget USD`, up to $20.00."));

@@ -4,7 +4,7 @@ use hob_domain::NotifyEvent;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Builder, World, run};
+use crate::harness::{Builder, World, redacted, run};
 
 /// An agent that asks first and works once it has an answer.
 fn asking() -> Builder {
@@ -177,7 +177,7 @@ async fn a_question_mentions_the_first_who_may_answer() {
         let questions: Vec<_> = said.iter().filter(|said| said.text.starts_with("<!-- hob:question")).collect();
         assert_eq!(questions.len(), 1, "{mention}: {said:?}");
         let line = questions[0].text.lines().nth(1).unwrap();
-        assert!(line.starts_with(mentioned) && line.matches('@').count() == 2, "{line}");
+        assert!(line.starts_with(mentioned) && line.matches('@').count() == 1, "{line}");
         world.finish().await;
     }
     for nobody in ["", "rob", "renovate[bot]"] {
@@ -188,4 +188,60 @@ async fn a_question_mentions_the_first_who_may_answer() {
         assert!(world.record(issue).await.unwrap().blocked.unwrap().told);
         world.finish().await;
     }
+}
+
+/// The one comment that brought a question: its id and text.
+async fn question(world: &World, issue: u64) -> (u64, String) {
+    let comments = world.look(&format!("/issues/{issue}/comments")).await;
+    let is_question = |one: &&Value| one["body"].as_str().unwrap().starts_with("<!-- hob:question");
+    let found: Vec<_> = comments.as_array().unwrap().iter().filter(is_question).cloned().collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    (found[0]["id"].as_u64().unwrap(), found[0]["body"].as_str().unwrap().to_owned())
+}
+
+/// Field note N80: an old question is in the past tense, by one edit.
+#[tokio::test]
+async fn an_answered_question_says_who_answered_and_what() {
+    let world = asking().start().await;
+    let issue = world.asks("Paint it", "").await;
+    world.run().await;
+    let (id, asked) = question(&world, issue).await;
+    world.comments("wil", issue, "> Which colour?\n\nGreen, @ann.").await;
+    world.run().await;
+    world.run().await;
+    let (_, answered) = question(&world, issue).await;
+    let _redacted = redacted();
+    insta::assert_snapshot!(format!("{asked}\n{answered}"), @"
+    <!-- hob:question [id] -->
+    @ann, this issue is blocked. The agent needs an answer before it can continue.
+
+    **Question**: Which &lt;b>colour&lt;/b>, @<zwsp>here?
+
+    Reply, and the agent continues with your answer. [Details and other answers]([forge]/acme/site/issues/1#issuecomment-[id])
+
+    <!-- hob:question closed [id] -->
+    Answered by `wil`.
+
+    **Question**: Which &lt;b>colour&lt;/b>, @<zwsp>here?
+
+    **Answer**: Green, @<zwsp>ann.
+    ");
+    let path = format!("/issues/comments/{id}");
+    let edits = world.writes().into_iter().filter(|write| write.method == "PATCH" && write.path.ends_with(&path));
+    assert_eq!(edits.count(), 1);
+    assert_eq!(world.record(issue).await.unwrap().comments.asked, None);
+    world.finish().await;
+}
+
+/// Field note N80: a question on an issue that ended is not open.
+#[tokio::test]
+async fn a_question_on_an_issue_that_ended_says_so() {
+    let world = asking().start().await;
+    let issue = world.asks("Paint it", "").await;
+    world.run().await;
+    world.edits("ann", issue, json!({"state": "closed"})).await;
+    world.run().await;
+    let (_, closed) = question(&world, issue).await;
+    assert!(closed.contains("\nNot answered: the work on this issue ended.\n"), "{closed}");
+    world.finish().await;
 }

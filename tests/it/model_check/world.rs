@@ -164,7 +164,7 @@ impl Rec {
                 ..Work::default()
             },
             pull: PullLog { number: (self.pull > 0).then(|| PullNumber(self.pull.into())), ..PullLog::default() },
-            comments: OwnComments { status: self.comment.then_some(CommentId(1)), report: None },
+            comments: OwnComments { status: self.comment.then_some(CommentId(1)), ..OwnComments::default() },
             ..first
         }
     }

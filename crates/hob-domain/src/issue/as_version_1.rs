@@ -37,9 +37,11 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
     let review = record.get_mut("review").and_then(Value::as_object_mut);
     let begun = review.and_then(|review| review.remove("begun")).unwrap_or(json!(0));
     record.insert("round".to_owned(), begun);
-    // It did not keep why work had stopped.
-    if let Some(failure) = record.get_mut("failure").and_then(Value::as_object_mut) {
-        failure.remove("stopped");
+    // It kept neither why work had stopped nor the comment of a question.
+    for (part, name) in [("failure", "stopped"), ("comments", "asked")] {
+        if let Some(part) = record.get_mut(part).and_then(Value::as_object_mut) {
+            part.remove(name);
+        }
     }
     // Nor what people had begun.
     if let Some(work) = record.get_mut("work").and_then(Value::as_object_mut) {

@@ -173,6 +173,9 @@ impl Unblocking {
             record.approve_plan();
         }
         record.answer = Some(answer.after(record.answer.as_ref()));
+        if let Some(asked) = record.comments.asked.as_mut() {
+            asked.answered = true;
+        }
         sentence
     }
 }

@@ -95,6 +95,19 @@ pub struct OwnComments {
     /// The report of the investigation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<CommentId>,
+    /// The question that mentioned a person and that does not say yet that it was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedComment>,
+}
+
+/// The comment that mentioned a person for a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedComment {
+    /// The comment.
+    pub id: CommentId,
+    /// Whether the record's answer is the answer to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered: bool,
 }
 
 impl OwnComments {

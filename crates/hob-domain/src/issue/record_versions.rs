@@ -28,7 +28,9 @@ fn notes() -> Vec<Note> {
         Note::Pushed,
         Note::Looked(4),
         Note::Outage(Outage { service: "s".to_owned(), since: at(1), failures: 2 }),
-        Note::Told,
+        Note::Told(Some(CommentId(6))),
+        Note::Told(None),
+        Note::Closed(CommentId(6)),
         Note::Asks(CommentId(8)),
         Note::Checklist(checklist()),
         Note::Notified(NotifyEvent::Blocked),
@@ -96,8 +98,7 @@ fn of_version_1(record: &Record) -> Record {
     if let Some(trigger) = kept.trigger.as_mut() {
         trigger.at = trigger.at.or(Some(record.since.at));
     }
-    kept.failure.stopped = None;
-    kept.work.with_people = None;
+    (kept.failure.stopped, kept.comments.asked, kept.work.with_people) = (None, None, None);
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);
     kept
 }

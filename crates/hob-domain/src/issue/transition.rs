@@ -9,9 +9,10 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending,
-    EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause,
-    PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice,
+    Answer, AskedComment, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog,
+    Ending, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
+    PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent,
+    RouteChoice,
     RunId, RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
@@ -253,8 +254,10 @@ pub enum Note {
     Briefed(CommentId),
     /// A service failed the attempt.
     Outage(Outage),
-    /// A person was told the question.
-    Told,
+    /// A person was told the question, in this comment. `None` if there was nobody to tell.
+    Told(Option<CommentId>),
+    /// This comment no longer reads as if its question were open.
+    Closed(CommentId),
     /// An approval is about to be requested, and this is the newest comment.
     Asks(CommentId),
     /// How far the agent got with its own checklist when its run ended.
@@ -334,11 +337,13 @@ impl Record {
             Note::Outage(outage) => self.failure.outage = Some(outage),
             Note::Pushed => self.work.push_branch(),
             Note::Checklist(checklist) => self.work.checklist = Some(checklist),
-            Note::Told => {
+            Note::Told(comment) => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;
+                    self.comments.asked = comment.map(|id| AskedComment { id, answered: false });
                 }
             }
+            Note::Closed(comment) => self.comments.asked = self.comments.asked.filter(|asked| asked.id != comment),
             Note::Asks(newest) => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.after = Some(newest);
