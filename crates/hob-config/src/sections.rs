@@ -260,7 +260,7 @@ pub struct PublishSettings {
     pub author: Author,
     /// Labels of a pull request.
     pub labels: Vec<String>,
-    /// The reviewers to request: logins, `team:SLUG`, `ORG/TEAM`.
+    /// The reviewers to request: `actor`, logins, `team:SLUG`, `ORG/TEAM`.
     pub reviewers: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub use change::{
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
     left_out::{LeftOut, WhyLeftOut, left_out},
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation, refused_changes},
-    pull_log::{BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
+    pull_log::{ACTOR, BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
     review::{

@@ -1,8 +1,8 @@
 //! The house rules of a repository: template, base branch, labels, reviewers, commits, drafts.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{collections::BTreeMap, os::unix::fs::PermissionsExt};
 
-use github_emulator::{BranchRules, RequiredChecks, RequiredReviews};
+use github_emulator::{BranchRules, Fault, RequiredChecks, RequiredReviews, What, When};
 use hob_config::Signing;
 use hob_process::Program;
 use hob_worker::{Repositories, RunLimits};
@@ -84,6 +84,40 @@ async fn the_pull_request_gets_its_labels_and_reviewers_once_and_what_is_refused
     world.run().await;
     assert_eq!(world.labels(number).await, ["by-hob"], "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    world.finish().await;
+}
+
+/// The person who asked for the work is told when the pull request opens, by a request for their review.
+#[tokio::test]
+async fn the_person_who_put_the_label_on_is_asked_for_a_review() {
+    for (actor, reviewers, asked) in
+        [("wil", "actor", &["wil"][..]), ("ann", "wil,actor", &["wil", "ann"]), ("hob", "actor", &[]), ("wil", "", &[])]
+    {
+        let world = World::fixing().set("publish.reviewers", reviewers).start().await;
+        let issue = world.opens(actor, "Make done.txt", "", &["code"]).await;
+        world.run().await;
+        let pull = world.pull().await["number"].as_u64().unwrap();
+        let found = world.look(&format!("/pulls/{pull}/requested_reviewers")).await;
+        let logins: Vec<_> = found["users"].as_array().unwrap().iter().map(|user| text(&user["login"])).collect();
+        assert_eq!(logins, asked, "{actor} {reviewers}: {:?}", world.failures());
+        assert!(!world.status(issue).await.contains("could not be asked"), "{actor}");
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_cannot_be_asked_for_a_review_is_no_failure() {
+    let world = World::fixing().set("publish.reviewers", "actor").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let body = json!({"message": "Reviews may only be requested from collaborators."}).to_string();
+    let what = What::Raw { status: 422, headers: BTreeMap::new(), body };
+    let path = "/**/requested_reviewers".to_owned();
+    let (method, login) = (Some("POST".into()), Some("hob".into()));
+    world.forge.inject(Fault { method, path, login, when: When::Always, what });
+    let summary = world.run().await;
+    assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
+    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    assert!(!world.status(issue).await.contains("could not be asked"));
     world.finish().await;
 }
 

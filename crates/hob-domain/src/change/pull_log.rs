@@ -156,6 +156,9 @@ pub struct Introduced {
     pub refused: Vec<String>,
 }
 
+/// The name for the person who put the label on.
+pub const ACTOR: &str = "actor";
+
 /// The reviewers to request.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Reviewers {
@@ -166,17 +169,28 @@ pub struct Reviewers {
 }
 
 impl Reviewers {
-    /// Reads logins, `team:SLUG` and `ORG/TEAM`. The forge itself requests the owners in CODEOWNERS.
+    /// Reads logins, `team:SLUG` and `ORG/TEAM`. The forge itself requests the owners in CODEOWNERS, and [`ACTOR`] is left
+    /// out, since only the ledger names them.
     pub fn new(names: &[String]) -> Self {
         let mut all = Self::default();
         for name in names.iter().map(|name| name.trim().trim_start_matches('@')) {
             match name.strip_prefix("team:").or_else(|| name.split_once('/').map(|(_org, team)| team)) {
                 Some(team) => all.teams.push(team.to_owned()),
-                None if name.eq_ignore_ascii_case("codeowners") => {}
+                None if name == ACTOR || name.eq_ignore_ascii_case("codeowners") => {}
                 None => all.users.push(name.into()),
             }
         }
         all
+    }
+
+    /// These and the others, each once.
+    #[must_use]
+    pub fn with(mut self, others: Self) -> Self {
+        self.users.extend(
+            others.users.into_iter().filter(|other| !self.users.iter().any(|user| user.is(other))).collect::<Vec<_>>(),
+        );
+        self.teams.extend(others.teams);
+        self
     }
 
     /// Whether there are no reviewers.
