@@ -56,6 +56,14 @@ pub(super) fn done(words: &str, max: usize) -> Outcome {
     Outcome::Done { summary: clip(summary.trim(), max), title: Some(title) }
 }
 
+/// What a person is asked if an agent ends with words instead of a result. Words that are a question ask for themselves.
+pub(super) fn last_words(words: &str) -> String {
+    if words.trim_end().ends_with('?') {
+        return words.to_owned();
+    }
+    format!("It ended without a result; its last words were: {}\n\nWhat should it do next?", words.trim())
+}
+
 /// A run that was ended on purpose.
 pub(super) fn cancelled() -> Outcome {
     Outcome::Failed { reason: "the run was cancelled".into(), failure: FailureClass::Cancelled }

@@ -86,7 +86,7 @@ pub use issue::{
     block_code::{BlockCode, BlockKind},
     blocked::{BlockReason, Blocked},
     control::{Control, Controlled, Pause, Request},
-    ending::{ClosedAs, Ending, StopDeed},
+    ending::{ClosedAs, Ending, StopDeed}, ending::Ending, failure_words::failure_line,
     follow::{concerns, follow},
     following::{FollowRules, Following},
     label_fights::{LabelFight, LabelFights, OthersDo},

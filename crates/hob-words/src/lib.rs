@@ -15,6 +15,7 @@ mod issue_bodies;
 mod issue_page;
 mod named_issue;
 mod notification;
+mod own_links;
 mod plan_brief;
 mod profile_brief;
 mod pull_report;

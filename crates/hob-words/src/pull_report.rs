@@ -83,7 +83,7 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
 /// What was done, in the agent's words, and the files.
 fn changed(report: &PullReport<'_>) -> String {
     let (summary, shortened) = report.change.in_pull_request();
-    let mut text = format!("{}\n\n", inert(&summary));
+    let mut text = if summary.trim().is_empty() { String::new() } else { format!("{}\n\n", inert(&summary)) };
     if let Some(bytes) = shortened {
         line(
             &mut text,
@@ -192,7 +192,7 @@ fn background(report: &PullReport<'_>) -> String {
         // A paragraph of its own, so that a back-tick in the title has no partner here.
         line(&mut text, &format!("\n{} answered: {}", person(&answer.actor), quoted(&answer.text)));
     }
-    let attempts = count(record.attempts.now, "attempt");
+    let attempts = count(record.attempts.ever, "attempt");
     let agent = code_span(report.agent);
     line(&mut text, &format!("\nCost: {} over {attempts}, by the agent {agent}. {}", record.spend, report.limits));
     if !record.chain.links().is_empty() {

@@ -2,7 +2,7 @@
 //! known to be true are ticked, and the rest of the template stays as it is.
 //!
 //! # Guarantees
-//! - Every heading of the template is in the body, in the template's order.
+//! - Every heading of the template that has something below it is in the body, in the template's order.
 //! - A box is ticked only if each of its words is understood, so "tests pass on Windows" stays open.
 //! - The template mentions nobody and closes no issue except the one that the work is for.
 //!
@@ -37,6 +37,7 @@ pub(super) struct Parts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Changed,
+    Why,
     Evidence,
     Issue,
     /// A subject that Hob has no text for.
@@ -65,6 +66,7 @@ pub(super) fn filled(template: PullTemplate<'_>, parts: &Parts, evidence: &Evide
         let text = match asks {
             _ if said.contains(&asks) => continue,
             Asks::Changed => parts.changed.clone(),
+            Asks::Why => format!("Issue #{} asks for it.", parts.issue),
             Asks::Evidence => parts.evidence.clone(),
             Asks::Issue if closes => continue,
             Asks::Issue => format!("Fixes #{}", parts.issue),
@@ -74,6 +76,7 @@ pub(super) fn filled(template: PullTemplate<'_>, parts: &Parts, evidence: &Evide
         let kept = without_prose(&section.lines);
         section.lines = [vec![String::new(), text.trim().to_owned(), String::new()], kept].concat();
     }
+    let sections = without_empty(sections);
     let mut body = String::new();
     if !closes && !said.contains(&Asks::Issue) {
         line(&mut body, &format!("Fixes #{}\n", parts.issue));
@@ -94,6 +97,34 @@ pub(super) fn filled(template: PullTemplate<'_>, parts: &Parts, evidence: &Evide
     }
     body.push('\n');
     body
+}
+
+/// The sections without those that have nothing below their heading, and no heading of a lower level either.
+fn without_empty(sections: Vec<Section>) -> Vec<Section> {
+    let levels: Vec<_> = sections.iter().map(Section::level).collect();
+    let has_parts = |at: usize| levels.get(at + 1).is_some_and(|next| *next > levels[at]);
+    let is_kept = |(at, section): &(usize, Section)| {
+        section.heading.is_empty() || has_parts(*at) || section.lines.iter().any(|line| !line.trim().is_empty())
+    };
+    sections.into_iter().enumerate().filter(is_kept).map(|(_, section)| section).collect()
+}
+
+impl Section {
+    /// The heading's level, from 1; 7 for a heading that is only bold.
+    fn level(&self) -> usize {
+        let marks = |line: &String, mark: char| line.len() - line.trim_start_matches(mark).len();
+        match self.heading.as_slice() {
+            [] => 0,
+            [one] => Some(marks(one, '#')).filter(|level| *level > 0).unwrap_or(7),
+            [_, underline, ..] => {
+                if marks(underline, '=') > 0 {
+                    1
+                } else {
+                    2
+                }
+            }
+        }
+    }
 }
 
 /// The template's lines by heading. A line within a block of code is not a heading.
@@ -248,9 +279,11 @@ fn asks(heading: &str) -> Asks {
     } else if has(&["issue", "issues", "ticket", "tickets", "fixes", "closes", "resolves"]) {
         Asks::Issue
     } else if has(&["summary", "description", "overview", "change", "changes", "changed"])
-        || (has(&["what"]) && has(&["do", "does", "this"]))
+        || (has(&["what"]) && (words.len() == 1 || has(&["do", "does", "done", "did", "this", "new"])))
     {
         Asks::Changed
+    } else if has(&["why", "motivation", "rationale", "reason", "reasons", "context", "background"]) {
+        Asks::Why
     } else {
         Asks::Other
     }
@@ -419,6 +452,34 @@ mod tests {
         ");
     }
 
+    /// Field note N81: the first screen is not a row of empty headings.
+    #[test]
+    fn what_and_why_are_answered_and_a_heading_without_anything_goes() {
+        let template = "# Pull request\n\n## What\n\n<!-- what? -->\n\n## Why\n\n## Screenshots\n\n## Checklist\n\n\
+            - [ ] Tests pass\n\n## Notes\n\n";
+        insta::assert_snapshot!(fill(template), @"
+        Fixes #7
+
+        # Pull request
+
+        ## What
+
+        Reads the zone.
+
+        ## Why
+
+        Issue #7 asks for it.
+
+        ## Checklist
+
+        - [x] Tests pass
+
+        ## Evidence
+
+        **Green**.
+        ");
+    }
+
     #[test]
     fn only_the_issue_of_the_work_is_closed_and_once() {
         for template in [
@@ -443,6 +504,10 @@ mod tests {
             ("What does this PR do?", Asks::Changed),
             ("#### What this PR does / why we need it:", Asks::Changed),
             ("Description of changes", Asks::Changed),
+            ("## What", Asks::Changed),
+            ("What was done?", Asks::Changed),
+            ("## Why", Asks::Why),
+            ("**Motivation and context**", Asks::Why),
             ("Type of change", Asks::Other),
             ("What kind of change does this PR introduce?", Asks::Other),
             ("Breaking changes", Asks::Other),

@@ -6,7 +6,10 @@ use hob_text::{
     markup::{line, person},
 };
 
-use crate::answer_options::{how_to_answer, used_up, used_up_beside};
+use crate::{
+    answer_options::{how_to_answer, used_up, used_up_beside},
+    own_links::own_links,
+};
 
 /// Bytes of a question or an answer that the comment has: the status comment has all of it.
 const SHOWN: usize = 300;
@@ -28,7 +31,7 @@ pub fn question_body(record: &Record, blocked: &Blocked, budgets: &Budgets, pers
     format!(
         "{}\n@{person}, this issue is blocked. {}\n\n{}\n\n{answer} [Details and other answers]({status})\n",
         question_mark(blocked),
-        inert_line(&reason),
+        own_links(inert_line(&reason), record),
         inert_line(&format!("**Question**: {question}")),
     )
 }
@@ -206,7 +209,7 @@ mod tests {
 
         Comment `/hob retry`, or reply with more: Hob continues with the current text.
 
-        @ann, this issue is blocked. The pull request of this issue, number 9, was closed without a merge.
+        @ann, this issue is blocked. Pull request #​9 was closed without a merge.
 
         **Question**: What should be done differently?
 

@@ -1,8 +1,7 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules,
-    events_in_words, failing, no_verdict, unseen,
+    Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules, events_in_words, failing, no_verdict, unseen, failure_line,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -11,6 +10,7 @@ use hob_text::{
 
 use crate::{
     answer_options::{answer_options, used_up, used_up_beside},
+    own_links::own_links,
     pull_report::BODY_MAX,
 };
 
@@ -23,8 +23,8 @@ pub fn reply_mark(to: CommentId) -> String {
 }
 
 /// Hob's one-line reply to a comment that it cannot follow.
-pub fn reply_body(to: CommentId, says: &str) -> String {
-    format!("{}\n{}\n", reply_mark(to), inert(says))
+pub fn reply_body(record: &Record, to: CommentId, says: &str) -> String {
+    format!("{}\n{}\n", reply_mark(to), own_links(inert(says), record))
 }
 
 /// The status comment: the issue's state, the reason, and what to do next; and, folded, what is needed only now and
@@ -77,13 +77,13 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, "");
         text.push_str(&checklist.folded());
     }
-    if blocked.is_some() || record.attempts.now > 1 || record.spend != Spend::default() {
+    if blocked.is_some() || record.attempts.ever > 1 || record.spend != Spend::default() {
         more.push(cost(record));
         let heading = if blocked.is_some() { "Other answers, cost and history" } else { "Cost and history" };
         line(&mut text, "");
         text.push_str(&folded(heading, &more.join("\n\n")));
     }
-    clip(&text, BODY_MAX)
+    clip(&own_links(text, record), BODY_MAX)
 }
 
 /// The checks on the pull request that start no round.
@@ -204,8 +204,8 @@ fn branch_url(repo_url: &str, branch: &str) -> String {
 
 fn cost(record: &Record) -> String {
     let mut facts = Vec::new();
-    if record.attempts.now > 0 {
-        facts.push(format!("attempt {}", record.attempts.now));
+    if record.attempts.ever > 0 {
+        facts.push(format!("attempt {}", record.attempts.ever));
     }
     if record.spend != Spend::default() {
         facts.push(format!("spent {}", record.spend));
@@ -230,7 +230,8 @@ fn headline(record: &Record) -> String {
         }
         State::Ready => match (&record.failure.text, record.failure.until) {
             (Some(failure), Some(until)) => {
-                inert(&format!("**Waiting** until {}: {}", until.format("%Y-%m-%d %H:%M UTC"), clip(failure, 2_000)))
+                let failure = clip(&failure_line(failure), 2_000);
+                inert(&format!("**Waiting** until {}: {failure}", until.format("%Y-%m-%d %H:%M UTC")))
             }
             _ => "**Ready**: the next free worker takes it.".to_owned(),
         },
@@ -284,7 +285,7 @@ mod tests {
         };
         let mut record = acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap();
         record.state = state;
-        record.attempts.now = 1;
+        record.attempts = hob_domain::Attempts { now: 1, ever: 1 };
         record
     }
 
@@ -969,7 +970,7 @@ mod tests {
         attempt 1 · `hob explain 7 --history` prints each step
 
         == Rejected
-        The pull request of this issue, number 9, was closed without a merge.
+        Pull request #​9 was closed without a merge.
 
         **Question**: What should be done differently?
 

@@ -44,8 +44,10 @@ async fn the_pull_request_is_the_template_filled() {
 
 #[tokio::test]
 async fn a_setting_names_one_of_several_templates() {
-    let world = World::fixing().set("publish.template", "fix.md").file(".github/PULL_REQUEST_TEMPLATE/a.md", "# A\n");
-    let world = world.file(".github/PULL_REQUEST_TEMPLATE/fix.md", "# Fix\n").start().await;
+    let world = World::fixing()
+        .set("publish.template", "fix.md")
+        .file(".github/PULL_REQUEST_TEMPLATE/a.md", "# A\n\n- [ ] a\n");
+    let world = world.file(".github/PULL_REQUEST_TEMPLATE/fix.md", "# Fix\n\n- [ ] b\n").start().await;
     world.asks("Make done.txt", "").await;
     world.run().await;
     let body = text(&world.pull().await["body"]).to_owned();

@@ -30,8 +30,6 @@ async fn what_tools_make_is_left_out_and_named() {
 
     ## What changed
 
-    the agent gave no summary
-
     2 files changed, 2 lines added, 0 removed:
 
     - `done.txt` (+1 −0)
@@ -61,7 +59,7 @@ async fn what_tools_make_is_left_out_and_named() {
 
     `ann` asked Hob to work on the issue “Make done.txt”.
 
-    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts between two answers. Agent and checks ran in a sandbox of the tier `fence`.
 
     `hob explain 1 --history` prints each step.
 

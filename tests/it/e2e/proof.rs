@@ -139,8 +139,6 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
 
     ## What changed
 
-    the agent gave no summary
-
     1 file changed, 1 line added, 0 removed:
 
     - `done.txt` (+1 −0)
@@ -169,7 +167,7 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
 
     `ann` asked Hob to work on the issue “Make done.txt”.
 
-    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts between two answers. Agent and checks ran in a sandbox of the tier `fence`.
 
     `hob explain 1 --history` prints each step.
 

@@ -90,7 +90,7 @@ async fn a_high_finding_goes_back_and_is_mended() {
 
     `ann` asked Hob to work on the issue “Make done.txt”.
 
-    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts between two answers. Agent and checks ran in a sandbox of the tier `fence`.
 
     `hob explain 1 --history` prints each step.
 
@@ -110,8 +110,6 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
     Fixes #1
 
     ## What changed
-
-    the agent gave no summary
 
     1 file changed, 1 line added, 0 removed:
 
@@ -139,7 +137,7 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
 
     `ann` asked Hob to work on the issue “Make done.txt”.
 
-    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+    Cost: [duration] over 1 attempt, by the agent `fixer`. An attempt may take 30m, an issue $5.00 and 3 attempts between two answers. Agent and checks ran in a sandbox of the tier `fence`.
 
     `hob explain 1 --history` prints each step.
 

@@ -68,10 +68,7 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
 fn ended_well(parsed: &ParsedOutput) -> Outcome {
     let words = parsed.summary.trim();
     let named = ResultLine::read(words).and_then(|said| said.outcome());
-    named.unwrap_or_else(|| match words {
-        "" => Outcome::done("the agent gave no summary"),
-        words => done(words, SUMMARY_MAX),
-    })
+    named.unwrap_or_else(|| done(words, SUMMARY_MAX))
 }
 
 /// Its complaint: its own event, otherwise the end of its standard error, otherwise of its output.

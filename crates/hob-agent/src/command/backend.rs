@@ -204,10 +204,7 @@ fn closing_words(finished: &Finished, purpose: RunPurpose) -> String {
     // The first of them may have lost its beginning.
     let whole = if words.len() < text.len() { words.split_once('\n').map_or(words, |(_, rest)| rest) } else { words };
     let lines: Vec<&str> = whole.lines().filter(|line| !is_checklist(line)).collect();
-    match lines[lines.len().saturating_sub(most)..].join("\n").trim() {
-        "" => "the agent gave no summary".to_owned(),
-        words => words.to_owned(),
-    }
+    lines[lines.len().saturating_sub(most)..].join("\n").trim().to_owned()
 }
 
 /// Why its program did nothing: a shell exits with these codes if it cannot start or find a program.

@@ -81,10 +81,9 @@ impl ResultLine {
         };
         let unnamed = || (!self.summary.trim().is_empty()).then_some(NamedOutcome::Done);
         Some(match self.outcome.or_else(unnamed)? {
-            NamedOutcome::Done => Outcome::Done {
-                summary: text(&self.summary, &self.reason, "the agent gave no summary"),
-                title: given_title(&self.title),
-            },
+            NamedOutcome::Done => {
+                Outcome::Done { summary: text(&self.summary, &self.reason, ""), title: given_title(&self.title) }
+            }
             NamedOutcome::NothingToDo => {
                 Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "the agent gave no reason") }
             }

@@ -18,7 +18,7 @@ use crate::{
         usage::{Actions, RunUsage},
         window::Window,
     },
-    report::{cancelled, clip, first_line, needs_human, unfinished},
+    report::{cancelled, clip, first_line, last_words, needs_human, unfinished},
     session::SessionEvent,
 };
 
@@ -191,7 +191,7 @@ impl Run<'_> {
             match clip(reply.text.trim(), self.executor.toolbox.output_cap) {
                 _ if reply.stop == Stop::Length => ended,
                 words if words.is_empty() => unfinished("the model's replies have neither words nor a call"),
-                question => Outcome::Question { question },
+                words => Outcome::Question { question: last_words(&words) },
             }
         })?;
         self.answer_words(reply, &answer);

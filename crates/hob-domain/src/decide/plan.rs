@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::{
     AssigneeFilter, BlockCode, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
     Outage, PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRecord, RepositoryRules, Request,
-    ReviewEvent, ReviewRules, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due, has_label,
-    held_by, hour_room,
+    ReviewEvent, ReviewRules, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due, failure_line,
+    has_label, held_by, hour_room,
 };
 
 /// The settings that decisions depend on.
@@ -326,7 +326,7 @@ fn ready(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) 
             if has_news(issue, record) && !left_behind(record) {
                 return Decision::Act(Action::SeekCommand);
             }
-            WaitReason::RetryAfter { until, why: record.failure.text.clone().unwrap_or_default() }
+            WaitReason::RetryAfter { until, why: failure_line(record.failure.text.as_deref().unwrap_or_default()) }
         }
         _ => match not_before(issue, rules) {
             Some(_) if has_news(issue, record) && !left_behind(record) => return Decision::Act(Action::SeekCommand),

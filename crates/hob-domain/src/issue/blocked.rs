@@ -9,7 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     BlockCode, BlockKind, BudgetAdvice, CommentId, Conflict, CostLimit, Exhausted, FailedChecks, LastLines, Outage,
-    Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan, issue::block_code::with_kind,
+    Proposed, PullNumber, RoundKind, Sha, Spend, Timestamp, Violation, WorkPlan,
+    issue::{
+        block_code::with_kind,
+        failure_words::{failure_line, failure_output},
+    },
     refused_push_advice,
 };
 
@@ -295,15 +299,19 @@ impl BlockReason {
                     list.collect::<String>()
                 )
             }
+            Self::NoChanges { said } if said.trim().is_empty() => {
+                "The agent changed no file, and did not say why.".to_owned()
+            }
             Self::NoChanges { said } => sentence(&format!("The agent changed no file. It said: {}", said.trim())),
-            Self::AgentFailed { failure } => sentence(&format!("The agent failed: {failure}")),
+            Self::AgentFailed { failure } => sentence(&format!("The agent failed: {}", failure_line(failure))),
             Self::AttemptsUsedUp { attempts } => {
                 format!("{} used up, the most that `limits.attempts` allows.", were(*attempts))
             }
             Self::AttemptsFailed { attempts, failure } => {
                 let attempts = count(*attempts, "attempt");
                 sentence(&format!(
-                    "{attempts} failed, the most that `limits.attempts` allows. The last failure: {failure}"
+                    "{attempts} failed, the most that `limits.attempts` allows. The last failure: {}",
+                    failure_line(failure)
                 ))
             }
             Self::ServiceDown { outage, failure } => down(outage, failure),
@@ -330,9 +338,10 @@ impl BlockReason {
                 "The issue's title or body was edited after the work on it was authorized.".to_owned()
             }
             Self::Rejected(pull) => {
-                format!("The pull request of this issue, number {pull}, was closed without a merge.")
+                format!("Pull request #{pull} was closed without a merge.")
             }
             Self::NoProgress { failure } => {
+                let failure = failure_line(failure);
                 sentence(&format!("Two attempts in a row failed in the same way on the same work: {failure}"))
             }
             Self::PersonPushed { author, commit, branch, .. } => {
@@ -395,10 +404,30 @@ impl BlockReason {
 
     /// The reason as the ledger keeps it.
     pub fn blocked(&self, since: Timestamp) -> Blocked {
-        let last = if let Self::ChecksFailed { failed, .. } | Self::RedBase { failed } = self {
-            failed.last.clone()
-        } else {
-            Vec::new()
+        let last = match self {
+            Self::ChecksFailed { failed, .. } | Self::RedBase { failed } => failed.last.clone(),
+            Self::AgentFailed { failure } | Self::AttemptsFailed { failure, .. } | Self::NoProgress { failure } => {
+                failure_output(failure).into_iter().collect()
+            }
+            Self::Question { .. }
+            | Self::ApprovalNeeded(_)
+            | Self::PlanProposed { .. }
+            | Self::MergeConflict { .. }
+            | Self::NoChanges { .. }
+            | Self::AttemptsUsedUp { .. }
+            | Self::ServiceDown { .. }
+            | Self::AttemptBudget { .. }
+            | Self::IssueBudget { .. }
+            | Self::PolicyViolated(_)
+            | Self::PushRefused { .. }
+            | Self::SetUpNeeded { .. }
+            | Self::LedgerLost
+            | Self::EditedMeanwhile
+            | Self::Rejected(_)
+            | Self::PersonPushed { .. }
+            | Self::RoundChangedNothing { .. }
+            | Self::RoundsUsedUp { .. }
+            | Self::WorkerDied => Vec::new(),
         };
         Blocked {
             reason: self.code(),
@@ -416,8 +445,9 @@ impl BlockReason {
 fn down(Outage { service, since, failures }: &Outage, failure: &str) -> String {
     let (since, times) = (since.format("%Y-%m-%d %H:%M UTC"), count(*failures, "time"));
     sentence(&format!(
-        "{} has failed {times} in a row since {since}, for longer than `limits.patience` allows. The last failure: {failure}",
-        capitalized(service)
+        "{} has failed {times} in a row since {since}, for longer than `limits.patience` allows. The last failure: {}",
+        capitalized(service),
+        failure_line(failure)
     ))
 }
 
@@ -554,7 +584,7 @@ pub(crate) mod tests {
         SetUpNeeded | No route to host. (1 lines) | Can you fix this and then let Hob try again?
         LedgerLost | The ledger of this issue was deleted, and with it the reason why it is blocked and what it has cost so far. (1 lines) | Should Hob continue?
         EditedMeanwhile | The issue's title or body was edited after the work on it was authorized. (1 lines) | Should Hob work on the current text?
-        Rejected | The pull request of this issue, number 9, was closed without a merge. (1 lines) | What should be done differently?
+        Rejected | Pull request #9 was closed without a merge. (1 lines) | What should be done differently?
         NoProgress | Two attempts in a row failed in the same way on the same work: no route to host. (1 lines) | What should be done differently?
         ServiceDown | `anthropic/x` has failed 30 times in a row since 1970-01-01 00:00 UTC, for longer than `limits.patience` allows. The last failure: no route to host. (1 lines) | Should Hob try again now, or with another agent (`/hob agent NAME`)? No attempt was counted.
         PersonPushed | Ada 'skip ci' pushed the commit 0123456789 to `hob/1-x`, so Hob stopped. (1 lines) | Should Hob continue from the branch as it is now?

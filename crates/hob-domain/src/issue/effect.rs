@@ -6,10 +6,7 @@ use hob_text::count;
 use crate::{
     AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
     CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
-    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
-    ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger,
-    Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
-    issue::{label_fights::names_of, unwritten::added},
+    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger, Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing, issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
 
@@ -445,7 +442,7 @@ fn pause_work(record: &mut Record, pause: Pause) -> String {
 }
 
 fn requeue_until(record: &mut Record, what: &str, failure: String, until: Timestamp) -> String {
-    let sentence = format!("{what} after {}: {failure}", until.format("%H:%M:%S UTC"));
+    let sentence = format!("{what} after {}: {}", until.format("%H:%M:%S UTC"), failure_line(&failure));
     (record.failure.until, record.failure.text) = (Some(until), Some(failure));
     sentence
 }

@@ -11,6 +11,7 @@ pub(crate) mod control;
 mod conversation_table;
 pub(crate) mod effect;
 pub(crate) mod ending;
+pub(crate) mod failure_words;
 pub(crate) mod follow;
 pub(crate) mod following;
 pub(crate) mod label_fights;

@@ -43,7 +43,7 @@ pub(super) enum Proof {
 pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) -> Result<Proof, WorkError> {
     let Some((head, diff)) = work_so_far(job).await? else {
         let said = format!("{}\n\n{}", change.summary, left_out(&job.checkout.left_out()));
-        return Ok(Proof::Blocked(BlockReason::NoChanges { said: said.trim_end().to_owned() }));
+        return Ok(Proof::Blocked(BlockReason::NoChanges { said: said.trim().to_owned() }));
     };
     if let Some(reason) = policy_violations(worker, job, &head, &diff).await? {
         return Ok(Proof::Blocked(reason));

@@ -106,7 +106,7 @@ fn draft(
         None => "no limit of money".to_owned(),
     };
     let limits = format!(
-        "An attempt may take {}, an issue {money} and {}. {}.",
+        "An attempt may take {}, an issue {money} and {} between two answers. {}.",
         words(limits.attempt_time),
         count(limits.attempts, "attempt"),
         where_it_ran(&worker.children.sandbox)

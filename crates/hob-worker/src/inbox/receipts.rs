@@ -41,7 +41,7 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
     }
     let Some(says) = &receipt.says else { return Ok(()) };
     let on = receipt.pull.map_or(lease.issue(), |pull| IssueNumber(pull.0));
-    let (mark, body) = (reply_mark(receipt.comment), reply_body(receipt.comment, says));
+    let (mark, body) = (reply_mark(receipt.comment), reply_body(&lease.record(), receipt.comment, says));
     worker.forge.comments().write_once(lease, on, &mark, &body, Look::First).await?;
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::{
         },
         speech::{Dialect, Understood},
     },
-    report::{cancelled, clip, permanent, report},
+    report::{cancelled, clip, last_words, permanent, report},
 };
 
 /// Messages that wait to be answered.
@@ -108,7 +108,7 @@ impl Rounds<'_> {
             if idle >= IDLE_ROUNDS {
                 return Ok(match words.trim() {
                     "" => permanent("the agent ended without a conclusion, and said nothing"),
-                    words => Outcome::Question { question: words.to_owned() },
+                    words => Outcome::Question { question: last_words(words) },
                 });
             }
         }
