@@ -29,6 +29,15 @@ case "$brief" in
 *'Louder, please'*)
   printf 'ONE\nTWO\nthree\n' > done.txt
   says '{"outcome":"done","summary":"Shouted where it was asked.\n\nT1: In capitals now.\nT2: This one, too.\nT3: No: three is a name."}' ;;
+*'A clock of 12 hours'*)
+  printf 'twelve\n' > clock.txt
+  says '{"outcome":"done","summary":"Wrote `clock.txt`."}' ;;
+*'Use the clock'*)
+  printf 'Traceback (most recent call last):\n  File "/work/clock.py", line 3, in <module>\n    import clock\n' >&2
+  printf "ModuleNotFoundError: No module named 'clock'\n" >&2
+  exit 1 ;;
+*'Costly work'*)
+  says '{"outcome":"question","question":"It costs a lot. Shall I go on?","usd":6}' ;;
 *'Which zone'*)
   says '{"outcome":"question","question":"Should the times be in UTC, or in the zone of whoever reads them?"}' ;;
 *'Long work'*)
@@ -133,6 +142,15 @@ def play(scene, shoot):
         scene.say(reviewed, words)
     scene.run()
     shoot("commands", f"issues/{reviewed}")
+
+    failed = scene.ask("Show the time", "Use the clock.")
+    costly = scene.ask("Rewrite it all", "Costly work.")
+    scene.run(2)
+    shoot("failed", f"issues/{failed}")
+    shoot("budget", f"issues/{costly}")
+    scene.say(failed, "A clock of 12 hours will do.")
+    scene.run(2)
+    shoot("answered", f"issues/{failed}")
 
     working = scene.ask("Long work", "Long work, with a checklist.")
     child = scene.start()

@@ -212,6 +212,11 @@ pub trait AgentBackend: Send + Sync {
         None
     }
 
+    /// The model that it is asked to use. `None` if Hob does not know it.
+    fn model(&self) -> Option<String> {
+        None
+    }
+
     /// Whether its model can look at images.
     fn sees(&self) -> bool {
         false

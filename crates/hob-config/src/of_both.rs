@@ -1,13 +1,14 @@
 //! The settings that the operator and the repository both may give: how the repository's people want to be worked with. Money, secrets,
 //! programs, hosts and who counts are the operator's alone.
 
+use hob_domain::Trailer;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::{DEFAULTS, DraftRule, ReviewUpdate};
 
 /// Their keys, the same in both files.
-pub const OF_BOTH: [&str; 18] = [
+pub const OF_BOTH: [&str; 19] = [
     "check_time",
     "dashboard.issue",
     "labels.priority",
@@ -23,6 +24,7 @@ pub const OF_BOTH: [&str; 18] = [
     "publish.reviewers",
     "publish.sign_off",
     "publish.template",
+    "publish.trailers",
     "review.reviewer",
     "review.update",
     "routing.enabled",
@@ -76,6 +78,8 @@ pub struct RepositoryPublish {
     pub commit_message: Option<String>,
     /// Whether commits are signed off.
     pub sign_off: Option<bool>,
+    /// The lines that say who took part.
+    pub trailers: Option<Vec<Trailer>>,
     /// Labels of a pull request.
     pub labels: Option<Vec<String>>,
     /// The reviewers to request.
@@ -141,7 +145,7 @@ mod tests {
                        check_time = '7m'\non_red_base = 'wait'\nplan = 'large'\nnotify.mention = ['ann']\nrouting.enabled = false\n\
                        review = { update = 'rebase', reviewer = 'critic' }\n\
                        [publish]\nbase = 'next'\ncommit_message = '{title} (#{issue})'\ndraft = true\nlabels = ['bot']\n\
-                       reviewers = ['ann']\nsign_off = true\ntemplate = 'fix.md'";
+                       reviewers = ['ann']\nsign_off = true\ntemplate = 'fix.md'\ntrailers = ['assisted-by']";
 
     /// The values of a file, by key.
     fn leaves(text: &str) -> Vec<(String, String)> {

@@ -172,6 +172,7 @@ impl RepositorySettings {
             put("publish.reviewers", &publish.reviewers, &mut own.publish.reviewers),
             put("publish.sign_off", &publish.sign_off, &mut own.publish.sign_off),
             put("publish.template", &publish.template, &mut own.publish.template),
+            put("publish.trailers", &publish.trailers, &mut own.publish.trailers),
             put("review.reviewer", &review.reviewer, &mut own.review.reviewer),
             put("review.update", &review.update, &mut own.review.update),
             put("routing.enabled", &self.routing.enabled, &mut own.routing.enabled),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, SignOff};
+use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, SignOff, Trailer};
 use serde::{Deserialize, Serialize};
 
 use crate::{Author, DraftRule, Pace, Signing, duration, size};
@@ -254,6 +254,8 @@ pub struct PublishSettings {
     pub commit_message: String,
     /// Whether commits are signed off.
     pub sign_off: bool,
+    /// The lines at the end of a commit's message that say who took part.
+    pub trailers: Vec<Trailer>,
     /// How commits are signed.
     pub signing: Signing,
     /// Author and committer of Hob's commits.

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::given::at;
 
 /// Their keys; a section means all of its keys.
-const SHARED: [&str; 22] = [
+const SHARED: [&str; 23] = [
     "budget",
     "check_time",
     "dashboard",
@@ -25,6 +25,7 @@ const SHARED: [&str; 22] = [
     "publish.commit_message",
     "publish.draft",
     "publish.sign_off",
+    "publish.trailers",
     "recovery",
     "review",
     "routing.enabled",

@@ -30,7 +30,9 @@ pub use change::{
     change_text::{ChangeText, is_declined},
     code_owners::code_owners,
     commit_identity::{CommitIdentity, noreply_email},
-    commit_message::{InvalidTemplate, MessageRules, SignOff, change_in, check_template, commit_message, signed_off},
+    commit_message::{
+        InvalidTemplate, MadeBy, MessageRules, SignOff, Trailer, change_in, check_template, commit_message, signed_off,
+    },
     conflict::{Conflict, ConflictKind},
     denied::denied_advice,
     diff::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path},

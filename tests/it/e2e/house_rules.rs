@@ -127,7 +127,8 @@ async fn a_person_who_cannot_be_asked_for_a_review_is_no_failure() {
 async fn commits_have_the_houses_message_and_a_sign_off_that_is_their_committers() {
     let world = World::fixing()
         .set("publish.sign_off", "true")
-        .set("publish.commit_message", "{type}: {title} (#{issue})\n\n{body}")
+        .set("publish.commit_message", "{type}: {title} (#{issue})\n\n{body}\n\nBy {agent} for {requester}.")
+        .set("publish.trailers", "co-author,assisted-by")
         .set("identity.name", "Hob Bot")
         .script("fixer", "echo $n > done.txt; echo $n > README.md");
     let world = world.start().await;
@@ -147,7 +148,11 @@ async fn commits_have_the_houses_message_and_a_sign_off_that_is_their_committers
             "{commit:?}"
         );
     }
-    assert!(commits[0].message.starts_with(&format!("chore: Make done.txt (#{issue})\n\n")), "{commits:?}");
+    let message = &commits[0].message;
+    let begins =
+        format!("chore: Make done.txt (#{issue})\n\nBy fixer for ann.\n\nIssue: {issue}\nCo-authored-by: ann <");
+    assert!(message.starts_with(&begins) && message.contains("+ann@"), "{message}");
+    assert!(message.contains(">\nAssisted-by: fixer\nSigned-off-by: "), "{message}");
     world.finish().await;
 }
 

@@ -292,6 +292,10 @@ impl AgentBackend for AdapterAgent {
         Some(format!("the service of `{}`{model}", self.adapter.program))
     }
 
+    fn model(&self) -> Option<String> {
+        self.model.clone()
+    }
+
     fn investigates(&self) -> bool {
         true
     }

@@ -289,6 +289,10 @@ impl AgentBackend for NativeAgent {
         Some(format!("the model {}", models.join(", else ")))
     }
 
+    fn model(&self) -> Option<String> {
+        Some(self.models.first().to_string())
+    }
+
     fn sees(&self) -> bool {
         self.images.sees(self.models.first())
     }

@@ -185,7 +185,12 @@ mod tests {
             change,
             issue_title,
             issue,
-            crate::MessageRules { template: "{title}\n\n{body}", labels: &[] },
+            crate::MessageRules {
+                template: "{title}\n\n{body}",
+                labels: &[],
+                made: crate::MadeBy::default(),
+                trailers: &[],
+            },
         )
     }
 

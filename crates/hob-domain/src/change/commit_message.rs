@@ -1,6 +1,30 @@
 //! The message of Hob's commits: the house's template, the line that names the issue, and the sign-off.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ChangeText, CommitIdentity, IssueNumber};
+
+/// A line at the end of a commit's message that says who took part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trailer {
+    /// `Co-authored-by`: the person who asked for the work.
+    CoAuthor,
+    /// `Assisted-by`: the agent and its model.
+    AssistedBy,
+}
+
+impl Trailer {
+    /// The lines, in this order. A co-author whose address is not known is left out.
+    pub fn lines(wanted: &[Self], made: MadeBy<'_>, co_author: Option<&CommitIdentity>) -> Vec<String> {
+        let line = |trailer: &Self| match trailer {
+            Self::CoAuthor => co_author.map(|person| format!("Co-authored-by: {person}")),
+            Self::AssistedBy if made.model.is_empty() => Some(format!("Assisted-by: {}", made.agent)),
+            Self::AssistedBy => Some(format!("Assisted-by: {}:{}", made.agent, made.model)),
+        };
+        wanted.iter().filter_map(line).collect()
+    }
+}
 
 /// Whether commits end with a `Signed-off-by` line of their committer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +38,7 @@ pub enum SignOff {
 /// The longest template, in bytes.
 const TEMPLATE_MAX: usize = 2_000;
 /// The placeholders of a template.
-const PLACEHOLDERS: [&str; 4] = ["title", "body", "issue", "type"];
+const PLACEHOLDERS: [&str; 7] = ["title", "body", "issue", "type", "agent", "model", "requester"];
 /// Types of conventional commits. <https://www.conventionalcommits.org/en/v1.0.0/>
 const TYPES: [&str; 11] =
     ["feat", "fix", "docs", "style", "refactor", "perf", "test", "build", "ci", "chore", "revert"];
@@ -26,6 +50,21 @@ pub struct MessageRules<'a> {
     pub template: &'a str,
     /// The issue's labels, which determine the type of the change.
     pub labels: &'a [String],
+    /// Who made the change.
+    pub made: MadeBy<'a>,
+    /// The lines after the one that names the issue.
+    pub trailers: &'a [String],
+}
+
+/// Who made a change, and for whom.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct MadeBy<'a> {
+    /// The agent's name.
+    pub agent: &'a str,
+    /// Its model; empty if that is not known.
+    pub model: &'a str,
+    /// The account that put the label on.
+    pub requester: &'a str,
 }
 
 /// A template that cannot make commit messages.
@@ -38,7 +77,9 @@ pub enum InvalidTemplate {
     #[error("write `{{title}}` in the first line")]
     NoTitle,
     /// An unknown placeholder.
-    #[error("unknown placeholder `{{{0}}}`; expected {{title}}, {{body}}, {{issue}} or {{type}}")]
+    #[error(
+        "unknown placeholder `{{{0}}}`; expected {{title}}, {{body}}, {{issue}}, {{type}}, {{agent}}, {{model}} or {{requester}}"
+    )]
     Unknown(String),
 }
 
@@ -63,7 +104,7 @@ pub fn check_template(template: &str) -> Result<(), InvalidTemplate> {
     Ok(())
 }
 
-/// A commit's message. Its last line names the issue, with any template.
+/// A commit's message. A line below it names the issue, with any template; the trailers follow.
 pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber, rules: MessageRules<'_>) -> String {
     let (title, body) = change.in_commit(issue_title);
     let (kind, plain) = kind(&title, rules.labels);
@@ -80,6 +121,9 @@ pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber
             "body" => text.push_str(&body),
             "issue" => text.push_str(&issue.to_string()),
             "type" => text.push_str(kind),
+            "agent" => text.push_str(rules.made.agent),
+            "model" => text.push_str(rules.made.model),
+            "requester" => text.push_str(rules.made.requester),
             other => text.push_str(&format!("{{{other}")),
         }
         rest = after;
@@ -92,13 +136,15 @@ pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber
             message.push('\n');
         }
     }
-    format!("{message}\nIssue: {issue}\n")
+    let trailers = rules.trailers.iter().map(|trailer| format!("{trailer}\n"));
+    format!("{message}\nIssue: {issue}\n{}", trailers.collect::<String>())
 }
 
 /// A commit message's text about its change, without the lines for machines.
 pub fn change_in(message: &str) -> ChangeText {
     let (subject, body) = message.split_once('\n').unwrap_or((message, ""));
-    let is_for_people = |line: &&str| !line.starts_with("Issue: ") && !line.starts_with("Signed-off-by: ");
+    const MACHINES: [&str; 4] = ["Issue: ", "Signed-off-by: ", "Co-authored-by: ", "Assisted-by: "];
+    let is_for_people = |line: &&str| !MACHINES.iter().any(|name| line.starts_with(name));
     let body: Vec<&str> = body.lines().filter(is_for_people).collect();
     let body = body.join("\n");
     let summary = if body.trim().is_empty() { subject } else { body.trim() };
@@ -148,7 +194,8 @@ mod tests {
     fn message(template: &str, title: &str, summary: &str, labels: &[&str]) -> String {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         let change = ChangeText { title: Some(title.to_owned()), ..ChangeText::untitled(summary) };
-        commit_message(&change, "x", IssueNumber(7), MessageRules { template, labels: &labels })
+        let made = MadeBy { agent: "native", model: "anthropic/x", requester: "ann" };
+        commit_message(&change, "x", IssueNumber(7), MessageRules { template, labels: &labels, made, trailers: &[] })
     }
 
     #[test]
@@ -159,10 +206,39 @@ mod tests {
             ("{type}: {title} (#{issue})", "Fix it", "x", &["Bug"], "fix: Fix it (#7)\n\nIssue: 7\n"),
             ("{type}: {title}", "docs: Say it", "x", &["bug"], "docs: Say it\n\nIssue: 7\n"),
             ("{type}: {title}", "Do it", "x", &[], "chore: Do it\n\nIssue: 7\n"),
+            (
+                "{title}\n\n{agent} ({model}) for {requester}",
+                "Fix it",
+                "x",
+                &[],
+                "Fix it\n\nnative (anthropic/x) for ann\n\nIssue: 7\n",
+            ),
             ("[HOB] {title}\n\nA {b", "Use {body}", "x", &[], "[HOB] Use {body}\n\nA {b\n\nIssue: 7\n"),
         ] {
             assert_eq!(message(template, title, summary, labels), text, "{template}");
         }
+    }
+
+    #[test]
+    fn the_trailers_that_are_wanted_follow_the_issue() {
+        let person = CommitIdentity { name: "ann".to_owned(), email: "1+ann@example.org".to_owned() };
+        let wanted = [Trailer::CoAuthor, Trailer::AssistedBy];
+        let made = MadeBy { agent: "native", model: "anthropic/x", requester: "ann" };
+        let trailers = Trailer::lines(&wanted, made, Some(&person));
+        let rules = MessageRules { template: "{title}", labels: &[], made, trailers: &trailers };
+        let change = ChangeText { title: Some("Fix it".to_owned()), ..ChangeText::default() };
+        let message = commit_message(&change, "x", IssueNumber(7), rules);
+        insta::assert_snapshot!(signed_off(&message, &person), @r"
+        Fix it
+
+        Issue: 7
+        Co-authored-by: ann <1+ann@example.org>
+        Assisted-by: native:anthropic/x
+        Signed-off-by: ann <1+ann@example.org>
+        ");
+        assert_eq!(change_in(&message).summary, "Fix it");
+        let unknown = Trailer::lines(&wanted, MadeBy { model: "", ..made }, None);
+        assert_eq!(unknown, ["Assisted-by: native"]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use hob_config::ReviewUpdate;
 use hob_domain::{
-    BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MessageRules, Note, RoundKind, Sha, SignOff,
-    Violation, commit_message, signed_off,
+    BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MadeBy, MessageRules, Note, RoundKind, Sha,
+    SignOff, Trailer, Violation, commit_message, signed_off,
 };
 use hob_forge::ForgeError;
 use hob_text::count;
@@ -30,9 +30,20 @@ pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<
 /// Commits what the agent left in its folder.
 pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) -> Result<(), WorkError> {
     let identity = worker.commit_identity().await;
-    let rules = MessageRules { template: worker.settings.publish.message_template(), labels: &job.held.issue.labels };
+    let (settings, active) = (&worker.settings.publish, job.active.now());
+    let loaded = &active.loaded;
+    let requester = job.held.lease.record().trigger.map(|trigger| trigger.actor);
+    let co_author = match &requester {
+        Some(login) if settings.trailers.contains(&Trailer::CoAuthor) => worker.identity_of(login).await,
+        Some(_) | None => None,
+    };
+    let (model, requester) = (loaded.agent.model().unwrap_or_default(), requester.unwrap_or_else(|| "".into()));
+    let made = MadeBy { agent: &loaded.backend, model: &model, requester: requester.as_str() };
+    let trailers = Trailer::lines(&settings.trailers, made, co_author.as_ref());
+    let labels = &job.held.issue.labels;
+    let rules = MessageRules { template: settings.message_template(), labels, made, trailers: &trailers };
     let message = commit_message(change, &job.held.issue.title, job.number(), rules);
-    let message = match worker.settings.publish.sign_off() {
+    let message = match settings.sign_off() {
         SignOff::Yes => signed_off(&message, &identity),
         SignOff::No => message,
     };
