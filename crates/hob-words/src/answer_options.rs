@@ -1,6 +1,6 @@
 //! How the question of a blocked issue is answered: the way that fits it, and the others.
 
-use hob_domain::{BlockCode, Blocked, Budgets, Exhausted, Record, State};
+use hob_domain::{BlockCode, Blocked, Budgets, Exhausted, Record, State, dollars};
 use hob_text::markup::{capitalized, code_span};
 
 /// The ways to answer.
@@ -36,7 +36,11 @@ pub(super) fn used_up_beside(blocked: &Blocked, record: &Record, budgets: &Budge
 
 /// What a used-up budget says before the reason of a block.
 pub(super) fn used_up(exhausted: &Exhausted, record: &Record) -> String {
-    format!("The issue's {exhausted} is used up: it has spent {}.", record.spend)
+    let spent = match exhausted {
+        Exhausted::Money(_) => dollars(record.spend.usd_micros),
+        Exhausted::Tokens(_) | Exhausted::Time(_) | Exhausted::Attempts(_) => record.spend.to_string(),
+    };
+    format!("The issue's {exhausted} is used up: it has spent {spent}.")
 }
 
 /// The ways to answer the question of a blocked issue.

@@ -301,7 +301,7 @@ mod tests {
         let reason = BlockReason::Question { question: "It costs a lot. Shall I go on?".to_owned() };
         let spent = Spend { usd_micros: 6_000_000, ..Spend::default() };
         insta::assert_snapshot!(body(&reason, spent), @"
-        @ann, this issue is blocked. The issue's budget of $5.00 is used up: it has spent $6.00, 0 s.
+        @ann, this issue is blocked. The issue's budget of $5.00 is used up: it has spent $6.00.
 
         **Question**: It costs a lot. Shall I go on?
 

@@ -161,7 +161,8 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
         facts.push(handled);
     }
     let used = rules.budgets.of_issue(&record.commands).used(record.spend);
-    if used >= rules.soft && used > 0.0 && record.state != State::Done {
+    let is_told = used >= 1.0 && record.state == State::Blocked;
+    if used >= rules.soft && used > 0.0 && record.state != State::Done && !is_told {
         facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
     }
     facts.join(" · ")
@@ -327,9 +328,10 @@ mod tests {
             blocked: Some(reason.blocked(Timestamp::UNIX_EPOCH)),
             ..record(State::Blocked)
         };
-        let says = "The issue's budget of $5.00 is used up: it has spent $5.20";
+        let says = "The issue's budget of $5.00 is used up: it has spent $5.20.";
         let failed = hob_domain::BlockReason::AgentFailed { failure: "out of ideas".to_owned() };
-        assert!(status_body(&blocked(failed), &rules()).contains(says));
+        let status = status_body(&blocked(failed), &rules());
+        assert!(status.contains(says) && !status.contains("% of the issue's budget"), "{status}");
         let exhausted = hob_domain::Exhausted::Money(5_000_000);
         let advice = rules().budgets.advice(&exhausted, &Default::default());
         let spent = hob_domain::BlockReason::IssueBudget { exhausted, bill: Spend::default(), advice };

@@ -198,7 +198,8 @@ async fn a_program_that_stops_early_is_run_again_and_a_limit_ends_it() {
     let (agent, _place) = stand_in(&[], AgentSettings::default());
     desk.bench.request.run = "run-2".into();
     let report = desk.run(agent.as_ref()).await;
-    assert_eq!(report.outcome, Outcome::Question { question: "That is all.".to_owned() });
+    let question = "It ended without a result; its last words were: That is all.\n\nWhat should it do next?";
+    assert_eq!(report.outcome, Outcome::Question { question: question.to_owned() });
 }
 
 /// Requirement P3, for a program that speaks no MCP: an action a run.

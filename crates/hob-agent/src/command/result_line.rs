@@ -84,9 +84,7 @@ impl ResultLine {
             NamedOutcome::Done => {
                 Outcome::Done { summary: text(&self.summary, &self.reason, ""), title: given_title(&self.title) }
             }
-            NamedOutcome::NothingToDo => {
-                Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "the agent gave no reason") }
-            }
+            NamedOutcome::NothingToDo => Outcome::NothingToDo { reason: text(&self.reason, &self.summary, "") },
             NamedOutcome::Question => {
                 Outcome::Question { question: text(&self.question, &self.reason, "the agent asked for a person") }
             }
