@@ -1,7 +1,7 @@
-//! References to the issue itself and its pull request: they are links again after a text was made inert. A comment, unlike a
-//! pull request or a commit, closes nothing by them.
+//! References to the issue itself and its pull request in Hob's own sentences: they are links again after the text was made
+//! inert. What people and agents wrote stays as it is.
 
-use hob_domain::Record;
+use hob_domain::{BlockCode, Blocked, Record};
 
 /// What `hob_text::inert` puts after the sign of a reference.
 const BREAK: char = '\u{200b}';
@@ -13,6 +13,11 @@ pub(super) fn own_links(mut text: String, record: &Record) -> String {
         text = linked(&text, number);
     }
     text
+}
+
+/// The reason of a block, made inert, with links where no part of it is another's words.
+pub(super) fn reason_with_links(text: String, blocked: &Blocked, record: &Record) -> String {
+    if blocked.reason == BlockCode::Rejected { own_links(text, record) } else { text }
 }
 
 fn linked(text: &str, number: u64) -> String {

@@ -8,7 +8,7 @@ use hob_text::{
 
 use crate::{
     answer_options::{how_to_answer, used_up, used_up_beside},
-    own_links::own_links,
+    own_links::reason_with_links,
 };
 
 /// Bytes of a question or an answer that the comment has: the status comment has all of it.
@@ -31,7 +31,7 @@ pub fn question_body(record: &Record, blocked: &Blocked, budgets: &Budgets, pers
     format!(
         "{}\n@{person}, this issue is blocked. {}\n\n{}\n\n{answer} [Details and other answers]({status})\n",
         question_mark(blocked),
-        own_links(inert_line(&reason), record),
+        reason_with_links(inert_line(&reason), blocked, record),
         inert_line(&format!("**Question**: {question}")),
     )
 }
@@ -70,7 +70,7 @@ pub fn closed_question_body(record: &Record, asked: AskedComment) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::{Answer, BlockReason, Budget, CommentId, Ending, Spend, Timestamp, Transition, apply};
+    use hob_domain::{Answer, BlockReason, Budget, CommentId, Ending, PullLog, Spend, Timestamp, Transition, apply};
 
     use super::*;
     use crate::fixtures::{every_reason, record_at};
@@ -81,6 +81,9 @@ mod tests {
         let mut record = Record { spend, blocked: Some(blocked.clone()), ..record_at(State::Blocked) };
         if let BlockReason::ApprovalNeeded(proposed) = reason {
             record.approval.waits = Some(proposed.clone());
+        }
+        if let BlockReason::Rejected(pull) = reason {
+            record.pull = PullLog::of(*pull);
         }
         let issue = Budget { usd_micros: Some(5_000_000), ..Budget::default() };
         let budgets = Budgets { issue, issue_usd_max: Some(5_000_000), ..Budgets::default() };
@@ -209,7 +212,7 @@ mod tests {
 
         Comment `/hob retry`, or reply with more: Hob continues with the current text.
 
-        @ann, this issue is blocked. Pull request #​9 was closed without a merge.
+        @ann, this issue is blocked. Pull request #9 was closed without a merge.
 
         **Question**: What should be done differently?
 
@@ -265,18 +268,18 @@ mod tests {
             (answered("An answer to an earlier question."), false),
         ];
         let told = told.map(|(record, is_answered)| closed_question_body(&record, asked(is_answered)));
-        insta::assert_snapshot!(told.join("\n"), @"
+        insta::assert_snapshot!(told.join("\n").replace('\u{200b}', "<zwsp>"), @"
         <!-- hob:question closed 5 -->
         Answered by `ben`.
 
-        **Question**: UTC or @​here?
+        **Question**: UTC or @<zwsp>here?
 
-        **Answer**: UTC, @​all. /hob approve
+        **Answer**: UTC, @<zwsp>all. /hob approve
 
         <!-- hob:question closed 5 -->
         Answered by `ben`.
 
-        **Question**: UTC or @​here?
+        **Question**: UTC or @<zwsp>here?
 
         **Answer**: try again as it is
 

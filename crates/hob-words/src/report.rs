@@ -10,7 +10,7 @@ use hob_text::{
 
 use crate::{
     answer_options::{answer_options, used_up, used_up_beside},
-    own_links::own_links,
+    own_links::{own_links, reason_with_links},
     pull_report::BODY_MAX,
 };
 
@@ -83,7 +83,7 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, "");
         text.push_str(&folded(heading, &more.join("\n\n")));
     }
-    clip(&own_links(text, record), BODY_MAX)
+    clip(&text, BODY_MAX)
 }
 
 /// The checks on the pull request that start no round.
@@ -124,7 +124,7 @@ fn of_checks(record: &Record, rules: &StatusRules<'_>) -> Vec<String> {
 /// Why a person is needed, and the question.
 fn asked(record: &Record, blocked: &Blocked) -> String {
     let (reason, question) = (clip(&blocked.text, 10_000), clip(&blocked.question, 4_000));
-    let mut text = format!("\n{}\n", inert(&reason));
+    let mut text = format!("\n{}\n", reason_with_links(inert(&reason), blocked, record));
     for last in &blocked.last {
         line(&mut text, &format!("\n{}", last.shown().trim_end()));
     }
@@ -608,6 +608,9 @@ mod tests {
                 if let hob_domain::BlockReason::ApprovalNeeded(proposed) = &reason {
                     record.approval.waits = Some(proposed.clone());
                 }
+                if let hob_domain::BlockReason::Rejected(pull) = reason {
+                    record.pull = PullLog::of(pull);
+                }
                 if let hob_domain::BlockReason::PlanProposed { plan, .. } = reason {
                     record.approval.plan.proposed = Some(*plan);
                 }
@@ -972,7 +975,7 @@ mod tests {
         attempt 1 · `hob explain 7 --history` prints each step
 
         == Rejected
-        Pull request #​9 was closed without a merge.
+        Pull request #9 was closed without a merge.
 
         **Question**: What should be done differently?
 

@@ -136,7 +136,7 @@ async fn issues_are_opened_when_their_list_is_approved() {
         "1. **The parser reads version 2**\n",
         " (after 1)\n3. **The manual tells of both** (after 1, 2)\n",
         "**Question**: Should Hob open these issues?",
-        "Comment `/hob approve` to have exactly this plan carried out.",
+        "Comment `/hob approve`, or just yes, to have exactly this plan carried out.",
     ] {
         assert!(status.contains(part), "{part}\n{status}");
     }
