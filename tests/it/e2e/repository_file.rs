@@ -41,8 +41,8 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 async fn a_change_of_the_file_counts_from_the_next_attempt_on_without_a_restart() {
     let world = operator()
         .script("fixer", &Gate::before("echo done > done.txt"))
-        .file(".github/PULL_REQUEST_TEMPLATE/a.md", "# A\n")
-        .file(".github/PULL_REQUEST_TEMPLATE/fix.md", "# Fix\n")
+        .file(".github/PULL_REQUEST_TEMPLATE/a.md", "# A\n\n- [ ] a\n")
+        .file(".github/PULL_REQUEST_TEMPLATE/fix.md", "# Fix\n\n- [ ] b\n")
         .start()
         .await;
     world.has_labels(&["theirs", "bot"]).await;
