@@ -179,7 +179,11 @@ async fn a_rehearsal_that_leads_to_no_pull_request_is_a_failure() {
     let args = ["rehearse", "--config", "hob.toml", "--folder", "mine", "--task", "issue.md", "--agent"];
     for (agent, code, says) in [
         ("nope", 6, "`nope`"),
-        ("idle", 7, "hob: the rehearsal ended without a pull request: blocked: The agent changed no file."),
+        (
+            "idle",
+            7,
+            "hob: the rehearsal ended without a pull request: blocked: The agent changed no file, and did not say why.",
+        ),
     ] {
         let finished = hob(home.path(), &[&args[..], &[agent]].concat()).await;
         let said = finished.stderr.text();
