@@ -51,7 +51,18 @@ impl Explained {
     /// An issue of which no ledger is known.
     fn without_ledger(worker: &Worker, issue: IssueNumber, title: String, why: String) -> Self {
         let url = format!("{}/issues/{issue}", worker.repo_url());
-        Self { issue, title, url, state: None, place: None, why, blocked: None, answer: None, since: None, profile: None }
+        Self {
+            issue,
+            title,
+            url,
+            state: None,
+            place: None,
+            why,
+            blocked: None,
+            answer: None,
+            since: None,
+            profile: None,
+        }
     }
 }
 

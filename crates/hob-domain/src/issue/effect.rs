@@ -6,7 +6,10 @@ use hob_text::count;
 use crate::{
     AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
     CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
-    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger, Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing, issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
+    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
+    ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger,
+    Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
+    issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
 

@@ -12,8 +12,7 @@ use crate::{
     Answer, AskedComment, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog,
     Ending, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
     PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent,
-    RouteChoice,
-    RunId, RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
+    RouteChoice, RunId, RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
