@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Approval,
     session::{Session, SessionEvent},
+    steering::Steering,
 };
 
 /// Lines of progress that a run may report at once: as many as a busy agent has in minutes.
@@ -64,6 +65,8 @@ pub struct RunContext {
     pub approval: Approval,
     /// The session that records the run.
     pub session: Session,
+    /// What people say meanwhile.
+    pub steering: Steering,
     /// The channel to the tools of an investigation; `None` if the run has none of Hob's.
     pub(super) tools: Option<mpsc::Sender<Asked>>,
     /// The bill when the run begins.
@@ -83,16 +86,23 @@ impl RunContext {
         sandbox: Sandbox,
     ) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
-        let (approval, session) = (Approval::Nobody, Session::default());
+        let (approval, session, steering) = (Approval::Nobody, Session::default(), Steering::default());
         let (bill, before) = (Spend::default(), Spend::default());
         let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
-        Self { cancel, progress, environment, sandbox, approval, session, tools: None, bill, before, alive, lines }
+        let tools = None;
+        Self { cancel, progress, environment, sandbox, approval, session, steering, tools, bill, before, alive, lines }
     }
 
     /// The same run, with an approver.
     #[must_use]
     pub fn asking(self, approval: Approval) -> Self {
         Self { approval, ..self }
+    }
+
+    /// The same run, which hears what people say meanwhile.
+    #[must_use]
+    pub fn hearing(self, steering: Steering) -> Self {
+        Self { steering, ..self }
     }
 
     /// The same run, with the bill when it begins.

@@ -20,6 +20,7 @@ mod recipe;
 mod registry;
 mod report;
 pub mod session;
+mod steering;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
 pub use approval::{Approval, Proposal, Verdict};
@@ -33,3 +34,4 @@ pub use narrowed::NarrowedAgent;
 pub use native::{Comparison, Difference, NativeAgent, Replayed, ServerLook, compare, look_at_servers};
 pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry, variables_of_agents};
+pub use steering::{Said, Steering};

@@ -31,6 +31,7 @@ pub use brief::{BriefParts, brief, investigation_brief};
 pub use closed_issue::{CLOSED_MARK, LeftPull, closed_issue_body};
 pub use dashboard_text::{Board, dashboard_text};
 pub use explanation::explanation;
+pub use issue_page::said_meanwhile;
 pub use named_issue::NamedIssue;
 pub use notification::Notification;
 pub use plan_brief::PlanBrief;

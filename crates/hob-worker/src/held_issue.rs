@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hob_agent::Steering;
 use hob_domain::{Durations, LabelChange, LabelNames, State};
 use hob_forge::{BaseBranch, HeldLease, Issue};
 use parking_lot::{Mutex, MutexGuard};
@@ -17,6 +18,8 @@ pub(super) struct HeldIssue {
     pub(super) receipts: tokio::sync::Mutex<()>,
     /// Held while commands are read and followed.
     pub(super) commands: tokio::sync::Mutex<()>,
+    /// What people said on the issue since the attempt began, for its agents.
+    pub(super) steering: Steering,
     /// How long the attempt's steps took, until that is settled.
     durations: Mutex<Durations>,
 }
@@ -24,8 +27,9 @@ pub(super) struct HeldIssue {
 impl HeldIssue {
     /// With the labels as the issue was read.
     pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>) -> Self {
-        let (labels, (receipts, commands, durations)) = (Labels::new(issue.labels.clone()), Default::default());
-        Self { lease, issue, base, labels, receipts, commands, durations }
+        let labels = Labels::new(issue.labels.clone());
+        let (receipts, commands, steering, durations) = Default::default();
+        Self { lease, issue, base, labels, receipts, commands, steering, durations }
     }
 
     pub(super) fn durations(&self) -> MutexGuard<'_, Durations> {

@@ -329,6 +329,7 @@ async fn begun(
         }
         None => {
             let mut new = Restored::nothing(word(&request.brief));
+            context.steering.begin_anew();
             if matches!(request.purpose, RunPurpose::Work | RunPurpose::Plan | RunPurpose::Report) {
                 let text = [Some(surroundings.await), shown(&request.images)]
                     .into_iter()

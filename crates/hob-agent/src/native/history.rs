@@ -65,6 +65,8 @@ struct Turn {
     bytes: usize,
     is_masked: bool,
     trace: Trace,
+    /// What people said after it.
+    heard: String,
 }
 
 /// The conversation of one run.
@@ -83,6 +85,7 @@ struct Folded {
     lines: VecDeque<String>,
     bytes: usize,
     dropped: u32,
+    heard: String,
     files: BTreeSet<String>,
     errors: VecDeque<String>,
 }
@@ -116,7 +119,15 @@ impl History {
     pub(super) fn push(&mut self, number: u32, said: Message, answer: Message, trace: Trace) {
         let bytes = size(&said) + size(&answer);
         self.messages.extend([said.into(), answer.into()]);
-        self.turns.push_back(Turn { number, bytes, is_masked: false, trace });
+        self.turns.push_back(Turn { number, bytes, is_masked: false, trace, heard: String::new() });
+    }
+
+    /// Adds what a person said after the last answer. It stays when that answer is left out.
+    pub(super) fn hear(&mut self, text: &str) {
+        self.tell(text);
+        if let Some(turn) = self.turns.back_mut() {
+            turn.heard.push_str(&format!("\n\n{text}"));
+        }
     }
 
     /// Adds a text for the model after the last answer, which must exist.
@@ -179,13 +190,15 @@ impl History {
             return 0;
         }
         let masked = match &**answer {
-            Message::User { text, .. } => Message::user(mask(text)),
-            Message::Results { results } => Message::Results {
-                results: results
-                    .iter()
-                    .map(|result| ToolResult { text: mask(&result.text), ..result.clone() })
-                    .collect(),
-            },
+            Message::User { text, .. } => Message::user(mask(text, &turn.heard)),
+            Message::Results { results } => {
+                let last = results.len().saturating_sub(1);
+                let masked = |(index, result): (usize, &ToolResult)| {
+                    let heard = if index == last { turn.heard.as_str() } else { "" };
+                    ToolResult { text: mask(&result.text, heard), ..result.clone() }
+                };
+                Message::Results { results: results.iter().enumerate().map(masked).collect() }
+            }
             Message::Assistant { .. } => return 0,
         };
         let saved = size(answer).saturating_sub(size(&masked)).min(turn.bytes);
@@ -227,6 +240,7 @@ impl History {
 impl Folded {
     fn take(&mut self, turn: Turn) {
         self.last = turn.number;
+        self.heard.push_str(&turn.heard);
         for line in turn.trace.lines {
             self.bytes += line.len();
             self.lines.push_back(line);
@@ -264,17 +278,19 @@ impl Folded {
         if let Some(plan) = plan {
             text.push_str(&format!("Your plan:\n{plan}"));
         }
+        text.push_str(&self.heard);
         text
     }
 }
 
-/// The replacement of an answer that is left out.
-fn mask(text: &str) -> String {
-    if text.len() <= SMALL {
+/// The replacement of an answer that is left out. It keeps what a person said after it.
+fn mask(text: &str, heard: &str) -> String {
+    let answer = text.strip_suffix(heard).unwrap_or(text);
+    if answer.len() <= SMALL {
         return text.to_owned();
     }
-    let first = first_line(text.lines().next().unwrap_or_default(), 200);
-    format!("{first}\n[Hob left out {} bytes of this old answer: look again if you need them]", text.len())
+    let first = first_line(answer.lines().next().unwrap_or_default(), 200);
+    format!("{first}\n[Hob left out {} bytes of this old answer: look again if you need them]{heard}", answer.len())
 }
 
 /// The approximate size in bytes of a message in a request.
@@ -405,6 +421,21 @@ mod tests {
         );
         assert!(history.bytes() > 1_000 && history.forget_reasoning() && history.bytes() < 100);
         assert!(!history.forget_reasoning());
+    }
+
+    #[test]
+    fn what_a_person_said_stays_when_its_turn_is_masked_and_folded() {
+        let mut history = History::new("the task".into());
+        for number in 1..=20 {
+            push(&mut history, number, &"x".repeat(3_000));
+            if number == 2 {
+                history.hear("ann says: use UTC");
+            }
+        }
+        assert!(history.shrink(30_000, 100_000, None));
+        assert!(json(&history).contains("of this old answer: look again if you need them]\\n\\nann says: use UTC"));
+        assert!(history.halve(None) && history.turns[0].number > 2);
+        assert_eq!(json(&history).matches("ann says: use UTC").count(), 1);
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl<'a> Rebuild<'a> {
             | SessionEvent::Progress { .. }
             | SessionEvent::Noted { .. }
             | SessionEvent::Asked { .. } => {}
-            SessionEvent::Told { text } => self.restored.history.tell(text),
+            SessionEvent::Told { text } => self.restored.history.hear(text),
             SessionEvent::Replied { turn, text, verbatim, .. } => {
                 // If the transcript changed it, its service would refuse it: then its plain words replace it.
                 let verbatim = verbatim.clone().filter(Verbatim::is_intact);

@@ -86,10 +86,12 @@ impl Run<'_> {
         if let Some(case) = &self.executor.toolbox.case {
             case.iterated().await;
         }
+        self.listen();
         let plan = self.progress.plan.as_ref().map(Plan::to_string);
         self.window.fit(&mut self.history, plan.as_deref());
         let turn = self.usage.turns;
         let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
+        self.context.steering.replied();
         if let Some(why) = instead {
             let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
             self.context.show_fallback(self.usage.progress(&self.limits, &text));
@@ -122,6 +124,15 @@ impl Run<'_> {
                 self.answer_words(&reply, &format!("Error: {reason}"));
                 Ok(())
             }
+        }
+    }
+
+    /// Tells the model what people said since its last turn.
+    fn listen(&mut self) {
+        for text in self.context.steering.take() {
+            self.say("hears what a person said");
+            self.history.hear(&text);
+            self.context.session.add(SessionEvent::Told { text });
         }
     }
 

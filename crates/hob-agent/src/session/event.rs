@@ -61,7 +61,7 @@ pub enum SessionEvent {
         /// One sentence.
         text: String,
     },
-    /// Hob's text to a native agent's model after the task, before the first turn.
+    /// A text to a native agent's model between its turns: Hob's before the first one, and what people say later.
     Told {
         /// The text.
         text: String,

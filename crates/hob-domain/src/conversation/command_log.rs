@@ -78,10 +78,10 @@ pub struct CommandLog {
     /// Who asked for a plan before the work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wants_plan: Option<Login>,
-    /// The newest comment on the issue that the agent's brief has. `None` if it is not known.
+    /// The newest comment on the issue that the last agent's brief has. `None` if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub briefed: Option<CommentId>,
-    /// Comments on the issue that came while an agent worked, and that no brief has yet.
+    /// Comments on the issue that an agent has to read, and that none has read yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<CommentId>,
     /// The pull request on which people were told how to talk to Hob.

@@ -76,11 +76,12 @@ pub(crate) fn effect(
         }
         // That is already under way.
         Command::Retry if !record.has_ended() => Effect::done(nothing(message)),
-        // The brief is written later and will contain the comment.
-        Command::Unblock(_) if record.state == State::Assigned => Effect::done(nothing(message)),
-        Command::Unblock(_) if record.state == State::InProgress && message.pull.is_none() => {
+        Command::Unblock(_)
+            if matches!(record.state, State::Assigned | State::InProgress) && message.pull.is_none() =>
+        {
             Effect::done(Transition::Overhear(message.comment))
         }
+        Command::Unblock(_) if record.state == State::Assigned => Effect::done(nothing(message)),
         Command::Agent(name) => choose(name, message, rules),
         Command::Budget(amount) => budget(record, amount, message, rules),
         Command::Plan if record.pull.number.is_some() => {

@@ -71,7 +71,7 @@ fn cell(record: &Record, message: &Message) -> &'static str {
     let looks = [Seeks::Commands, Seeks::Requests, Seeks::Answer];
     let found = looks.into_iter().map(|seeks| follow(record, message, &rules(seeks), at(LATER)));
     match found.into_iter().find(|following| *following != Following::Nothing) {
-        Some(Following::Command(transition)) => commanded(&transition),
+        Some(Following::Command(transition)) => commanded(record.state, &transition),
         Some(Following::Round) => "👀 begins a round",
         Some(Following::Answer { grant: ApprovalGrant::Nothing, .. }) => "👀 is the answer",
         Some(Following::Answer { grant: ApprovalGrant::ProposedAction, .. }) => "👀 allows it",
@@ -82,7 +82,7 @@ fn cell(record: &Record, message: &Message) -> &'static str {
     }
 }
 
-fn commanded(transition: &Transition) -> &'static str {
+fn commanded(state: State, transition: &Transition) -> &'static str {
     let Transition::Follow { receipt, then } = transition else { return "?" };
     match (receipt.verdict, then.as_ref()) {
         (CommandVerdict::Impossible, Transition::Hint(_)) => "😕 how to ask",
@@ -96,7 +96,9 @@ fn commanded(transition: &Transition) -> &'static str {
         (CommandVerdict::Followed, Transition::ChooseAgent(_)) => "👀 next attempt",
         (CommandVerdict::Followed, Transition::SetBudget { .. }) => "👀 sets it",
         (CommandVerdict::Followed, Transition::RequestPlan { .. }) => "👀 plans first",
-        (CommandVerdict::Followed, Transition::Overhear(_)) => "👀 next round",
+        // Without a word of the agent, nothing is published.
+        (CommandVerdict::Followed, Transition::Overhear(_)) if state == State::InProgress => "👀 heard first",
+        (CommandVerdict::Followed, Transition::Overhear(_)) if state == State::InReview => "👀 begins a round",
         (CommandVerdict::Followed, Transition::Reconcile { .. }) if receipt.says.is_some() => "👀 replies",
         (CommandVerdict::Followed, _) => "👀 seen",
     }

@@ -112,7 +112,7 @@ fn overhear(record: &mut Record, comment: CommentId) -> String {
     if !record.commands.unread.contains(&comment) {
         record.commands.unread.push(comment);
     }
-    "a comment came while the agent worked".to_owned()
+    "a comment came that an agent has to read".to_owned()
 }
 
 fn hint(record: &mut Record, pull: PullNumber) -> String {

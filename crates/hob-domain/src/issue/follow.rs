@@ -61,7 +61,7 @@ fn is_open_request(record: &Record, message: &Message, rules: &FollowRules) -> b
 fn asked(record: &Record, message: &Message) -> Option<AskedInReview> {
     let goes_on = match record.state {
         State::Ready | State::Assigned | State::InProgress => true,
-        State::InReview => came_late(record, message) && message.at <= record.since.at,
+        State::InReview => is_from_the_work(record, message) && came_late(record, message),
         State::Blocked | State::Done => false,
     };
     let stops = || goes_on && message.short_word() == Some(ShortWord::Stop);
@@ -72,15 +72,20 @@ fn asked(record: &Record, message: &Message) -> Option<AskedInReview> {
 enum PlainWords {
     /// The brief has them, or will have them.
     Read,
-    /// They came while the agent worked.
+    /// An agent has to read them.
     Unread,
     /// People who talk on a pull request do not know yet how to talk to Hob.
     NeedHint(PullNumber),
 }
 
-/// Whether the agent's brief does not have a comment on the issue.
+/// Whether no agent's brief has a comment on the issue.
 fn came_late(record: &Record, message: &Message) -> bool {
-    message.pull.is_none() && record.commands.briefed.is_some_and(|briefed| message.comment > briefed)
+    message.pull.is_none() && record.commands.briefed.is_none_or(|briefed| message.comment > briefed)
+}
+
+/// Whether a comment came before the work was published, and Hob knows what the agent's brief had.
+fn is_from_the_work(record: &Record, message: &Message) -> bool {
+    record.commands.briefed.is_some() && message.at <= record.since.at
 }
 
 /// What plain words are while an agent works, and on an open pull request. `None` if they are nothing to Hob.
@@ -91,16 +96,18 @@ fn plain_words(record: &Record, message: &Message) -> Option<PlainWords> {
     let is_person = message.author.kind == AccountKind::User;
     let commands = &record.commands;
     let while_worked = match (record.state, message.pull) {
-        (State::Assigned, None) => return Some(PlainWords::Read),
-        (State::InProgress, None) => commands.briefed.is_some(),
-        (State::InReview, None) => commands.briefed.is_some() && message.at <= record.since.at,
+        (State::Assigned | State::InProgress, None) => true,
+        (State::InReview, None) => is_from_the_work(record, message),
         (State::Assigned | State::InProgress | State::InReview, Some(_)) => false,
         (State::Ready | State::Blocked | State::Done, _) => return None,
     };
     if while_worked {
-        return match came_late(record, message) {
-            true => is_person.then_some(PlainWords::Unread),
-            false => Some(PlainWords::Read),
+        let is_yes = message.short_word() == Some(ShortWord::Yes);
+        return match (came_late(record, message), is_person) {
+            // Nothing follows from a yes to work that is under way.
+            (true, true) if !is_yes => Some(PlainWords::Unread),
+            (true, false) if record.state != State::Assigned => None,
+            (true | false, _) => Some(PlainWords::Read),
         };
     }
     let pull = record.pull.number.filter(|pull| is_person && commands.hinted != Some(*pull))?;
@@ -386,31 +393,26 @@ pub(crate) mod tests {
           follows (choose agent): agent
           follows (set budget): budget
         assigned
-          follows (reconcile): words, yes, edited yes, words of a program, edited words, call by name, words to Hob by name, words before the question, retry, unblock, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
+          follows (reconcile): yes, edited yes, words of a program, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
           replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
         assigned, a round in review
-          follows (reconcile): words, yes, edited yes, words of a program, edited words, call by name, words to Hob by name, words before the question, retry, unblock, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
+          follows (reconcile): yes, edited yes, words of a program, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
           replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR words, PR approve, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
         in-progress
-        in-progress, asked to pause
-          follows (request): stop, cancel, pause, PR stop, PR cancel
-          follows (reconcile): call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
-          follows (overhear): unblock
-          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
-          follows (choose agent): agent
-          follows (set budget): budget
-          follows (request plan): plan
         in-progress, with a brief
-          follows (overhear): words, yes, edited yes, edited words, words to Hob by name, words before the question, unblock
+        in-progress, asked to pause
+          follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
+          follows (reconcile): yes, edited yes, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
-          follows (reconcile): call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
@@ -437,9 +439,9 @@ pub(crate) mod tests {
           follows (choose agent): agent
           follows (set budget): budget
         in-review, published since
-          follows (overhear): words, yes, edited yes, edited words, words to Hob by name, words before the question
+          follows (overhear): words, edited words, words to Hob by name, words before the question
+          follows (reconcile): yes, edited yes, call by name, explain, help
           follows (request): stop, cancel, PR cancel
-          follows (reconcile): call by name, explain, help
           replies that it cannot be followed: retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
           follows (pause): pause
           follows (choose agent): agent

@@ -249,8 +249,10 @@ pub enum Note {
     Looked(u64),
     /// Hob wrote a comment on the issue.
     Commented,
-    /// The agent's brief has the comments on the issue up to this one.
+    /// An agent that begins has the comments on the issue up to this one in its brief.
     Briefed(CommentId),
+    /// An agent has read these comments, which its first brief does not have.
+    Heard(Vec<CommentId>),
     /// A service failed the attempt.
     Outage(Outage),
     /// A person was told the question, in this comment. `None` if there was nobody to tell.
@@ -317,6 +319,7 @@ impl Record {
                 self.commands.briefed = Some(newest);
                 self.commands.unread.retain(|unread| *unread > newest);
             }
+            Note::Heard(heard) => self.commands.unread.retain(|unread| !heard.contains(unread)),
             Note::Base(base) => self.work.base = Some(base),
             Note::Routed(route) => {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
@@ -465,7 +468,7 @@ impl Transition {
             Self::SetBudget { then: AfterBudget::Stay, .. } => (state != Done).then_some(state),
             Self::SetBudget { then: AfterBudget::Requeue, .. } => (state == Blocked).then_some(Ready),
             Self::RetryNow { .. } => (state == Ready).then_some(Ready),
-            Self::Overhear(_) => matches!(state, InProgress | InReview).then_some(state),
+            Self::Overhear(_) => matches!(state, Assigned | InProgress | InReview).then_some(state),
             Self::Hint(_) => (state != Done && record.pull.number.is_some()).then_some(state),
             Self::Reject(_) => (state == InReview).then_some(Blocked),
             Self::ReturnToReview(_) => matches!(state, Blocked | Done).then_some(InReview),
@@ -595,7 +598,7 @@ pub(crate) mod tests {
                 [to(&[Ready, Assigned, InProgress], Ready), same(&[InReview, Blocked])].concat(),
             ),
             (Transition::RetryNow { by: "ann".into() }, same(&[Ready])),
-            (Transition::Overhear(CommentId(5)), same(&[InProgress, InReview])),
+            (Transition::Overhear(CommentId(5)), same(&[Assigned, InProgress, InReview])),
             (follow(Transition::RetryNow { by: "bob".into() }), same(&[Ready])),
             (Transition::Reject(PullNumber(9)), to(&[InReview], Blocked)),
             (Transition::ReturnToReview(PullNumber(9)), to(&[Blocked, Done], InReview)),
@@ -678,7 +681,7 @@ pub(crate) mod tests {
         give up labels | no longer repairs the labels, which others change back each time: in-review
         hand off | `dns` handed off to `cloud`: needs a cloud
         note checks | the check `lint` fails on the base, too
-        overhear | a comment came while the agent worked
+        overhear | a comment came that an agent has to read
         pause | paused by ann
         postpone | postponed, work resumes after 00:16:40 UTC: no
         publish | opened the pull request 9

@@ -8,7 +8,7 @@ use std::{
 
 use hob_agent::RunContext;
 use hob_domain::{
-    Allowance, CheckResult, Checklist, Conflict, FailureClass, HobFiles, Lesson, Note, Outcome, Progress, RunId,
+    Allowance, CheckResult, Checklist, Conflict, FailureClass, HobFiles, Lesson, Login, Note, Outcome, Progress, RunId,
     RunPurpose, RunReport, RunRequest, Spend, Transition, investigation::Iteration,
 };
 use hob_forge::fresh_nonce;
@@ -27,6 +27,7 @@ use crate::{
     attempt::{
         active_profile::ActiveProfile,
         branch::{is_reviewed, keep},
+        hearing::begin_to_hear,
         job::Job,
         live::follow_checklist,
         loaded_agent::{LoadedAgent, targets},
@@ -48,6 +49,8 @@ struct Round<'a> {
     /// The checks that the work of the round before failed.
     failed: &'a [CheckResult],
     conflicts: &'a [Conflict],
+    /// What people said on the issue since the attempt was prepared.
+    meanwhile: Vec<(Login, String)>,
 }
 
 /// Runs the agent, and writes what that cost.
@@ -64,7 +67,9 @@ pub(super) async fn run_agent(
     } else {
         job.checkout.conflicts_left().await?
     };
-    let request = request(worker, job, &active, Round { number: round, failed, conflicts: &conflicts }, allowance);
+    let meanwhile = begin_to_hear(job).await;
+    let begins = Round { number: round, failed, conflicts: &conflicts, meanwhile };
+    let request = request(worker, job, &active, begins, allowance);
     let does = match job.purpose {
         RunPurpose::Work => "running",
         RunPurpose::Plan => "planning with",
@@ -93,6 +98,7 @@ pub(super) async fn run_agent(
     }
     let context = RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), sandbox)
         .asking(worker.children.approval.clone())
+        .hearing(job.held.steering.clone())
         .billed(job.held.lease.record().spend);
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
@@ -114,6 +120,7 @@ pub(super) async fn run_agent(
     );
     let RunReport { outcome, spend } = report?;
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
+    job.held.lease.note(Note::Heard(job.held.steering.heard())).await;
     if !matches!(outcome, Outcome::Failed { .. }) {
         note_answer(worker, job).await;
     }
@@ -126,7 +133,7 @@ fn request(
     worker: &Worker,
     job: &Job<'_>,
     active: &ActiveProfile,
-    Round { number, failed, conflicts }: Round<'_>,
+    Round { number, failed, conflicts, meanwhile }: Round<'_>,
     allowance: Allowance,
 ) -> RunRequest {
     let (record, issue, fence) = (job.held.lease.record(), &job.held.issue, fresh_nonce());
@@ -137,6 +144,7 @@ fn request(
     let work_of = profile.as_ref().filter(|_| matches!(job.purpose, RunPurpose::Work | RunPurpose::Investigate));
     let hand_off_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
     let (left_out, unfit) = (job.checkout.left_out(), job.unfit().map(|unfit| unfit.to_string()));
+    let comments: Vec<_> = job.comments.iter().cloned().chain(meanwhile).collect();
     let parts = BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,
@@ -145,7 +153,7 @@ fn request(
         profile: profile.as_ref().map(|profile| (&profile.name, profile.instructions.as_str())),
         received: record.chain.received(),
         hand_off_to: &hand_off_to,
-        comments: &job.comments,
+        comments: &comments,
         answer: record.answer.as_ref(),
         plan: plan_brief(job, &record),
         reports: job.purpose == RunPurpose::Report,

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, Image, IssueNumber, LeftOut, Lesson, Lessons, Login,
-    RunId, RunPurpose, Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons,
+    Login, RunId, RunPurpose, Sha, Spend, investigation::Case,
 };
 use hob_words::{Finding, NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    attempt::{active_profile::ActiveProfiles, reviews::Reviews},
+    attempt::{active_profile::ActiveProfiles, hearings::Hearings, reviews::Reviews},
     held_issue::HeldIssue,
 };
 
@@ -40,6 +40,10 @@ pub(super) struct Job<'a> {
     /// The tip of the base branch when the attempt began.
     pub(super) base_tip: Sha,
     pub(super) comments: Vec<(Login, String)>,
+    /// The newest comment on the issue when these were read.
+    pub(super) briefed: CommentId,
+    /// The words that sent finished work back.
+    pub(super) hearings: Mutex<Hearings>,
     /// The issues and pull requests that the answer names.
     pub(super) named: Vec<NamedIssue>,
     /// The images of the issue and of those comments; empty if no model would see them.
@@ -85,6 +89,12 @@ impl Job<'_> {
     /// The checks that fail on the commit that the work starts from.
     pub(super) fn red_base(&self) -> Vec<CheckResult> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
+    }
+
+    /// All comments by authorized accounts, also those that came meanwhile.
+    pub(super) fn comments_so_far(&self) -> Vec<(Login, String)> {
+        let said = self.held.steering.said().into_iter().filter(|said| said.comment > self.briefed);
+        self.comments.iter().cloned().chain(said.map(|said| (said.author, said.body))).collect()
     }
 
     /// The reviewer's findings that the author has to address.

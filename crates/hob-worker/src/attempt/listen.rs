@@ -1,8 +1,9 @@
-//! Commands that come while an issue is worked on: they are followed at once.
+//! What people say while an issue is worked on: commands are followed at once, and other words are kept for the agent.
 
-use hob_domain::{Control, Note, WaitReason, held_by};
-use hob_forge::{HeldLease, Issue};
-use hob_words::explanation;
+use hob_agent::Said;
+use hob_domain::{Control, Message, Note, WaitReason, held_by};
+use hob_forge::{HeldLease, Issue, fresh_nonce};
+use hob_words::{explanation, said_meanwhile};
 
 use crate::{
     WorkError, Worker,
@@ -33,8 +34,21 @@ pub(super) async fn follow_new_commands(
         let explanation = explanation(&record, &worker.settings.budgets(), &why.unwrap_or_default());
         let rules = follow_rules(worker, &held.base, &commands, explanation).await?;
         take_effect(worker, held, &commands, &rules, issue.comments).await?;
+        let unread = held.lease.record().commands.unread;
+        let is_new = |message: &&Message| {
+            unread.contains(&message.comment) && !record.commands.unread.contains(&message.comment)
+        };
+        for message in commands.iter().filter(is_new) {
+            held.steering.say(said(worker, message));
+        }
     }
     Ok(requested(worker, &held.lease))
+}
+
+fn said(worker: &Worker, message: &Message) -> Said {
+    let (author, body) = (message.author.login.clone(), message.body.clone());
+    let told = said_meanwhile(&author, &body, worker.settings.limits.text_bytes(), &fresh_nonce());
+    Said { comment: message.comment, author, body, told }
 }
 
 /// A request in the ledger to the holder.

@@ -20,6 +20,8 @@ mod case;
 mod end;
 mod finish;
 mod hand_off;
+mod hearing;
+mod hearings;
 mod heartbeat;
 mod images;
 mod introduce;

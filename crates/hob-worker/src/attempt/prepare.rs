@@ -61,7 +61,7 @@ pub(super) async fn prepare<'a>(
         has_room(worker, &remote).await?;
     }
     let comments = inbox.for_brief(issue).await?;
-    lease.note(Note::Briefed(inbox.newest_on_issue(issue).await?)).await;
+    let briefed = inbox.newest_on_issue(issue).await?;
     let said = Said { conversation: &conversation, comments: &comments, review: &review };
     Box::pin(choose_by_words(worker, held, &rules, &base_sha, said)).await?;
     let comments: Vec<_> = comments.into_iter().map(|said| (said.author.login, said.body)).collect();
@@ -95,8 +95,6 @@ pub(super) async fn prepare<'a>(
     let route = lease.record().route.filter(|_| first.loaded.profile.is_some());
     first.report(worker, held, route.map(|route| route.percent));
     let active = ActiveProfiles::new(first);
-    let pushed = Mutex::new(checkout.pushed().cloned());
-    let limits = AttemptLimits { began: lease.record().spend, ..limits };
     let (base_checks, reviews, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
     let (memory, lessons) = (memory(worker, issue.number, &rules, purpose), Mutex::default());
     Ok(Job {
@@ -106,23 +104,25 @@ pub(super) async fn prepare<'a>(
         case,
         catalog,
         active,
+        pushed: Mutex::new(checkout.pushed().cloned()),
         checkout,
         proven,
         kept,
         base,
         base_tip: base_sha,
         comments,
+        briefed,
+        hearings: Mutex::default(),
         named,
         images,
         review,
         run,
-        limits,
+        limits: AttemptLimits { began: lease.record().spend, ..limits },
         base_checks,
         memory,
         lessons,
         reviews,
         unfit,
-        pushed,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Publishing: one branch, one pull request an issue, pushed and opened under the lease.
 
-use std::time::Duration;
+use std::{ops::ControlFlow, time::Duration};
 
 use hob_config::DraftRule;
 use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, dollars, run_unasked};
@@ -13,8 +13,9 @@ use hob_workspace::pull_template;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        branch::{is_reviewed, push},
+        branch::{is_reviewed, keep, push},
         end::AttemptEnd,
+        hearing::{goes_back, look_once_more},
         heartbeat::is_withdrawn,
         introduce::introduce,
         job::Job,
@@ -26,13 +27,14 @@ use crate::{
     authorize::approved_hash,
 };
 
-/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. Neither an
-/// incident of seconds nor a used-up quota discards the work: both are waited out.
-pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
+/// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. `None` if the
+/// agent has words of people to read first. Neither an incident of seconds nor a used-up quota discards the work: both
+/// are waited out.
+pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<Option<AttemptEnd>, WorkError> {
     through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven))).await
 }
 
-async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<AttemptEnd, WorkError> {
+async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<Option<AttemptEnd>, WorkError> {
     let (number, lease) = (job.number(), &job.held.lease);
     let mut now = wanted(worker, number).await?;
     if now.is_none() {
@@ -40,12 +42,21 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
         now = wanted(worker, number).await?;
     }
     match now {
-        None => return Ok(AttemptEnd::Withdrawn),
+        None => return Ok(Some(AttemptEnd::Withdrawn)),
         Some(issue) if approved_hash(&issue) != approved_hash(&job.held.issue) => {
-            return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
+            return Ok(Some(AttemptEnd::Blocked(BlockReason::EditedMeanwhile)));
         }
-        // Labels that people changed meanwhile are theirs.
-        Some(issue) => job.held.labels.set(issue.labels),
+        Some(issue) => {
+            if let ControlFlow::Break(interrupt) = look_once_more(worker, job, &issue).await? {
+                return Ok(Some(AttemptEnd::Interrupted(interrupt)));
+            }
+            // Labels that people changed meanwhile are theirs.
+            job.held.labels.set(issue.labels);
+        }
+    }
+    if goes_back(worker, job, proven) {
+        keep(worker, job).await?;
+        return Ok(None);
     }
     lease.note(Note::Proven(proven.head.clone())).await;
     let learned = job.learned();
@@ -53,7 +64,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
         lease.note(Note::Learned(lease.record().taught.facts.and_all(learned))).await;
     }
     if is_reviewed(job) {
-        return publish_round(worker, job, proven).await;
+        return publish_round(worker, job, proven).await.map(Some);
     }
     let moved = moved_base(worker, job).await?;
     push(worker, job, &proven.head).await?;
@@ -66,11 +77,14 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
         lease.note(Note::OpenedDraft(pull.number)).await;
     }
-    introduce(worker, job, pull.number).await?;
+    // Nobody is asked for a review before the agent has read what people said.
+    if lease.record().commands.unread.is_empty() {
+        introduce(worker, job, pull.number).await?;
+    }
     let proof = Some(proof_of(worker, job, proven, pull.number).await?);
     let spend = lease.record().spend;
     worker.emit(&WorkEvent::Published { issue: number, pull: pull.number, url: pull.html_url, spend });
-    Ok(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, proof })
+    Ok(Some(AttemptEnd::Published { head: proven.head.clone(), pull: pull.number, proof }))
 }
 
 /// The issue, unless the work is no longer wanted.

@@ -16,7 +16,7 @@ use hob_forge::{ForgeError, Look, once};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::{branch::push_new, end::AttemptEnd, job::Job, proof::Proven, statement::proof_of},
+    attempt::{branch::push_new, end::AttemptEnd, introduce::introduce, job::Job, proof::Proven, statement::proof_of},
     inbox::Conversation,
 };
 
@@ -38,6 +38,8 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let lease = &job.held.lease;
     let Some(pull) = lease.record().pull.number else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
+    // People who said more when it was opened have been heard now.
+    introduce(worker, job, pull).await?;
     let proof = proof_of(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));

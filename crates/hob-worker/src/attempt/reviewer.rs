@@ -28,6 +28,7 @@ use crate::{
         agent_run::{PROGRESS_QUEUE, show_progress, write_spend},
         branch::{is_reviewed, keep},
         end::{AttemptEnd, Interrupt},
+        hearing::{goes_back, said_before},
         job::Job,
         proof::Proven,
         publish::publish,
@@ -81,12 +82,20 @@ enum Reviewed {
     Missing(NoReview),
 }
 
-/// Publishes proven work, after a review if the settings want one. `None` if the author has findings to address.
+/// Publishes proven work, after a review if the settings want one. `None` if the author has findings to address, or
+/// words of people to read.
 pub(super) async fn publish_reviewed(
     worker: &Worker,
     job: &Job<'_>,
     mut proven: Box<Proven>,
 ) -> Result<Option<AttemptEnd>, WorkError> {
+    if let Some(change) = said_before(job, &proven) {
+        proven.change = change;
+    }
+    if goes_back(worker, job, &proven) {
+        keep(worker, job).await?;
+        return Ok(None);
+    }
     // Work in a pull request is reviewed there.
     if !worker.settings.review.reviewer.is_empty() && !is_reviewed(job) {
         let sent_back = job.with_reviews(|reviews| reviews.sent_back.clone());
@@ -104,7 +113,7 @@ pub(super) async fn publish_reviewed(
             }
         }
     }
-    Ok(Some(publish(worker, job, &proven).await?))
+    publish(worker, job, &proven).await
 }
 
 /// Whether the findings go back to the author; if they do, that is noted.
@@ -236,7 +245,7 @@ async fn request(
         issue: issue.number,
         title: &issue.title,
         body: &issue.body,
-        comments: &job.comments,
+        comments: &job.comments_so_far(),
         profile: (&reviewer.profile.name, &reviewer.profile.instructions),
         patch: &proven.diff.patch,
         evidence: &format!("{}\n{}", evidence_table(&proven.evidence), failed_checks(&proven.evidence.head)),

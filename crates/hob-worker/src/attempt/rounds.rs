@@ -68,6 +68,7 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
         (true, true) if job.unfit().is_some() => "the work cannot be committed",
         (true, true) if round == 1 && job.has_lost_work() => "part of the work is not in a commit",
         (true, true) if !job.findings().is_empty() => "the reviewer has findings",
+        (true, true) if !job.held.lease.record().commands.unread.is_empty() => "a person said more meanwhile",
         (_, true) => "the checks failed",
     }
 }
@@ -170,7 +171,10 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<Att
         return Ok(ControlFlow::Continue(Evidence::default()));
     }
     match prove(worker, job, ChangeText::untitled("Took in what the base branch has.")).await? {
-        Proof::Passed(proven) => Ok(ControlFlow::Break(publish(worker, job, &proven).await?)),
+        Proof::Passed(proven) => {
+            let end = publish(worker, job, &proven).await?;
+            Ok(end.map_or_else(|| ControlFlow::Continue(Evidence::default()), ControlFlow::Break))
+        }
         Proof::Failed(evidence) => Ok(ControlFlow::Continue(evidence)),
         Proof::Conflicted(_) => Ok(ControlFlow::Continue(Evidence::default())),
         Proof::Blocked(reason) => Ok(ControlFlow::Break(AttemptEnd::Blocked(reason))),
