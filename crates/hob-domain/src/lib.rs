@@ -69,8 +69,7 @@ pub use conversation::{
 };
 pub use decide::{
     assignee::AssigneeFilter,
-    others_work::{Assignment, ClosingPull, OthersWork, PeopleRules, asks_others, assigned_work, linked_work},
-    plan::{Action, Decision, PlanRules, Planned, decide, plan, plan_chosen},
+    others_work::{Assignment, ClosingPull, OthersWork, PeopleRules, asks_others, assigned_work, linked_work}, plan::{Action, Decision, PlanRules, Planned, decide, may_have_words, plan, plan_chosen},
     snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
     wait::WaitReason,
 };
@@ -93,7 +92,7 @@ pub use issue::{
     follow::{concerns, follow},
     following::{FollowRules, Following},
     label_fights::{LabelFight, LabelFights, OthersDo},
-    lease::{Claimant, Held, Lost, acquire, held_by, released, remaining, renewed, still_mine},
+    lease::{Claimant, Held, Lost, acquire, first_record, held_by, released, remaining, renewed, still_mine},
     notify_event::NotifyEvent,
     notify_rules::{NotifyRules, to_notify},
     outage::{Outage, Outages, ServiceOutage},

@@ -175,8 +175,13 @@ impl Observed {
 
     /// What people say about the issue; `None` if it has no record.
     pub(super) fn inbox<'a>(&'a self, worker: &'a Worker) -> Option<Inbox<'a>> {
+        Some(self.inbox_of(worker, self.record()?))
+    }
+
+    /// What people say about the issue, whose record this is or will be.
+    pub(super) fn inbox_of<'a>(&'a self, worker: &'a Worker, record: &'a Record) -> Inbox<'a> {
         let Self { authorizer, conversation, .. } = self;
-        Some(Inbox { worker, authorizer, conversation, record: self.record()? })
+        Inbox { worker, authorizer, conversation, record }
     }
 }
 

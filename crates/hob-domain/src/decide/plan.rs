@@ -399,6 +399,11 @@ fn has_news(issue: &IssueView, record: &Record) -> bool {
     has_new_comment || issue.updated_at > record.renewed_at || issue.has_command_on_pull
 }
 
+/// Whether people may have said something on an issue that waits for its turn.
+pub fn may_have_words(issue: &IssueView) -> bool {
+    issue.record.as_ref().map_or(issue.comments > 0, |record| has_news(issue, record))
+}
+
 /// The repair that shows the ledger's state again. `None` if all is shown, apart from what was given up.
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Option<Decision> {
     // A dead worker never set these labels, so their absence does not count as a label fight.

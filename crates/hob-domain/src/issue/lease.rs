@@ -115,7 +115,8 @@ pub fn released(mine: &Record, nonce: Nonce, now: Timestamp) -> Record {
     Record { lease: None, ..renewed(mine, nonce, now) }
 }
 
-fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
+/// The record of an issue that has no ledger yet.
+pub fn first_record(issue: IssueNumber, now: Timestamp) -> Record {
     Record {
         version: RECORD_VERSION,
         issue,

@@ -1,4 +1,4 @@
-//! The memory of blocked issues without news, so that they are not read again and again.
+//! The memory of issues without news that wait for a person or for a job, so that they are not read again and again.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const SETTLED: Duration = Duration::from_secs(60);
 /// How long a look counts: a person who answered in vain may have got the permission since.
 const LOOK_AGAIN: Duration = Duration::from_secs(3_600);
 
-/// Blocked issues as of the last look at them.
+/// Issues as of the last look at them.
 #[derive(Debug, Default)]
 pub(crate) struct LookedAt(BoundedMap<IssueNumber, Look, KEPT>);
 
@@ -31,8 +31,11 @@ impl Look {
     /// `None` if the list may not show everything about the issue that may have changed.
     fn new(view: &IssueView, at: Timestamp) -> Option<Self> {
         // A comment in its pull request's conversation does not change the issue.
-        let record = view.record.as_ref().filter(|record| record.pull.number.is_none())?;
-        let (updated_at, comments, renewed_at) = (view.updated_at, view.comments, record.renewed_at);
+        let renewed_at = match &view.record {
+            Some(record) => record.pull.number.is_none().then_some(record.renewed_at)?,
+            None => Timestamp::UNIX_EPOCH,
+        };
+        let (updated_at, comments) = (view.updated_at, view.comments);
         Some(Self { updated_at, comments, renewed_at, at })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hob_domain::{Command, Control, Decision, Ending, Following, Message, Request, follow};
+use hob_domain::{Command, Control, Decision, Ending, Following, Message, Record, Request, follow};
 use hob_forge::BaseBranch;
 use hob_text::count;
 use hob_words::explanation;
@@ -41,13 +41,25 @@ pub(super) async fn follow_commands(
     commands: Vec<Message>,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let (Some(first), Some(record)) = (commands.first(), observed.record()) else { return Ok(Reconciled::Nothing) };
+    let Some(record) = observed.record().cloned() else { return Ok(Reconciled::Nothing) };
+    follow_from(worker, observed, record, commands, base).await
+}
+
+/// Follows commands on an issue whose record this is or will be.
+pub(super) async fn follow_from(
+    worker: &Worker,
+    observed: Observed,
+    record: Record,
+    commands: Vec<Message>,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let Some(first) = commands.first() else { return Ok(Reconciled::Nothing) };
     let explanation = match commands.iter().any(|message| message.command() == Some(Command::Explain)) {
-        true => explained(worker, &observed),
+        true => explained(worker, &observed, &record),
         false => String::new(),
     };
     let rules = follow_rules(worker, base, &commands, explanation).await?;
-    let Following::Command(transition) = follow(record, first, &rules, worker.forge.now()) else {
+    let Following::Command(transition) = follow(&record, first, &rules, worker.forge.now()) else {
         return Ok(Reconciled::Nothing);
     };
     let comments = observed.issue.comments;
@@ -66,8 +78,7 @@ pub(super) async fn follow_commands(
 }
 
 /// The issue's state and its reason, apart from the commands themselves.
-fn explained(worker: &Worker, observed: &Observed) -> String {
-    let Some(record) = observed.record() else { return String::new() };
+fn explained(worker: &Worker, observed: &Observed, record: &Record) -> String {
     let view = observed.view.as_ref().clone();
     let why = match but_for_news(view, record, &worker.settings.plan_rules(), worker.forge.now()) {
         Decision::Act(action) => sentence(&action).to_owned(),

@@ -5,6 +5,7 @@
 
 mod control;
 mod follow_commands;
+mod follow_waiting;
 mod journaled_spend;
 mod mark_ready;
 mod outcome;
@@ -19,6 +20,6 @@ mod unblock;
 pub use control::{Requested, forget, kill_switch, pause, repository_record, resume, terminate};
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
-pub(super) use reconcile::{look_for_answer, reconcile};
+pub(super) use reconcile::{look_for_answer, look_for_commands, reconcile};
 pub(super) use ticked::carry_out_tick;
 pub use unblock::{Approved, approve, unblock};

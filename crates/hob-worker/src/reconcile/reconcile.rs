@@ -17,6 +17,7 @@ use crate::{
     reconcile::{
         control::carry_out,
         follow_commands::{follow_commands, new_commands, seek_commands},
+        follow_waiting::follow_while_it_waits,
         mark_ready::mark_ready,
         outcome::Reconciled,
         repair::{find_traces, rebuild, return_to_review},
@@ -81,6 +82,32 @@ pub(crate) async fn look_for_answer(
         Sought::Answer => Reconciled::Answered,
         Sought::Done(reconciled) => reconciled,
     })
+}
+
+/// Observes an issue again that waits for a job, or for room in the repository, and follows commands on it. No attempt
+/// begins.
+pub(crate) async fn look_for_commands(
+    worker: &Worker,
+    number: IssueNumber,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let Some(observed) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
+    let (view, now) = (observed.view.clone(), worker.forge.now());
+    let waits =
+        matches!(decide(&view, &worker.settings.plan_rules(), now), Decision::Act(Action::Claim | Action::Rework(..)));
+    if !waits {
+        return Ok(Reconciled::Nothing);
+    }
+    match Box::pin(follow_while_it_waits(worker, observed, base)).await {
+        Ok(Some(reconciled)) => Ok(reconciled),
+        Ok(None) => {
+            worker.memory.looked_at.note(&view, now);
+            Ok(Reconciled::Nothing)
+        }
+        // Another worker was faster, and does what there is to do.
+        Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Reconciled::Nothing),
+        Err(error) => Err(error),
+    }
 }
 
 // Boxed, one by one: the futures of all of them together are too large for a small thread's stack.

@@ -14,7 +14,7 @@ use crate::{
         follow_commands::{follow_commands, new_commands},
         outcome::Reconciled,
     },
-    transition::{acquire, acquire_and_end, show_and_release},
+    transition::{acquire, acquire_and_end, release, show_and_release},
 };
 
 /// What the look for an answer may begin.
@@ -56,8 +56,14 @@ pub(super) async fn seek_answer(
         None => Response::Continue(without_question(&observed), Vec::new()),
     };
     match response {
-        Response::Continue(..) if slot == Slot::None => return Ok(Sought::Answer),
-        Response::Continue(unblocking, receipts) => {
+        Response::Continue(_, receipts) if slot == Slot::None => {
+            acknowledge(worker, observed, base, receipts).await?;
+            return Ok(Sought::Answer);
+        }
+        Response::Continue(unblocking, mut receipts) => {
+            let commands = observed.record().map(|record| record.commands.clone()).unwrap_or_default();
+            // An answer on the pull request is noted there with what follows from it.
+            receipts.retain(|receipt| receipt.pull.is_some() || !commands.has_handled(receipt.comment));
             return continue_with(worker, observed, unblocking, receipts, base).await.map(Sought::Done);
         }
         Response::End(ending, receipts) => acquire_and_end(worker, observed, base, ending, receipts).await?,
@@ -73,6 +79,24 @@ pub(super) async fn seek_answer(
         }
     }
     Ok(Sought::Done(Reconciled::UpToDate))
+}
+
+/// Gives the receipts of an answer whose attempt waits for a job.
+async fn acknowledge(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    mut receipts: Vec<Receipt>,
+) -> Result<(), WorkError> {
+    let commands = observed.record().map(|record| record.commands.clone()).unwrap_or_default();
+    receipts.retain(|receipt| !commands.has_handled(receipt.comment));
+    if receipts.is_empty() {
+        return Ok(());
+    }
+    let what = "saw an answer".to_owned();
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }.following(receipts)).await?;
+    give_receipts(worker, &held.lease, &held.receipts).await?;
+    release(worker, &held).await
 }
 
 /// The answer to no question: a blocked record without a reason can only be resumed.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use hob_domain::{
-    Action, Decision, Ending, FailureClass, Headroom, IssueNumber, IssueView, LabelSpec, Planned, Snapshot, State,
-    plan, plan_chosen,
+    Action, Decision, Ending, FailureClass, Full, Headroom, IssueNumber, IssueView, LabelSpec, Planned, Snapshot,
+    State, WaitReason, may_have_words, plan, plan_chosen,
 };
 use hob_forge::BaseBranch;
 use hob_workspace::{Retention, Room};
@@ -18,7 +18,7 @@ use crate::{
     corrections::propose_correction,
     observe::discover,
     preflight::preflight,
-    reconcile::{Reconciled, look_for_answer, reconcile, write_journal},
+    reconcile::{Reconciled, look_for_answer, look_for_commands, reconcile, write_journal},
     repository_file::{default_branch, default_tip, in_repository},
     schedule::dashboard::keep_dashboard,
     trigger::trigger_is_gone,
@@ -58,6 +58,23 @@ impl Work {
     }
 }
 
+/// A look at an issue beside the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// A blocked issue, on which a person may have answered.
+    ForAnswer(IssueNumber),
+    /// An issue that waits for a job or for room in the repository, on which a person may have given a command.
+    ForCommands(IssueNumber),
+}
+
+impl Look {
+    pub(super) fn issue(self) -> IssueNumber {
+        match self {
+            Self::ForAnswer(issue) | Self::ForCommands(issue) => issue,
+        }
+    }
+}
+
 /// The result of a poll.
 #[derive(Debug, Default)]
 pub(super) struct Poll {
@@ -65,8 +82,8 @@ pub(super) struct Poll {
     pub(super) reconciled: RunSummary,
     /// The issues to work on, in order.
     pub(super) work: Vec<IssueNumber>,
-    /// Blocked issues on which a person may have answered.
-    pub(super) looks: Vec<IssueNumber>,
+    /// Blocked and waiting issues on which a person may have said something.
+    pub(super) looks: Vec<Look>,
     /// The branch that the work starts from; `None` if there is no work.
     pub(super) base: Option<Arc<BaseBranch>>,
     /// The time until the first wait ends by itself: a lease expires, a pause is over.
@@ -79,7 +96,7 @@ struct Sorted {
     /// Issues whose labels, comment or ledger are brought up to date by the poll itself.
     reconcile: Vec<IssueNumber>,
     work: Vec<IssueNumber>,
-    looks: Vec<IssueNumber>,
+    looks: Vec<Look>,
     /// Blocked issues without possible news since the last look.
     quiet: Vec<IssueNumber>,
     due: Option<Duration>,
@@ -138,11 +155,14 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
             let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &found, &planned)).await;
             // A box that was ticked just now may have freed any of them.
             if kept.flatten() == Some(Duration::ZERO) {
-                looks.extend(quiet);
+                looks.extend(quiet.into_iter().map(Look::ForAnswer));
             }
             due.into_iter().chain(kept.flatten()).min()
         }
-        Scope::Selected(_) => due,
+        Scope::Selected(_) => {
+            looks.retain(|look| matches!(look, Look::ForAnswer(_)));
+            due
+        }
     };
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
         return Ok(Some(Poll { due, ..Poll::default() }));
@@ -185,14 +205,16 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     let (skew, now) = (worker.settings.lease.skew, worker.forge.now());
     let mut sorted = Sorted::default();
     for planned in planned {
+        let is_quiet = worker.memory.looked_at.is_quiet(planned.issue, now);
+        if waits_for_its_turn(&planned.decision) && may_have_words(planned.issue) && !is_quiet {
+            sorted.looks.push(Look::ForCommands(planned.issue.number));
+        }
         match &planned.decision {
             Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => {
                 sorted.work.push(planned.issue.number)
             }
-            Decision::Act(Action::SeekAnswer) if worker.memory.looked_at.is_quiet(planned.issue, now) => {
-                sorted.quiet.push(planned.issue.number)
-            }
-            Decision::Act(Action::SeekAnswer) => sorted.looks.push(planned.issue.number),
+            Decision::Act(Action::SeekAnswer) if is_quiet => sorted.quiet.push(planned.issue.number),
+            Decision::Act(Action::SeekAnswer) => sorted.looks.push(Look::ForAnswer(planned.issue.number)),
             Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(
                 Action::AskAboutRejection(_)
@@ -214,6 +236,16 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
         }
     }
     sorted
+}
+
+/// Whether the issue waits for a job or for room in the repository.
+fn waits_for_its_turn(decision: &Decision) -> bool {
+    match decision {
+        Decision::Act(action) => matches!(action, Action::Claim | Action::Rework(..)),
+        // While the repository is paused, nothing is written.
+        Decision::Wait(WaitReason::Full(Full::Paused(_))) => false,
+        Decision::Wait(reason) => reason.is_of_the_repository(),
+    }
 }
 
 /// An issue that this poll does nothing about; if a person was asked about it, only the poll's work shows whether the
@@ -291,13 +323,14 @@ pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>)
     told(&worker, issue, reconcile(&worker, issue, base).await)
 }
 
-/// Checks whether a person answered on a blocked issue. No attempt begins: that takes a job.
-pub(super) async fn look(worker: &Worker, issue: IssueNumber, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
-    let result = match in_repository(worker, base).await {
-        Ok(worker) => look_for_answer(&worker, issue, base).await,
-        Err(error) => Err(error),
+/// Looks at what people said on an issue. No attempt begins: that takes a job.
+pub(super) async fn look(worker: &Worker, look: Look, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
+    let result = match (in_repository(worker, base).await, look) {
+        (Ok(worker), Look::ForAnswer(issue)) => look_for_answer(&worker, issue, base).await,
+        (Ok(worker), Look::ForCommands(issue)) => Box::pin(look_for_commands(&worker, issue, base)).await,
+        (Err(error), _) => Err(error),
     };
-    told(worker, issue, result)
+    told(worker, look.issue(), result)
 }
 
 /// The result for an issue; failures are events too.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::{
     WorkError, Worker,
-    schedule::poll::{Poll, Work},
+    schedule::poll::{Look, Poll, Work},
 };
 
 /// Whether and when a repository is polled.
@@ -45,8 +45,10 @@ pub(super) struct RepositoryQueue {
     pub(super) worker: Arc<Worker>,
     /// The issues to work on, in the order of the plan.
     pub(super) waiting: VecDeque<Work>,
-    /// Blocked issues to look at, those first that have waited for longest.
-    pub(super) looks: VecDeque<IssueNumber>,
+    /// Issues to look at, those first that have waited for longest.
+    pub(super) looks: VecDeque<Look>,
+    /// The work that the last poll found.
+    queued: BTreeSet<IssueNumber>,
     /// Issues in progress.
     pub(super) in_progress: BTreeSet<IssueNumber>,
     /// Issues that are being looked at.
@@ -67,6 +69,7 @@ impl RepositoryQueue {
             worker,
             waiting: VecDeque::new(),
             looks: VecDeque::new(),
+            queued: BTreeSet::new(),
             in_progress: BTreeSet::new(),
             looked_at: BTreeSet::new(),
             base: None,
@@ -83,16 +86,23 @@ impl RepositoryQueue {
         self.last_poll = LastPoll::Ok;
         self.errors = 0;
         self.waiting.retain(|work| !work.waits_for_room());
+        let before = std::mem::take(&mut self.queued);
         let known: Vec<_> = self.waiting.iter().map(|work| work.issue()).collect();
+        self.queued = found.work.iter().copied().collect();
         let is_new = |issue: &IssueNumber| !self.in_progress.contains(issue) && !known.contains(issue);
         self.waiting.extend(found.work.into_iter().filter(is_new).map(Work::Attempt));
         // Waiting issues keep their place: a poll that comes before all looks are done would start them over for ever.
-        self.looks.retain(|issue| found.looks.contains(issue));
-        for issue in found.looks {
-            let is_known = self.looks.contains(&issue) || self.looked_at.contains(&issue);
-            let is_answered = self.waiting.iter().any(|work| work.issue() == issue);
-            if !is_known && !is_answered && !self.in_progress.contains(&issue) {
-                self.looks.push_back(issue);
+        self.looks.retain(|look| found.looks.contains(look));
+        for look in found.looks {
+            let issue = look.issue();
+            let is_known = self.looks.contains(&look) || self.looked_at.contains(&issue);
+            let is_wanted = match look {
+                Look::ForAnswer(_) => !self.waiting.iter().any(|work| work.issue() == issue),
+                // What is found just now is mostly taken at once, and looked at then.
+                Look::ForCommands(_) => !self.queued.contains(&issue) || before.contains(&issue),
+            };
+            if !is_known && is_wanted && !self.in_progress.contains(&issue) {
+                self.looks.push_back(look);
             }
         }
         self.base = found.base;
@@ -141,6 +151,11 @@ impl RepositoryQueue {
     /// Notes that the repository has no room: work that needs some waits for the next poll, which checks it.
     pub(super) fn is_full(&mut self) {
         self.waiting.retain(|work| !work.waits_for_room());
+    }
+
+    /// The place of the work to do next: an issue that is being looked at is held for a moment.
+    pub(super) fn next_work(&self) -> Option<usize> {
+        self.waiting.iter().position(|work| !self.looked_at.contains(&work.issue()))
     }
 
     /// Whether anything waits for a job or for a look.

@@ -8,7 +8,7 @@ use crate::{
     RunLimits, RunSummary, WorkError, Worker,
     reconcile::Reconciled,
     schedule::{
-        poll::{Poll, Scope, Work, poll, take_up},
+        poll::{Look, Poll, Scope, Work, look, poll, take_up},
         scheduler::{Mode, Scheduler},
         tasks::within_stop_time,
     },
@@ -46,8 +46,14 @@ pub(super) async fn work_through(
     if let Some(Poll { reconciled, work, looks, base: Some(base), .. }) = poll(worker, scope).await? {
         summary.merge(&reconciled);
         let mut is_full = false;
-        // A sequential run looks and works in one.
-        for work in work.into_iter().map(Work::Attempt).chain(looks.into_iter().map(Work::Answered)) {
+        let waiting = looks.iter().filter(|look| matches!(look, Look::ForCommands(_))).copied();
+        let waiting: Vec<_> = waiting.filter(|look| !work.contains(&look.issue())).collect();
+        for waits in waiting {
+            summary.add(&look(worker, waits, &base).await);
+        }
+        let blocked = looks.into_iter().filter(|look| matches!(look, Look::ForAnswer(_)));
+        // A sequential run looks at these and works in one.
+        for work in work.into_iter().map(Work::Attempt).chain(blocked.map(|look| Work::Answered(look.issue()))) {
             if worker.cancel.is_cancelled() {
                 break;
             }

@@ -3,8 +3,8 @@
 //! # Flow
 //! Each repository is polled when it is due; issues that a poll finds wait in the repository's own queue, in the order
 //! of the plan. A free job goes to the repository with the fewest issues in progress; among equals they take turns.
-//! Blocked issues are looked at beside the jobs, a few at once: an answer that is found waits for a job like any other
-//! work.
+//! Blocked issues, and those that wait for a job, are looked at beside the jobs, a few at once: commands are followed,
+//! and an answer that is found waits for a job like any other work.
 //!
 //! # Guarantees
 //! - Never more than `jobs` issues are in progress, over all repositories; a repository with much to do cannot keep
@@ -37,7 +37,7 @@ use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker, WorkerFactory,
     reconcile::Reconciled,
     schedule::{
-        poll::{Poll, Scope, Work, look, poll, take_up},
+        poll::{Look, Poll, Scope, Work, look, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
         source::{RepositoryChanges, RepositorySource},
         tasks::{next, unwound, within_stop_time, writes_an_attempt},
@@ -47,7 +47,7 @@ use crate::{
 
 /// Polls under way at once. GitHub asks for serial requests; one slow repository should not hold up the rest.
 const POLLS: usize = 3;
-/// Reviews at blocked issues under way at once.
+/// Looks at issues under way at once.
 const LOOKS: usize = 3;
 
 /// Whether repositories are polled again.
@@ -228,9 +228,9 @@ impl Scheduler {
             let task = async move { poll(&worker, &scope).await };
             self.tasks.spawn(unwound(task.instrument(span)).map(|found| Completed::Poll(repo, found)));
         }
-        while let Some((repo, worker, issue, base)) = self.next_look() {
-            let task = async move { look(&worker, issue, &base).await };
-            self.tasks.spawn(unwound(task).map(move |result| Completed::Look(repo, issue, result)));
+        while let Some((repo, worker, next, base)) = self.next_look() {
+            let task = async move { look(&worker, next, &base).await };
+            self.tasks.spawn(unwound(task).map(move |result| Completed::Look(repo, next.issue(), result)));
         }
         if self.writes_due.is_some_and(|due| due > now) {
             return;
@@ -248,18 +248,19 @@ impl Scheduler {
         if in_progress >= self.jobs || !room {
             return None;
         }
-        let waiting = self.queues.iter().filter(|(_, queue)| !queue.waiting.is_empty() && queue.base.is_some());
+        let waiting = self.queues.iter().filter(|(_, queue)| queue.next_work().is_some() && queue.base.is_some());
         let repo =
             whose_turn(waiting.map(|(repo, queue)| (repo, queue.in_progress.len())), self.served.as_ref())?.clone();
         self.served = Some(repo.clone());
         let queue = self.queues.get_mut(&repo)?;
-        let (work, base) = (queue.waiting.pop_front()?, queue.base.clone()?);
+        let (work, base) = (queue.next_work().and_then(|at| queue.waiting.remove(at))?, queue.base.clone()?);
+        queue.looks.retain(|look| look.issue() != work.issue());
         queue.in_progress.insert(work.issue());
         Some((repo, Arc::clone(&queue.worker), work, base))
     }
 
-    /// The blocked issue to look at next, if there is room for a look: the repositories take turns.
-    fn next_look(&mut self) -> Option<(RepoName, Arc<Worker>, IssueNumber, Arc<BaseBranch>)> {
+    /// The issue to look at next, if there is room for a look: the repositories take turns.
+    fn next_look(&mut self) -> Option<(RepoName, Arc<Worker>, Look, Arc<BaseBranch>)> {
         let under_way: usize = self.queues.values().map(|queue| queue.looked_at.len()).sum();
         if under_way >= LOOKS {
             return None;
@@ -269,9 +270,9 @@ impl Scheduler {
         let repo = whose_turn(waiting, self.looked_in.as_ref())?.clone();
         self.looked_in = Some(repo.clone());
         let queue = self.queues.get_mut(&repo)?;
-        let (issue, base) = (queue.looks.pop_front()?, queue.base.clone()?);
-        queue.looked_at.insert(issue);
-        Some((repo, Arc::clone(&queue.worker), issue, base))
+        let (next, base) = (queue.looks.pop_front()?, queue.base.clone()?);
+        queue.looked_at.insert(next.issue());
+        Some((repo, Arc::clone(&queue.worker), next, base))
     }
 
     /// Checks whether the hour's writes have room for one more attempt beside those in progress.
