@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, SignOff, Trailer};
+use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, PlainComments, SignOff, Trailer};
 use serde::{Deserialize, Serialize};
 
 use crate::{Author, DraftRule, Pace, Signing, duration, size};
@@ -342,6 +342,8 @@ pub struct ReviewSettings {
     pub reviewer: String,
     /// What becomes of the open pull request of an issue that is closed as not planned or as a duplicate.
     pub closed_issue: ClosedIssue,
+    /// What plain comments on a pull request are to Hob.
+    pub plain_comments: PlainComments,
 }
 
 /// What becomes of the open pull request of an issue that is closed as not planned or as a duplicate.

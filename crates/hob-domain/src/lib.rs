@@ -90,7 +90,7 @@ pub use issue::{
     ending::{ClosedAs, Ending, StopDeed},
     failure_words::failure_line,
     follow::{concerns, follow},
-    following::{FollowRules, Following},
+    following::{FollowRules, Following, PlainComments},
     label_fights::{LabelFight, LabelFights, OthersDo},
     lease::{Claimant, Held, Lost, acquire, first_record, held_by, released, remaining, renewed, still_mine},
     notify_event::NotifyEvent,

@@ -62,6 +62,10 @@ pub struct MovedBase {
     pub to: Sha,
 }
 
+/// How people talk to Hob on its pull request.
+const TALK: &str = "To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. \
+     `/hob cancel` ends the work.";
+
 /// The pull request's body, in the repository's template if it has one.
 pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
@@ -76,6 +80,7 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
     };
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
     text.push_str(&report.reviewer.map(ReviewerReport::section).unwrap_or_default());
+    line(&mut text, &format!("{TALK}\n"));
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
 }
@@ -383,6 +388,8 @@ mod tests {
 
         Only the review.
 
+        To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. `/hob cancel` ends the work.
+
         <details><summary>Why, cost and limits</summary>
 
         A maintainer asked Hob to work on the issue “Fix [it] @<zwsp>all”.
@@ -513,7 +520,7 @@ mod tests {
         .map(|(name, evidence)| {
             let body = body(&record(), &ChangeText::default(), &evidence, 1);
             let (_, rest) = body.split_once("## Evidence\n\n").unwrap();
-            format!("== {name}\n{}", rest.split("<details>").next().unwrap())
+            format!("== {name}\n{}", rest.split(TALK).next().unwrap())
         })
         .collect();
         insta::assert_snapshot!(told.join("\n"), @r#"

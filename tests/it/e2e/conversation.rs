@@ -1,8 +1,13 @@
 //! What people say while Hob works and on its pull request: each message has its receipt, and reaches whom it is for.
 
-use hob_domain::State;
+use std::{sync::Arc, time::Duration};
 
-use crate::harness::{Gate, World, run};
+use hob_domain::State;
+use hob_forge::Access;
+use hob_worker::RunLimits;
+use tokio_util::sync::CancellationToken;
+
+use crate::harness::{Gate, Model, Turnstile, World, run};
 
 /// The reactions on the comments of `login`, and Hob's replies.
 async fn receipts(world: &World, on: u64, login: &str) -> (Vec<String>, Vec<String>) {
@@ -17,7 +22,7 @@ async fn receipts(world: &World, on: u64, login: &str) -> (Vec<String>, Vec<Stri
 }
 
 #[tokio::test]
-async fn a_comment_while_an_agent_works_is_seen_at_once_and_the_next_round_reads_it() {
+async fn a_comment_while_an_agent_works_is_seen_at_once_and_its_next_run_reads_it_before_anybody_reviews() {
     let script = format!("[ $n != 0 ] || {{ {} true; }}; echo done $n > done.txt", Gate::before(""));
     let world = World::with_agent(&script).set("poll.interval", "20ms").start().await;
     let mut gate = Gate::of(&world);
@@ -39,18 +44,57 @@ async fn a_comment_while_an_agent_works_is_seen_at_once_and_the_next_round_reads
     for (login, reactions) in [("ann", vec!["eyes"]), ("wil", vec!["eyes"]), ("out", vec![]), ("tess", vec![])] {
         assert_eq!(receipts(&world, issue, login).await, (reactions.iter().map(ToString::to_string).collect(), vec![]));
     }
-    assert_eq!(run(&worker).await.worked, 1, "{:?}", world.history(issue).await);
-    let brief = &world.briefs(issue)[1];
-    assert!(brief.contains("In capitals, please.") && !brief.contains("pink"), "{brief}");
-    assert_eq!(world.labels(issue).await, ["code", "in-review"]);
+    let briefs = world.briefs(issue);
+    assert!(briefs[1].contains("In capitals, please.") && !briefs[1].contains("pink"), "{}", briefs[1]);
+    let branch = world.pull().await["head"]["ref"].as_str().unwrap().to_owned();
+    assert_eq!(world.content("done.txt", &branch).await, "done 1\n");
     assert_eq!(run(&worker).await.worked, 0, "{:?}", world.history(issue).await);
+    assert_eq!((briefs.len(), world.labels(issue).await.len()), (2, 2));
     world.finish().await;
 }
 
-/// Nobody looked again before the work was published.
+/// Words that change nothing leave the pull request's text as the agent wrote it, and words in each run of the agent do
+/// not hold its work up for ever.
 #[tokio::test]
-async fn a_comment_that_is_found_after_the_work_begins_a_round_and_a_stop_ends_it() {
-    for (words, state) in [("In capitals, please.", State::InReview), ("Stop, please.", State::Done)] {
+async fn words_do_not_hold_finished_work_up_for_ever() {
+    let script =
+        "[ $n != 0 ] || echo done > done.txt; echo \"{\\\"outcome\\\":\\\"done\\\",\\\"summary\\\":\\\"Run $n.\\\"}\"";
+    let world = World::with_agent(&Gate::before(script)).set("publish.reviewers", "wil").start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let worker = world.worker("busy").await;
+    tokio::join!(run(&worker), async {
+        for word in ["One.", "Two.", "Three.", "Four."] {
+            gate.reached().await;
+            world.comments("ann", issue, word).await;
+            gate.open().await;
+        }
+    });
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.commands.unread.len()), (State::InReview, 1), "{:?}", world.failures());
+    let pull = world.pull().await;
+    assert!(pull["body"].as_str().unwrap().contains("Run 0."), "{}", pull["body"]);
+    assert_eq!(pull["requested_reviewers"].as_array().unwrap().len(), 0, "nobody before the round");
+    tokio::join!(run(&worker), async {
+        gate.reached().await;
+        gate.open().await;
+    });
+    let briefs = world.briefs(issue);
+    assert_eq!(briefs.len(), 5);
+    assert!(!briefs[3].contains("Four.") && briefs[4].contains("Four."), "{}", briefs[4]);
+    assert_eq!(world.pull().await["requested_reviewers"][0]["login"], "wil");
+    assert_eq!(run(&worker).await.worked, 0);
+    world.finish().await;
+}
+
+/// No heartbeat came between the words and the end of the work.
+#[tokio::test]
+async fn finished_work_is_not_published_over_words_that_nobody_has_read() {
+    for (words, state, runs) in [
+        ("Not like this: in capitals, please.", State::InReview, 2),
+        ("Stop, please.", State::Done, 1),
+        ("LGTM", State::InReview, 1),
+    ] {
         let script = format!("[ $n != 0 ] || {{ {} true; }}; echo done $n > done.txt", Gate::before(""));
         let world = World::with_agent(&script).start().await;
         let mut gate = Gate::of(&world);
@@ -61,6 +105,34 @@ async fn a_comment_that_is_found_after_the_work_begins_a_round_and_a_stop_ends_i
             world.comments("ann", issue, words).await;
             gate.open().await;
         });
+        assert_eq!(world.record(issue).await.unwrap().state, state, "{:?}", world.failures());
+        assert_eq!(world.pulls().await.len(), usize::from(state == State::InReview), "{words}");
+        assert_eq!(receipts(&world, issue, "ann").await, (vec!["eyes".to_owned()], vec![]));
+        assert_eq!(run(&worker).await.worked, 0);
+        assert_eq!(world.briefs(issue).len(), runs, "{words}");
+        world.finish().await;
+    }
+}
+
+/// Nobody looked again before the work was published.
+#[tokio::test]
+async fn a_comment_that_is_found_after_the_work_begins_a_round_and_a_stop_ends_it() {
+    for (words, state) in [("In capitals, please.", State::InReview), ("Stop, please.", State::Done)] {
+        let script = format!("[ $n != 0 ] || {{ {} true; }}; echo done $n > done.txt", Gate::before(""));
+        let turnstile = Arc::new(Turnstile::default());
+        let world = World::with_agent(&script).inside(&turnstile).start().await;
+        let mut gate = Gate::of(&world);
+        let issue = world.asks("Make done.txt", "").await;
+        let worker = world.worker("busy").await;
+        tokio::join!(run(&worker), async {
+            gate.reached().await;
+            let stopped = turnstile.stop_at_path("/pulls");
+            gate.open().await;
+            let goes_on = stopped.await.unwrap();
+            world.comments("ann", issue, words).await;
+            turnstile.open();
+            goes_on.send(()).unwrap();
+        });
         assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{:?}", world.failures());
         run(&worker).await;
         assert_eq!(receipts(&world, issue, "ann").await, (vec!["eyes".to_owned()], vec![]));
@@ -70,6 +142,41 @@ async fn a_comment_that_is_found_after_the_work_begins_a_round_and_a_stop_ends_i
         assert_eq!(rounds, usize::from(state == State::InReview));
         world.finish().await;
     }
+}
+
+/// The native agent hears a person between two turns of one run.
+#[tokio::test]
+async fn the_native_agent_hears_words_at_its_next_turn_once_and_nothing_more_follows() {
+    let model = Model::start().await;
+    let world = World::fixing()
+        .agent("native-fixer", Model::agent())
+        .set("agent", "native-fixer")
+        .set("model.default", "openai/scripted")
+        .set("testing.model.openai_base_url", &model.base)
+        .set("poll.interval", "20ms")
+        .start()
+        .await;
+    let issue = world.asks("Make done.txt", "").await;
+    let worker = world.worker("busy").await;
+    model.holds();
+    tokio::join!(run(&worker), async {
+        model.is_asked().await;
+        world.comments("out", issue, "In pink, please.").await;
+        world.comments("ann", issue, "Use UTC, please.").await;
+        while receipts(&world, issue, "ann").await.0.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        model.goes_on();
+    });
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.commands.unread), (State::InReview, vec![]), "{:?}", world.failures());
+    let asked = model.requests();
+    let times: Vec<_> = asked.iter().map(|asked| asked.matches("Use UTC, please.").count()).collect();
+    assert_eq!(times, [0, 1], "{asked:?}");
+    assert!(asked[1].contains("--- comment of ann ") && !asked[1].contains("pink"), "{}", asked[1]);
+    assert_eq!(run(&worker).await.worked, 0);
+    assert_eq!(model.requests().len(), 2);
+    world.finish().await;
 }
 
 /// Field note N67: plain words on a pull request are told once how to reach Hob.
@@ -114,5 +221,110 @@ async fn a_review_of_the_kind_comment_begins_a_round() {
     let brief = &world.briefs(issue)[1];
     assert!(brief.contains("Nearly. In capitals, please.") && !brief.contains("pink"), "{brief}");
     assert_eq!(world.run().await.worked, 0);
+    world.finish().await;
+}
+
+/// Looks at what people say take no job: one agent works for as long as it likes.
+#[tokio::test]
+async fn while_all_jobs_are_busy_commands_are_followed_and_answers_are_seen() {
+    let script = "[ $HOB_ISSUE != 1 ] || [ $n = 0 ] || { echo > {DIR}/arrived; read line < {DIR}/go; }; \
+                  case $HOB_ISSUE-$n in 1-0|2-0) echo '{\"outcome\":\"question\",\"question\":\"Which?\"}';; \
+                  *) echo done > done.txt;; esac";
+    let world = World::with_agent(script).set("poll.interval", "20ms").set("jobs", "1").start().await;
+    let mut gate = Gate::of(&world);
+    let blocked = [world.asks("One", "").await, world.asks("Two", "").await];
+    world.run().await;
+    world.comments("ann", blocked[0], "The left one.").await;
+    let stop = CancellationToken::new();
+    let worker = world.worker_until("busy", world.settings.clone(), Access::ReadWrite, stop.clone()).await;
+    tokio::join!(hob_worker::run_forever(&worker, RunLimits::default()), async {
+        gate.reached().await;
+        // Never claimed, and with a question to a person.
+        let waits = world.asks("Three", "").await;
+        world.comments("ann", waits, "/hob explain").await;
+        world.comments("out", waits, "/hob cancel").await;
+        world.comments("ann", blocked[1], "/hob explain").await;
+        for issue in [waits, blocked[1]] {
+            while receipts(&world, issue, "ann").await.1.is_empty() {
+                tokio::task::yield_now().await;
+            }
+        }
+        world.comments("ann", blocked[1], "The right one.").await;
+        while receipts(&world, blocked[1], "ann").await.0.len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        // Nothing but the first issue's agent has run, and the one that waits is not claimed by what it was asked.
+        assert_eq!((world.briefs(blocked[1]).len(), world.briefs(waits).len()), (1, 0));
+        assert_eq!(world.record(waits).await.unwrap().state, State::Ready);
+        world.comments("ann", waits, "/hob explain").await;
+        while receipts(&world, waits, "ann").await.1.len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        gate.open().await;
+        for issue in [blocked[0], blocked[1], waits] {
+            while world
+                .record(issue)
+                .await
+                .is_none_or(|record| record.state != State::InReview || record.lease.is_some())
+            {
+                tokio::task::yield_now().await;
+            }
+        }
+        stop.cancel();
+    });
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn plain_words_on_a_pull_request_are_requests_or_nothing_if_the_settings_say_so() {
+    for (rule, rounds, reactions) in [("work", 1, vec!["eyes"]), ("ignore", 0, vec![])] {
+        let world = World::with_agent("echo done $n > done.txt").set("review.plain_comments", rule).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        let pull = world.opens_a_pull().await;
+        for (login, words) in [("out", "In pink, please."), ("ann", "LGTM"), ("wil", "Please also add a test.")] {
+            world.comments(login, pull, words).await;
+        }
+        for _poll in 0..3 {
+            world.run().await;
+        }
+        let briefs = world.briefs(issue);
+        assert_eq!(briefs.len(), 1 + rounds, "{rule}: {:?}", world.failures());
+        assert!(
+            briefs.iter().skip(1).all(|brief| brief.contains("Please also add a test.") && !brief.contains("pink"))
+        );
+        let seen: Vec<_> = reactions.iter().map(ToString::to_string).collect();
+        assert_eq!(receipts(&world, pull, "wil").await, (seen, vec![]), "{rule}");
+        world.finish().await;
+    }
+}
+
+/// Words that a dead worker's agent may have heard are in the brief of the next one, and begin nothing more.
+#[tokio::test]
+async fn words_survive_a_worker_that_dies_after_it_saw_them() {
+    let script = format!("[ $n != 0 ] || {{ {} true; }}; echo done $n > done.txt", Gate::before(""));
+    let world = World::with_agent(&script).set("poll.interval", "20ms").start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let dead = world.worker("dead").await;
+    let seen = async {
+        gate.reached().await;
+        world.comments("ann", issue, "In capitals, please.").await;
+        while receipts(&world, issue, "ann").await.0.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = run(&dead) => panic!("its agent works until it dies"),
+        () = seen => {}
+    }
+    drop(dead);
+    world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
+    let worker = world.worker("next").await;
+    assert_eq!(run(&worker).await.worked, 1, "{:?}", world.failures());
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.commands.unread), (State::InReview, vec![]), "{:?}", world.failures());
+    assert!(world.briefs(issue)[1].contains("In capitals, please."));
+    assert_eq!(receipts(&world, issue, "ann").await, (vec!["eyes".to_owned()], vec![]));
+    assert_eq!(run(&worker).await.worked, 0);
     world.finish().await;
 }

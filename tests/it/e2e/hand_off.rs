@@ -111,6 +111,8 @@ async fn three_profiles_work_in_one_chain() {
 
     Only the review.
 
+    To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. `/hob cancel` ends the work.
+
     <details><summary>Why, cost and limits</summary>
 
     `ann` asked Hob to work on the issue “Set up the zone”.

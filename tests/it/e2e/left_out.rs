@@ -55,6 +55,8 @@ async fn what_tools_make_is_left_out_and_named() {
 
     No check has run this change: try it before you merge it.
 
+    To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. `/hob cancel` ends the work.
+
     <details><summary>Why, cost and limits</summary>
 
     `ann` asked Hob to work on the issue “Make done.txt”.

@@ -163,6 +163,8 @@ async fn work_that_makes_nothing_worse_than_a_red_base_is_published_and_says_so(
 
     `echo the cellar is wet; test -f dry` failed before this change and still does.
 
+    To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. `/hob cancel` ends the work.
+
     <details><summary>Why, cost and limits</summary>
 
     `ann` asked Hob to work on the issue “Make done.txt”.

@@ -86,6 +86,8 @@ async fn a_high_finding_goes_back_and_is_mended() {
 
     </details>
 
+    To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. `/hob cancel` ends the work.
+
     <details><summary>Why, cost and limits</summary>
 
     `ann` asked Hob to work on the issue “Make done.txt”.
@@ -132,6 +134,8 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
     - **high** `done.txt:1`: the number is wrong, closes #<zwsp>1.
 
     </details>
+
+    To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. `/hob cancel` ends the work.
 
     <details><summary>Why, cost and limits</summary>
 

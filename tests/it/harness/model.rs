@@ -13,7 +13,7 @@ use axum::{
 use hob_config::{AgentSettings, BackendKind};
 use http::StatusCode;
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 
 /// An OpenAI-compatible service: first it writes the file, then it says that it is done. Gone with this.
 pub(crate) struct Model {
@@ -28,6 +28,8 @@ struct Inner {
     is_down: AtomicBool,
     refused: AtomicUsize,
     answered: AtomicUsize,
+    is_held: watch::Sender<bool>,
+    requests: watch::Sender<Vec<String>>,
 }
 
 impl Model {
@@ -37,8 +39,12 @@ impl Model {
         let state: Arc<Inner> = Arc::default();
         let shared = Arc::clone(&state);
         let app = Router::new().fallback(move |body: Bytes| {
-            let answer = shared.answer(&body);
-            async move { answer }
+            let shared = Arc::clone(&shared);
+            async move {
+                shared.requests.send_modify(|asked| asked.push(String::from_utf8_lossy(&body).into_owned()));
+                shared.is_held.subscribe().wait_for(|is_held| !is_held).await.unwrap();
+                shared.answer(&body)
+            }
         });
         let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self { base, state, task }
@@ -51,6 +57,26 @@ impl Model {
 
     pub(crate) fn is_down(&self, is_down: bool) {
         self.state.is_down.store(is_down, Ordering::Relaxed);
+    }
+
+    /// Lets requests wait for their answers.
+    pub(crate) fn holds(&self) {
+        self.state.is_held.send_replace(true);
+    }
+
+    /// Waits for its first request.
+    pub(crate) async fn is_asked(&self) {
+        self.state.requests.subscribe().wait_for(|asked| !asked.is_empty()).await.unwrap();
+    }
+
+    /// Answers the waiting requests, and all later ones at once.
+    pub(crate) fn goes_on(&self) {
+        self.state.is_held.send_replace(false);
+    }
+
+    /// The bodies of all requests so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.state.requests.borrow().clone()
     }
 
     /// Requests that it refused so far.

@@ -6,7 +6,7 @@ use crate::{
     AccountKind, Actor, Asked, AskedInReview, Command, CommentId, Login, OWN_MARK, PullNumber, Timestamp, asked_in,
     asked_in_review,
     conversation::{
-        command::is_verb,
+        command::{author_lines, has_own_words, is_verb},
         short_words::{ShortWord, short_word},
     },
 };
@@ -68,13 +68,40 @@ impl Message {
         }
     }
 
-    /// The message as Hob is to read it if its author calls Hob by the name of its account, `own`: `@hob retry` is the
-    /// command, and other words are a request on a pull request and plain words on an issue.
+    /// Whether a line of it may begin with the name of an account.
+    pub fn may_call_by_name(&self) -> bool {
+        self.body.lines().any(|line| without_greeting(line).starts_with('@'))
+    }
+
+    /// The message as Hob is to read it if a line of its author's own words begins with the name of Hob's account, `own`,
+    /// maybe behind a greeting: `@hob retry` is the command, and other words are a request on a pull request and plain
+    /// words on an issue.
     #[must_use]
     pub fn called_by_name(mut self, own: &Login) -> Self {
-        if let Some(said) = words_after_name(&self.body, own) {
-            let is_command = said.split_whitespace().next().is_some_and(is_verb);
-            self.body = if is_command || self.pull.is_some() { format!("/hob {said}") } else { said.to_owned() };
+        let lines = author_lines(&self.body, |line| words_after_name(line, own).is_some());
+        let Some((line, after)) = lines.first() else { return self };
+        let said = format!("{}\n{after}", words_after_name(line, own).unwrap_or_default());
+        let (said, lines_to_it) = (said.trim(), &self.body[..self.body.len() - after.len()]);
+        let before = lines_to_it.trim().strip_suffix(line).unwrap_or_default().trim();
+        let is_command = said.split_whitespace().next().is_some_and(is_verb);
+        self.body = match (said.is_empty(), is_command, self.pull) {
+            (true, ..) => return self,
+            (false, true, _) => format!("/hob {said}"),
+            (false, false, Some(_)) => format!("/hob {said}\n\n{before}").trim().to_owned(),
+            (false, false, None) if before.is_empty() || before.starts_with('@') => said.to_owned(),
+            (false, false, None) => return self,
+        };
+        self
+    }
+
+    /// The message as a request, if it is a person's plain words in a pull request's conversation. A short reply is for
+    /// the people there.
+    #[must_use]
+    pub fn taken_as_request(mut self) -> Self {
+        let is_plain = self.pull.is_some() && self.author.kind == AccountKind::User && self.asks().is_none();
+        let is_words = !self.is_to_another() && short_word(&self.body).is_none() && has_own_words(&self.body);
+        if is_plain && is_words && !self.has_own_mark() {
+            self.body = format!("/hob {}", self.body.trim_start());
         }
         self
     }
@@ -102,17 +129,27 @@ impl Message {
     }
 }
 
-/// What follows an account's name at the beginning of a comment. An App's name is mentioned without its suffix.
-fn words_after_name<'a>(comment: &'a str, own: &Login) -> Option<&'a str> {
+/// Words before a name that say nothing by themselves.
+const GREETINGS: [&str; 8] = ["hi", "hello", "hey", "dear", "ok", "okay", "thanks", "please"];
+
+/// A line without a greeting at its beginning.
+fn without_greeting(line: &str) -> &str {
+    let line = line.trim_start();
+    let Some((word, rest)) = line.split_once(char::is_whitespace) else { return line };
+    let word = word.trim_end_matches([',', '!', '.']);
+    if GREETINGS.iter().any(|known| known.eq_ignore_ascii_case(word)) { rest.trim_start() } else { line }
+}
+
+/// What follows an account's name at the beginning of a line. An App's name is mentioned without its suffix.
+fn words_after_name<'a>(line: &'a str, own: &Login) -> Option<&'a str> {
     let name = own.as_str().trim_end_matches("[bot]");
-    let (said, after) = comment.trim_start().strip_prefix('@')?.split_at_checked(name.len())?;
+    let (said, after) = without_greeting(line).strip_prefix('@')?.split_at_checked(name.len())?;
     let ends = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/'));
     let after = after.strip_prefix("[bot]").unwrap_or(after);
     if !said.eq_ignore_ascii_case(name) || after.chars().next().is_some_and(|c| !ends(c)) {
         return None;
     }
-    let after = after.trim_start_matches([',', ':', ';', '.', '!', ' ', '\t']).trim();
-    (!after.is_empty()).then_some(after)
+    Some(after.trim_start_matches([',', ':', ';', '.', '!', ' ', '\t']).trim())
 }
 
 #[cfg(test)]
@@ -142,11 +179,42 @@ pub(crate) mod tests {
             ("hob", "@hob/team retry", "@hob/team retry", "@hob/team retry"),
             ("hob", "@hob", "@hob", "@hob"),
             ("hob", "Ask @hob retry", "Ask @hob retry", "Ask @hob retry"),
+            ("hob", "Hi @hob, use UTC", "use UTC", "/hob use UTC"),
+            ("hob", "Thanks! @hob: retry", "/hob retry", "/hob retry"),
+            ("hob", "@hob\nuse UTC", "use UTC", "/hob use UTC"),
+            ("hob", "Nearly.\n\n@hob, use UTC", "Nearly.\n\n@hob, use UTC", "/hob use UTC\n\nNearly."),
+            ("hob", "Nearly.\n@hob retry", "/hob retry", "/hob retry"),
+            ("hob", "@bob, see below.\n@hob use UTC", "use UTC", "/hob use UTC\n\n@bob, see below."),
+            ("hob", "> @hob retry\n\nWhy?", "> @hob retry\n\nWhy?", "> @hob retry\n\nWhy?"),
+            ("hob", "```\n@hob retry\n```", "```\n@hob retry\n```", "```\n@hob retry\n```"),
         ] {
             let said = message(body, Timestamp::UNIX_EPOCH);
             let there = Message { pull: Some(PullNumber(9)), ..said.clone() };
             assert_eq!(said.called_by_name(&own.into()).body, on_issue, "{body}");
             assert_eq!(there.called_by_name(&own.into()).body, on_pull, "{body}");
+        }
+    }
+
+    #[test]
+    fn plain_words_of_people_on_a_pull_request_can_be_requests() {
+        for (body, taken) in [
+            ("Please add a test.", "/hob Please add a test."),
+            ("> Why?\n\nNot like this.", "/hob > Why?\n\nNot like this."),
+            ("LGTM", "LGTM"),
+            ("@bob, what do you think?", "@bob, what do you think?"),
+            ("> Only quoted.", "> Only quoted."),
+            ("/hob cancel", "/hob cancel"),
+            ("<!-- hob:reply 5 -->\nDone.", "<!-- hob:reply 5 -->\nDone."),
+        ] {
+            let on_issue = message(body, Timestamp::UNIX_EPOCH);
+            let there = Message { pull: Some(PullNumber(9)), ..on_issue.clone() };
+            assert_eq!(on_issue.clone().taken_as_request(), on_issue);
+            let asks = there.clone().taken_as_request();
+            assert_eq!(asks.body, taken);
+            assert_eq!(asks.asks() == Some(AskedInReview::Work), taken != body, "{body}");
+            let program = Actor { login: "ci[bot]".into(), kind: AccountKind::Bot };
+            let said = Message { author: program, ..there };
+            assert_eq!(said.clone().taken_as_request(), said);
         }
     }
 

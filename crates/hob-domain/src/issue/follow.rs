@@ -9,7 +9,7 @@
 
 use crate::{
     AccountKind, Asked, AskedInReview, Command, EDITED_REPLY, FollowRules, Following, Message, MessageTrust,
-    PullNumber, Receipt, Record, ReviewEvent, Seeks, State, Timestamp, Transition,
+    PlainComments, PullNumber, Receipt, Record, ReviewEvent, Seeks, State, Timestamp, Transition,
     conversation::{command::has_own_words, short_words::ShortWord},
     issue::{
         answer::{answer, is_answer, may_answer},
@@ -24,7 +24,7 @@ pub fn concerns(record: &Record, message: &Message, rules: &FollowRules) -> bool
     match rules.seeks {
         Seeks::Commands => {
             is_unfollowed(record, message)
-                && (asked(record, message).is_some() || plain_words(record, message).is_some())
+                && (asked(record, message).is_some() || plain_words(record, message, rules).is_some())
         }
         Seeks::Requests => is_open_request(record, message, rules),
         Seeks::Answer => may_answer(record, message),
@@ -89,7 +89,7 @@ fn is_from_the_work(record: &Record, message: &Message) -> bool {
 }
 
 /// What plain words are while an agent works, and on an open pull request. `None` if they are nothing to Hob.
-fn plain_words(record: &Record, message: &Message) -> Option<PlainWords> {
+fn plain_words(record: &Record, message: &Message, rules: &FollowRules) -> Option<PlainWords> {
     if message.asks().is_some() || message.is_to_another() {
         return None;
     }
@@ -110,7 +110,8 @@ fn plain_words(record: &Record, message: &Message) -> Option<PlainWords> {
             (true | false, _) => Some(PlainWords::Read),
         };
     }
-    let pull = record.pull.number.filter(|pull| is_person && commands.hinted != Some(*pull))?;
+    let may_hint = is_person && rules.plain_comments == PlainComments::Hint;
+    let pull = record.pull.number.filter(|pull| may_hint && commands.hinted != Some(*pull))?;
     let is_there = message.pull.is_some() || record.state == State::InReview;
     // A yes is for the people who merge. What is older than the work on the pull request is not about it.
     let is_about_it = message.at >= record.since.at && message.short_word() != Some(ShortWord::Yes);
@@ -134,7 +135,7 @@ fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timesta
         // A round answers it, which begins or is under way.
         Some(AskedInReview::Work) if record.has_ended() => return Following::Nothing,
         Some(AskedInReview::Work) => Effect::seen(message),
-        None => match plain_words(record, message) {
+        None => match plain_words(record, message, rules) {
             Some(PlainWords::Read) => Effect::seen(message),
             Some(PlainWords::Unread) => Effect::done(Transition::Overhear(message.comment)),
             Some(PlainWords::NeedHint(pull)) => {

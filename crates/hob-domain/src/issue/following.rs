@@ -1,6 +1,21 @@
 //! What a message may lead to, and what that depends on.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ApprovalGrant, Budgets, Ending, Login, Receipt, Seeks, Transition};
+
+/// What plain comments in a pull request's conversation are to Hob.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlainComments {
+    /// The first one is told how to ask for a change.
+    #[default]
+    Hint,
+    /// Requests for work.
+    Work,
+    /// Nothing.
+    Ignore,
+}
 
 /// What the effect of a message depends on, apart from the record.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -9,6 +24,8 @@ pub struct FollowRules {
     pub seeks: Seeks,
     /// The token's own account, if it is known: its requests begin no round.
     pub own: Option<Login>,
+    /// What plain comments on a pull request are.
+    pub plain_comments: PlainComments,
     /// The configured agents.
     pub agents: Vec<String>,
     /// Agents that need no settings.

@@ -1,7 +1,7 @@
 //! What people said meanwhile reaches the agent before the work goes to people.
 //!
 //! # Flow
-//! Each heartbeat notes new words in the ledger as unread, and keeps their text ([`follow_new_commands`]). A run's brief
+//! Each heartbeat notes new words in the ledger as unread, and keeps their text ([`follow_new_commands`](super::listen::follow_new_commands)). A run's brief
 //! has all words so far ([`begin_to_hear`]), and an agent that can listen gets later ones at its next turn. Before
 //! finished work is published, [`look_once_more`] looks again; if words are unread, the work [`goes_back`].
 //!
@@ -18,7 +18,7 @@ use hob_forge::Issue;
 use crate::{
     WorkError, Worker,
     attempt::{
-        end::Interrupt, job::Job, listen::follow_new_commands, proof::Proven, remaining_allowance::remaining_allowance,
+        end::Interrupt, job::Job, listen::follow_commands_on, proof::Proven, remaining_allowance::remaining_allowance,
     },
 };
 
@@ -65,10 +65,12 @@ pub(super) async fn look_once_more(
     issue: &Issue,
 ) -> Result<ControlFlow<Interrupt>, WorkError> {
     let record = job.held.lease.record();
+    let has_news = record.commands.comments != Some(issue.comments);
     // Comments on its pull request do not change the issue.
-    if record.pull.number.is_none() && record.commands.comments == Some(issue.comments) {
+    if record.pull.number.is_none() && !has_news {
         return Ok(ControlFlow::Continue(()));
     }
-    let interrupt = follow_new_commands(worker, job.held, issue).await?;
+    let on_issue = Some(issue).filter(|_| has_news);
+    let interrupt = follow_commands_on(worker, job.held, on_issue, issue.comments).await?;
     Ok(interrupt.map_or(ControlFlow::Continue(()), ControlFlow::Break))
 }

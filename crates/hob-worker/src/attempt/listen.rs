@@ -19,21 +19,31 @@ pub(super) async fn follow_new_commands(
     held: &HeldIssue,
     issue: &Issue,
 ) -> Result<Option<Interrupt>, WorkError> {
+    follow_commands_on(worker, held, Some(issue), issue.comments).await
+}
+
+/// The same, on the pull request alone if `issue`, which has this many comments, is known to have no news.
+pub(super) async fn follow_commands_on(
+    worker: &Worker,
+    held: &HeldIssue,
+    issue: Option<&Issue>,
+    comments: u64,
+) -> Result<Option<Interrupt>, WorkError> {
     // The heartbeat and the beginning of the work share the lease.
     let _turn = held.commands.lock().await;
     let record = held.lease.record();
     // An attempt is long, so accounts are looked up anew at each look.
     let (authorizer, conversation) = (Authorizer::default(), Conversation::of(worker, &record));
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
-    let commands = inbox.commands(Some(issue)).await?;
+    let commands = inbox.commands(issue).await?;
     if commands.is_empty() {
-        held.lease.note(Note::Looked(issue.comments)).await;
+        held.lease.note(Note::Looked(comments)).await;
     } else {
         let now = worker.forge.now();
         let why = held_by(&record, now, worker.settings.lease.skew).map(|held| WaitReason::Held(held).to_string());
         let explanation = explanation(&record, &worker.settings.budgets(), &why.unwrap_or_default());
         let rules = follow_rules(worker, &held.base, &commands, explanation).await?;
-        take_effect(worker, held, &commands, &rules, issue.comments).await?;
+        take_effect(worker, held, &commands, &rules, comments).await?;
         let unread = held.lease.record().commands.unread;
         let is_new = |message: &&Message| {
             unread.contains(&message.comment) && !record.commands.unread.contains(&message.comment)

@@ -1,8 +1,8 @@
 //! The one reader of messages: those that a look seeks, with whether their words count.
 
 use hob_domain::{
-    AskedInReview, CommentId, FollowRules, Following, Message, MessageTrust, OWN_MARK, PullNumber, Record, Seeks,
-    Timestamp, concerns, follow,
+    AskedInReview, CommentId, FollowRules, Following, Message, MessageTrust, OWN_MARK, PlainComments, PullNumber,
+    Record, Seeks, Timestamp, concerns, follow,
 };
 use hob_forge::{Comment, Issue};
 
@@ -35,7 +35,8 @@ impl Inbox<'_> {
     }
 
     async fn commands_among(&self, messages: Vec<Message>) -> Result<Vec<Message>, WorkError> {
-        let commands = self.follow_each(messages, &FollowRules::default()).await?;
+        let plain_comments = self.worker.settings.review.plain_comments;
+        let commands = self.follow_each(messages, &FollowRules { plain_comments, ..FollowRules::default() }).await?;
         Ok(commands.into_iter().map(|(message, _)| message).collect())
     }
 
@@ -126,14 +127,20 @@ impl Inbox<'_> {
         self.read(comments.iter().filter_map(|comment| message(comment, self.conversation.pull())).collect()).await
     }
 
-    /// The messages, with those that begin with the name of Hob's account as they are meant.
+    /// The messages, with those that call Hob by the name of its account as they are meant.
     async fn read(&self, messages: Vec<Message>) -> Result<Vec<Message>, WorkError> {
         // The account need not be known for others.
-        if !messages.iter().any(|message| message.body.trim_start().starts_with('@')) {
-            return Ok(messages);
-        }
-        let Some(own) = self.worker.own_login().await? else { return Ok(messages) };
-        Ok(messages.into_iter().map(|message| message.called_by_name(&own)).collect())
+        let messages: Vec<_> = match messages.iter().any(Message::may_call_by_name) {
+            false => messages,
+            true => match self.worker.own_login().await? {
+                Some(own) => messages.into_iter().map(|message| message.called_by_name(&own)).collect(),
+                None => messages,
+            },
+        };
+        Ok(match self.worker.settings.review.plain_comments {
+            PlainComments::Work => messages.into_iter().map(Message::taken_as_request).collect(),
+            PlainComments::Hint | PlainComments::Ignore => messages,
+        })
     }
 }
 

@@ -18,8 +18,8 @@ pub(crate) async fn follow_rules(
 ) -> Result<FollowRules, WorkError> {
     let asked: Vec<String> = commands.iter().filter_map(asked_agent).collect();
     let ready_agents = AdapterName::ALL.map(|name| name.as_str().to_owned()).to_vec();
-    let mut rules =
-        FollowRules { ready_agents, budgets: worker.settings.budgets(), explanation, ..FollowRules::default() };
+    let (budgets, plain_comments) = (worker.settings.budgets(), worker.settings.review.plain_comments);
+    let mut rules = FollowRules { ready_agents, budgets, explanation, plain_comments, ..FollowRules::default() };
     if !asked.is_empty() {
         let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?.unwrap_or_default();
         // Problems in the file are reported at the next attempt.
