@@ -57,6 +57,8 @@ pub struct Claims {
     pub process: Option<String>,
     /// The choice of an authorized account.
     pub person: Option<PersonalChoice>,
+    /// Who did the work that is in review. `None` if nothing is.
+    pub worked: Option<Named>,
     /// The agent or profile that `.github/hob.toml` names.
     pub repository: Option<Named>,
     /// The agent that works if nothing is named.
@@ -75,7 +77,19 @@ impl Claims {
     fn agent(&self) -> &str {
         let of_person = || self.person.as_ref().and_then(|choice| choice.named.agent());
         let of_repository = || self.repository.as_ref().and_then(Named::agent);
-        self.process.as_deref().or_else(of_person).or_else(of_repository).unwrap_or(&self.default_agent)
+        let worked = || self.kept().and_then(Named::agent);
+        let named = self.process.as_deref().or_else(of_person).or_else(worked).or_else(of_repository);
+        named.unwrap_or(&self.default_agent)
+    }
+
+    /// Who goes on with the work in review. `None` if a person asks for another one.
+    fn kept(&self) -> Option<&Named> {
+        self.worked.as_ref().filter(|_| self.person.is_none())
+    }
+
+    /// Whether a profile goes on with its work in review.
+    fn keeps_profile(&self) -> bool {
+        self.kept().is_some_and(|kept| kept.profile().is_some())
     }
 
     /// The profile that is asked for. A person's agent hides the repository's profile.
@@ -90,14 +104,20 @@ impl Claims {
 
     /// Whether an agent of the settings works, without a profile.
     fn name_agent(&self, router: &RouterInput<'_>) -> bool {
+        if self.process.is_some() {
+            return true;
+        }
+        if let Some(kept) = self.kept() {
+            return kept.agent().is_some();
+        }
         let names_agent = self.person.is_some() || self.repository.is_some();
-        self.process.is_some() || self.profile().is_none() && (names_agent || !router.enabled)
+        self.profile().is_none() && (names_agent || !router.enabled)
     }
 
-    /// Until when routing is off for the issue. A person's profile is loaded all the same.
+    /// Until when routing is off for the issue. A person's profile is loaded all the same, and one whose work is in review.
     fn off_until(&self, router: &RouterInput<'_>) -> Option<Timestamp> {
         let is_chosen = self.person.as_ref().is_some_and(|choice| choice.named.profile().is_some());
-        router.off_until.filter(|_| !is_chosen)
+        router.off_until.filter(|_| !is_chosen && !self.keeps_profile())
     }
 }
 
@@ -265,9 +285,10 @@ pub fn who_works(claims: &Claims, record: &Record, catalog: &Catalog, router: &R
     let present = record.route.as_ref();
     let base = instead(if claims.investigates { Wanted::Conclusion } else { Wanted::Change });
     if claims.name_agent(router) {
-        // An issue that was never routed has nothing to override.
+        // An issue that was never routed has nothing to override, and an agent that goes on overrides nothing.
         let by = claims.person.as_ref().map_or(ChosenBy::Repository, |choice| choice.by);
-        let route = present.map(|_| RouteChoice::of_agent(by).overriding(present));
+        let goes_on = claims.process.is_none() && claims.kept().is_some();
+        let route = present.filter(|_| !goes_on).map(|_| RouteChoice::of_agent(by).overriding(present));
         let of_person = claims.person.as_ref().and_then(|choice| choice.named.agent());
         let cause = if of_person == Some(claims.agent()) { Cause::PersonsAgent } else { Cause::OtherAgent };
         return Choice::agent(claims.agent(), base, cause, route);
@@ -320,9 +341,10 @@ fn former(record: &Record, to: &ProfileName) -> Option<ProfileName> {
     (worked != to).then(|| worked.clone())
 }
 
-/// The choice of an investigation that was handed off: it holds until somebody asks for another profile.
+/// The choice that holds until a person asks for another profile: that of work in review, and of an investigation that was
+/// handed off.
 fn settled<'a>(claims: &Claims, record: &'a Record) -> Option<&'a RouteChoice> {
-    let is_settled = record.is_handed_on() && claims.profile().is_none();
+    let is_settled = claims.keeps_profile() || record.is_handed_on() && claims.profile().is_none();
     record.route.as_ref().filter(|present| is_settled && present.profile.is_some())
 }
 
@@ -393,11 +415,16 @@ pub fn profile_warning(
 ) -> Option<String> {
     // A profile that was handed the work keeps it.
     let handed_to = record.and_then(|record| record.chain.received()).map(|received| &received.to);
-    let named = handed_to.or_else(|| claims.profile().map(|claim| claim.profile));
+    let settled = record.and_then(|record| settled(claims, record));
+    let kept = settled.and_then(|settled| settled.profile.as_ref());
+    let named = handed_to.or(kept).or_else(|| claims.profile().map(|claim| claim.profile));
     if let Some(name) = named.filter(|name| catalog.get(name).is_none()) {
         return catalog.damaged(name).and_then(CatalogEntry::fault);
     }
-    let (choice, missed) = routed(claims, record.and_then(|record| record.route.as_ref()), catalog, router);
+    let (choice, missed) = match settled {
+        Some(settled) => (settled.clone(), None),
+        None => routed(claims, record.and_then(|record| record.route.as_ref()), catalog, router),
+    };
     let chosen = choice.profile.as_ref().and_then(|name| catalog.get(name));
     let lost = || catalog.damaged_targets(chosen?.0);
     missed.map(|missed| missed.warning).or_else(lost)
@@ -468,7 +495,7 @@ mod tests {
 
     fn claims() -> Claims {
         let default_agent = "native".to_owned();
-        Claims { process: None, person: None, repository: None, default_agent, investigates: false }
+        Claims { process: None, person: None, worked: None, repository: None, default_agent, investigates: false }
     }
 
     fn person(named: Named, by: ChosenBy) -> Claims {
@@ -656,6 +683,54 @@ mod tests {
         an investigation that was handed off, to a profile: profile cloud, Change, HandOff, by Router: it was chosen before
         an investigation that was handed off, routing broken: agent native, Change, RoutingOff
         an investigation that was handed off, a command: profile dns, Change, Choice, by Command: `/hob agent` says so, continues triage
+        ");
+    }
+
+    /// Row N63.
+    #[test]
+    fn work_in_review_goes_back_to_who_did_it_unless_a_person_asks_for_another() {
+        use ChosenBy::{Base, Command, Label, Router};
+        let words =
+            "Fix the README and the changelog: spelling, the wording of the guide, and the DNS nameserver's docs.";
+        let of_review = router(RoutedText { title: "", body: words, labels: &[] });
+        let off = RouterInput { off_until: Some(Timestamp::UNIX_EPOCH), ..of_review };
+        let disabled = RouterInput { enabled: false, ..of_review };
+        let worked = |named| Claims { worked: Some(named), ..claims() };
+        let asks = |named, by| Claims { worked: Some(profile("dns")), ..person(named, by) };
+        let of_repository = |named| Claims { repository: Some(profile("cloud")), ..worked(named) };
+        let in_review = |record| Record { pull: PullLog::of(PullNumber(8)), ..record };
+        let dns = in_review(routed_to("dns", Router));
+        let base = Record { route: Some(RouteChoice::of_agent(Base)), ..in_review(record()) };
+        let rows = [
+            ("a profile", worked(profile("dns")), dns.clone(), of_review),
+            ("a profile, routing broken", worked(profile("dns")), dns.clone(), off),
+            ("a profile, routing disabled since", worked(profile("dns")), dns.clone(), disabled),
+            ("a profile, the repository names another since", of_repository(profile("dns")), dns.clone(), of_review),
+            ("a profile whose label is gone", worked(profile("dns")), in_review(routed_to("dns", Label)), of_review),
+            (
+                "a profile that was handed the work",
+                worked(profile("cloud")),
+                handed(dns.clone(), "dns", "cloud"),
+                of_review,
+            ),
+            ("the base agent", worked(agent("native")), base.clone(), router(ISSUE)),
+            ("another agent, never routed", worked(agent("claude")), in_review(record()), router(ISSUE)),
+            ("the repository names a profile since", of_repository(agent("native")), base, router(ISSUE)),
+            ("a person asks for a profile", asks(profile("cloud"), Command), dns.clone(), of_review),
+            ("a person asks for an agent", asks(agent("claude"), Command), dns, of_review),
+        ];
+        insta::assert_snapshot!(table(rows), @"
+        a profile: profile dns, Change, Choice, by Router: it was chosen before
+        a profile, routing broken: profile dns, Change, Choice, by Router: it was chosen before
+        a profile, routing disabled since: profile dns, Change, Choice, by Router: it was chosen before
+        a profile, the repository names another since: profile dns, Change, Choice, by Router: it was chosen before
+        a profile whose label is gone: profile dns, Change, Choice, by Label: it was chosen before
+        a profile that was handed the work: profile cloud, Change, HandOff, by Router: it was chosen before
+        the base agent: agent native, Change, OtherAgent
+        another agent, never routed: agent claude, Change, OtherAgent
+        the repository names a profile since: agent native, Change, OtherAgent
+        a person asks for a profile: profile cloud, Change, Choice, by Command: `/hob agent` says so, instead of dns, continues dns, lost targets
+        a person asks for an agent: agent claude, Change, PersonsAgent, by Command: an agent of the settings is named, instead of dns
         ");
     }
 

@@ -207,21 +207,18 @@ async fn a_damaged_profile_leaves_the_base_agent_and_asks_only_who_named_it() {
     world.finish().await;
 }
 
-/// Requirement M2, scenario 3: a message in the middle changes the domain, and the next profile gets the former's
+/// Requirement M2, scenario 3: an answer in the middle changes the domain, and the next profile gets the former's
 /// findings.
 #[tokio::test]
-async fn a_review_about_something_else_changes_the_profile() {
-    let script = r#"mkdir -p db docs; echo "$n" > docs/orders.md; [ "$n" != 0 ] || { rm docs/orders.md; echo "$n" > db/fix.sql; }
-echo '{"outcome":"done","summary":"Did it."}'"#;
+async fn an_answer_about_something_else_changes_the_profile() {
+    let script = r#"[ "$n" != 0 ] || { echo '{"outcome":"question","question":"What is left?"}'; exit; }
+mkdir -p docs; echo "$n" > docs/orders.md; echo '{"outcome":"done","summary":"Did it."}'"#;
     let world = world(script).start().await;
     let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
-    let pull = world.pull().await["number"].as_u64().unwrap();
-    world.forge.advance(std::time::Duration::from_secs(2));
     let words = "The README and the guide in docs/orders.md have spelling mistakes: please correct the documentation, its headings \
                  and the wording of the guide.";
-    let review = json!({"event": "REQUEST_CHANGES", "body": words});
-    world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+    world.comments("ann", issue, words).await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let record = world.record(issue).await.unwrap();
     let links: Vec<_> = record.chain.links().iter().map(|link| (link.from.to_string(), link.switched)).collect();
@@ -234,7 +231,7 @@ echo '{"outcome":"done","summary":"Did it."}'"#;
         &format!("You work here as `{profile}`"),
         "The profile `database` worked on this before you, and Hob switched to you.",
         "Why: the newest message fits it, ",
-        "Done: Did it.",
+        "Done: It asked: What is left?",
     ] {
         assert!(brief.contains(part), "{part}: {brief}");
     }
@@ -242,6 +239,32 @@ echo '{"outcome":"done","summary":"Did it."}'"#;
     let told = format!("switched from `database` to `{profile}`: the newest message fits it, ");
     let history = world.history(issue).await;
     assert!(history.iter().any(|line| line.starts_with(&told)), "{history:?}");
+    world.finish().await;
+}
+
+/// Row N63: a review that mentions the changelog is worked on by who did the work, until a person asks for another.
+#[tokio::test]
+async fn a_review_goes_back_to_who_did_the_work() {
+    let words = "Use a helper function for the two digits instead of repeating the format, add a test for 100 hours, and mention it in \
+                 the changelog. The README and the guide in docs/orders.md have spelling mistakes, too: correct the documentation and \
+                 its wording.";
+    let script =
+        r#"mkdir -p db docs; echo "$n" > docs/a.md; [ "$n" = 2 ] || { rm docs/a.md; echo "$n" > db/fix.sql; }"#;
+    let world = world(script).start().await;
+    let issue = world.asks("Orders page is slow: missing index after the migration", SLOW_QUERY).await;
+    let pull = world.opens_a_pull().await;
+    let profile = async || world.record(issue).await.unwrap().route.unwrap().profile.unwrap().to_string();
+    for (body, expected, told) in [
+        (words, "database", "returning to `database`, which did the work"),
+        ("Load the docs agent.", "docs", "switched from `database` to `docs`"),
+    ] {
+        world.reviews("ann", pull, ("REQUEST_CHANGES", body), &[]).await;
+        assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+        assert_eq!(profile().await, expected, "{:?}", world.told());
+        let brief = world.briefs(issue).pop().unwrap();
+        assert!(brief.contains(&format!("You work here as `{expected}`")) && brief.contains(body), "{brief}");
+        assert!(world.told().iter().any(|line| line == told), "{told}: {:?}", world.told());
+    }
     world.finish().await;
 }
 

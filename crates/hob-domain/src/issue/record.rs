@@ -197,6 +197,12 @@ impl Record {
         (self.pull.number.is_none() || is_new_in_round).then_some(head)
     }
 
+    /// The agent or profile whose work is in the pull request. `None` if there is none, or its ledger was lost.
+    pub fn worked(&self) -> Option<&str> {
+        let statement = &self.work.proof.as_ref()?.statement;
+        (self.pull.number == Some(statement.pull_request)).then_some(statement.agent.as_str())
+    }
+
     /// The time from which commands in comments count.
     pub fn commands_since(&self) -> Timestamp {
         self.trigger.as_ref().and_then(|trigger| trigger.at).unwrap_or(self.since.at)

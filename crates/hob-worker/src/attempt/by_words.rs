@@ -1,5 +1,7 @@
 //! An agent that people name in plain words, in an answer or a review: it is chosen as by `/hob agent`.
 
+use std::collections::HashMap;
+
 use hob_config::RepositorySettings;
 use hob_domain::{ChosenAgent, Login, Message, Sha, Timestamp, Transition, named_in_words};
 use hob_words::ReviewBrief;
@@ -60,22 +62,33 @@ pub(super) async fn choose_by_words(
     Ok(())
 }
 
-/// The words of the round's reviews. That they are by authorized people was seen when the round began.
+/// The words of the round's reviews and comments. That they are by authorized people was seen when the round began.
 async fn in_reviews(
     worker: &Worker,
     conversation: &Conversation,
     brief: &ReviewBrief,
 ) -> Result<Vec<Worded>, WorkError> {
-    let named: Vec<(u64, &str)> =
-        brief.reviews.iter().filter_map(|(id, _, body)| Some((*id, named_in_words(body)?))).collect();
-    if named.is_empty() {
-        return Ok(Vec::new());
+    let mut worded = Vec::new();
+    let named = named(&brief.reviews);
+    if !named.is_empty() {
+        worded.extend(conversation.reviews(worker).await?.iter().filter_map(|review| {
+            let name = (*named.get(&review.id)?).to_owned();
+            Some(Worded { name, by: review.author.clone()?.login, at: review.submitted_at })
+        }));
     }
-    let worded = conversation.reviews(worker).await?.iter().filter_map(|review| {
-        let (_, name) = named.iter().find(|(id, _)| *id == review.id)?;
-        Some(Worded { name: (*name).to_owned(), by: review.author.clone()?.login, at: review.submitted_at })
-    });
-    Ok(worded.collect())
+    let named = self::named(&brief.comments);
+    if !named.is_empty() {
+        worded.extend(conversation.on_pull(worker).await?.iter().filter_map(|comment| {
+            let name = (*named.get(&comment.id.0)?).to_owned();
+            Some(Worded { name, by: comment.author.clone()?.login, at: comment.created_at })
+        }));
+    }
+    Ok(worded)
+}
+
+/// The agents that these name, by the id of what names them.
+fn named(said: &[(u64, Login, String)]) -> HashMap<u64, &str> {
+    said.iter().filter_map(|(id, _, body)| Some((*id, named_in_words(body)?))).collect()
 }
 
 /// The exact name of the agent or profile; `None` if there is neither.

@@ -13,7 +13,6 @@ use hob_domain::{
     investigation::CaseTemplate, model_question, routing_is_off, who_works,
 };
 use hob_forge::fresh_nonce;
-use hob_words::ReviewBrief;
 use hob_workspace::Remote;
 use tokio::time::Instant;
 
@@ -60,7 +59,6 @@ pub(super) struct Place<'a> {
     pub(super) rules: &'a RepositorySettings,
     pub(super) remote: &'a Remote,
     pub(super) base: &'a Sha,
-    pub(super) review: &'a ReviewBrief,
     /// Whether a label asks for an investigation.
     pub(super) investigates: bool,
 }
@@ -76,7 +74,7 @@ pub(super) struct Chosen {
 pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) -> Result<Chosen, WorkError> {
     let record = held.lease.record();
     let claims = claims(worker, &held.issue, Some(&record), place.rules, place.investigates).await?;
-    let newest = NewestText::new(&held.issue, Some(&record), place.review, place.investigates);
+    let newest = NewestText::new(&held.issue, Some(&record), place.investigates);
     let router = newest.for_router(worker, &held.issue, routing_off_until(worker));
     let began = Instant::now();
     let catalog = match claims.need_profiles(&router) {
@@ -202,7 +200,9 @@ fn report_choice(worker: &Worker, issue: IssueNumber, before: &Record, choice: &
     let overridden = route.overridden.as_ref().map(ProfileName::as_str);
     tracing::info!(issue = issue.0, profile = %name, percent, complexity, ?by, overridden, "`{name}` is chosen");
     let is_same = before.route.as_ref().is_some_and(|before| before.profile == route.profile);
-    if by == ChosenBy::Router && is_same {
+    if is_same && before.worked() == Some(name.as_str()) {
+        worker.progress(issue, &format!("returning to `{name}`, which did the work"));
+    } else if by == ChosenBy::Router && is_same {
         worker.progress(issue, &format!("`{name}` stays: nothing speaks clearly for another profile"));
     } else if by == ChosenBy::Router {
         worker.progress(issue, &format!("routed to `{name}`: {percent}% sure, complexity {complexity} of 10"));

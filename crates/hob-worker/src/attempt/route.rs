@@ -9,7 +9,6 @@ use hob_domain::{
 };
 use hob_forge::Issue;
 use hob_text::rendered;
-use hob_words::ReviewBrief;
 
 use crate::{
     WorkError, Worker,
@@ -50,6 +49,7 @@ pub(super) async fn claims(
     let is_command = by_command.is_some_and(|agent| Some(&agent.name) == chosen.as_ref());
     let by = if is_command { ChosenBy::Command } else { ChosenBy::Label };
     Ok(Claims {
+        worked: record.and_then(|record| worked(record, &agents)),
         process: worker.children.named_agent.clone(),
         person: chosen.map(|name| PersonalChoice { named: named(name), by }),
         repository: rules.agent.clone().map(named),
@@ -58,7 +58,16 @@ pub(super) async fn claims(
     })
 }
 
-/// The text to route: the newest message, otherwise the issue itself.
+/// The profile or agent whose work is in review. `None` if nothing is, or the agent is gone.
+fn worked(record: &Record, agents: &[String]) -> Option<Named> {
+    let name = record.worked()?;
+    let routed = record.route.as_ref().and_then(|route| route.profile.as_ref());
+    let profiles = record.chain.received().map(|received| &received.to).into_iter().chain(routed);
+    let profile = profiles.into_iter().find(|profile| profile.as_str() == name).cloned().map(Named::Profile);
+    profile.or_else(|| is_agent(agents, name).then(|| Named::Agent(name.to_owned())))
+}
+
+/// The text to route: the newest answer, otherwise the issue itself. What is said in review goes to who did the work.
 pub(super) struct NewestText {
     is_message: bool,
     body: String,
@@ -66,10 +75,10 @@ pub(super) struct NewestText {
 
 impl NewestText {
     /// `investigates` is whether a label asks for an investigation.
-    pub(super) fn new(issue: &Issue, record: Option<&Record>, review: &ReviewBrief, investigates: bool) -> Self {
+    pub(super) fn new(issue: &Issue, record: Option<&Record>, investigates: bool) -> Self {
         // An investigation stays with the profile that has its record: new evidence does not change its kind.
-        let message = record.and_then(|record| newest_message(record, review)).filter(|_| !investigates);
-        Self { is_message: message.is_some(), body: rendered(message.as_deref().unwrap_or(&issue.body)).text }
+        let message = record.and_then(newest_answer).filter(|_| !investigates);
+        Self { is_message: message.is_some(), body: rendered(message.unwrap_or(&issue.body)).text }
     }
 
     fn routed<'a>(&'a self, issue: &'a Issue) -> RoutedText<'a> {
@@ -107,7 +116,7 @@ pub(crate) async fn profile_warning(
     let is_over = record.is_some_and(|record| record.pull.number.is_some() || record.is_handed_on());
     let investigates = !is_over && worker.settings.labels.asks_for_investigation(&issue.labels).is_some();
     let claims = claims(worker, issue, record, &rules, investigates).await?;
-    let newest = NewestText::new(issue, record, &ReviewBrief::default(), investigates);
+    let newest = NewestText::new(issue, record, investigates);
     let router = newest.for_router(worker, issue, None);
     if !claims.need_profiles(&router) {
         return Ok(None);
@@ -140,15 +149,8 @@ pub(super) async fn ask_small_model(
     None
 }
 
-/// The messages since the issue was routed; `None` if there is only the issue itself.
-fn newest_message(record: &Record, review: &ReviewBrief) -> Option<String> {
+/// The answer since the issue was routed; `None` if there is only the issue itself.
+fn newest_answer(record: &Record) -> Option<&str> {
     record.route.as_ref()?;
-    if !review.is_empty() {
-        let said = review.reviews.iter().chain(&review.comments).map(|(.., body)| body.as_str());
-        let lines =
-            review.threads.iter().flat_map(|thread| thread.comments.last().map(|comment| comment.body.as_str()));
-        let logs = review.checks.iter().map(|check| check.log.as_str());
-        return Some(said.chain(lines).chain(logs).collect::<Vec<_>>().join("\n"));
-    }
-    record.answer.as_ref().map(|answer| answer.text.clone()).filter(|text| !text.trim().is_empty())
+    record.answer.as_ref().map(|answer| answer.text.as_str()).filter(|text| !text.trim().is_empty())
 }
