@@ -25,6 +25,7 @@ mod report;
 mod report_comment;
 mod review_text;
 mod reviewer;
+mod round_answers;
 
 pub use answer_options::how_to_answer;
 pub use brief::{BriefParts, brief, investigation_brief};
@@ -41,10 +42,9 @@ pub use pull_template::{PullTemplate, TEMPLATE_MAX};
 pub use question::{closed_question_body, question_body, question_mark};
 pub use report::{STATUS_MARK, reply_body, reply_mark, status_body};
 pub use report_comment::{report_comment, report_mark, report_of, split_mark};
-pub use review_text::{
-    FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answer_body, answered_by, answered_event,
-};
+pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answered_by, answered_event};
 pub use reviewer::{
     FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, REVIEWER_ROUNDS, ReviewCase, ReviewScore,
     ReviewerParts, ReviewerReport, SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
+pub use round_answers::round_answers;

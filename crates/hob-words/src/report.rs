@@ -190,7 +190,8 @@ fn handled(record: &Record) -> Option<String> {
     is_over.then(|| {
         let events = events_in_words(&log.handled);
         let of = if events.is_empty() { String::new() } else { format!(": {}", inert_line(&events)) };
-        format!("handled in review{of} ({})", log.rounds_in_words())
+        let unchanged = if log.unchanged { "; the last round changed no file, and nothing was pushed" } else { "" };
+        format!("handled in review{of} ({}{unchanged})", log.rounds_in_words())
     })
 }
 

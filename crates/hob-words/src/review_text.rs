@@ -147,7 +147,7 @@ fn mark(to: &ReviewEvent) -> String {
 }
 
 /// Hob's answer to an event, with the commit if there is one.
-pub fn answer_body(to: &ReviewEvent, said: &str, commit: Option<&Sha>) -> String {
+pub(crate) fn answer_body(to: &ReviewEvent, said: &str, commit: Option<&Sha>) -> String {
     let said = inert(&clip(said.trim(), ANSWER));
     let commit = commit.map_or_else(String::new, |commit| format!("\n\nIn {}.", commit.as_str()));
     format!("{}\n{said}{commit}\n", mark(to))

@@ -6,6 +6,7 @@ mod corrections;
 mod limits;
 mod mixture;
 mod queue;
+mod unchanged;
 
 use std::time::Duration;
 

@@ -57,6 +57,15 @@ impl ChangeText {
         (subject, body)
     }
 
+    /// Whether its summary is that of a commit with this message.
+    pub fn repeats(&self, issue_title: &str, message: &str) -> bool {
+        let (subject, body) = self.in_commit(issue_title);
+        let bare = |text: &str| text.split_whitespace().collect::<String>();
+        // A body that would only repeat the subject is left out of a commit.
+        let said = if body.is_empty() { subject } else { body };
+        bare(message).contains(&bare(&said))
+    }
+
     /// The summary as a pull request shows it, and a note of how many lines are left out. `None` if it is whole.
     pub fn in_pull_request(&self) -> (String, Option<String>) {
         let (summary, _) = visible(&self.summary);
@@ -197,6 +206,21 @@ mod tests {
     fn change(title: &str, summary: &str) -> ChangeText {
         let title = Some(title.to_owned()).filter(|title| !title.is_empty());
         ChangeText { title, ..ChangeText::untitled(summary) }
+    }
+
+    #[test]
+    fn a_summary_that_is_given_again_is_told_by_the_commit() {
+        let long = format!("Slugs end after a word, so that none is cut: {}", "see the test. ".repeat(9));
+        for (said, again, repeats) in [
+            ("Slugs end after a word.", "Slugs end after\na word.", true),
+            (long.as_str(), long.as_str(), true),
+            ("Slugs end after a word.", "They did before.", false),
+            ("", "Shorten slugs", true),
+            ("", "Because of `slice`.", false),
+        ] {
+            let before = message(&change("", said), "Shorten slugs", IssueNumber(3));
+            assert_eq!(change("", again).repeats("Shorten slugs", &before), repeats, "{again}: {before}");
+        }
     }
 
     fn shown(text: &str) -> String {

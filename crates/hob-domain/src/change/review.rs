@@ -134,6 +134,9 @@ pub struct ReviewLog {
     /// The replies that are due at the end of the current round, once its work is pushed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<EventAnswer>,
+    /// Whether the last round changed no file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
     /// Whether a reply of the current round may already have been posted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_be_said: bool,
@@ -213,6 +216,7 @@ impl ReviewLog {
     /// Begins a round.
     pub(crate) fn begin(&mut self, events: Vec<ReviewEvent>, from: Sha) {
         (self.round, self.from, self.answers, self.may_be_said) = (events, Some(from), Vec::new(), false);
+        self.unchanged = false;
         self.begun += 1;
         for kind in self.kinds().collect::<Vec<_>>() {
             let is_free = |event: &ReviewEvent| matches!(event, ReviewEvent::Behind { .. });
@@ -230,6 +234,7 @@ impl ReviewLog {
 
     /// Marks the round's events as handled. Events about an earlier head are not remembered.
     pub(crate) fn end(&mut self, head: &Sha) {
+        self.unchanged = self.is_unchanged(head);
         self.handled.append(&mut self.round);
         for events in [&mut self.handled, &mut self.reran] {
             events.retain(|event| event.head().is_none_or(|of| of == head));
@@ -239,6 +244,11 @@ impl ReviewLog {
         (self.from, self.answers, self.may_be_said) = (None, Vec::new(), false);
         // Each head needs its own approval.
         self.told.unapproved = false;
+    }
+
+    /// Whether the round under way ends at the head that it began at.
+    pub(crate) fn is_unchanged(&self, head: &Sha) -> bool {
+        self.from.as_ref() == Some(head)
     }
 
     /// A person asked for the current round to continue; its replies are written again.

@@ -383,7 +383,8 @@ fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
 
 fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {
     let sentence = if record.review.is_under_way() {
-        format!("round {} in review is done: {}", record.review.begun, events_in_words(&record.review.round))
+        let does = if record.review.is_unchanged(&head) { "changed no file" } else { "is done" };
+        format!("round {} in review {does}: {}", record.review.begun, events_in_words(&record.review.round))
     } else {
         format!("opened the pull request {pull}")
     };
@@ -414,7 +415,11 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
 }
 
 fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
-    let sentence = format!("pushed {}, to be reported in {}", head.short(), count(answers.len(), "answer"));
+    let made = match record.review.is_unchanged(&head) {
+        true => "no file changed, so nothing was pushed".to_owned(),
+        false => format!("pushed {}", head.short()),
+    };
+    let sentence = format!("{made}, to be reported in {}", count(answers.len(), "answer"));
     record.work.head = Some(head);
     record.work.push_branch();
     keep_proof(record, proof);

@@ -8,9 +8,9 @@ use futures_util::future::BoxFuture;
 use hob_config::Limits;
 use hob_domain::{
     AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, PullNumber, ReviewEvent, ReviewLog,
-    Reviewers, RoundKind, Sha, Transition, events_in_words, is_declined,
+    Reviewers, RoundKind, Sha, Transition, events_in_words,
 };
-use hob_words::{ReviewBrief, answer_body, answered_by};
+use hob_words::{answered_by, round_answers};
 
 use hob_forge::{ForgeError, Look, once};
 
@@ -42,7 +42,8 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     introduce(worker, job, pull).await?;
     let proof = proof_of(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
-    let answers = answers(&job.review, &proven.change, Some(&proven.head).filter(|_| has_changed));
+    let change = if has_changed { proven.change.clone() } else { what_is_new(job, &proven.change).await? };
+    let answers = round_answers(&job.review, &change, Some(&proven.head).filter(|_| has_changed));
     let head = proven.head.clone();
     if !answers.is_empty() {
         // An earlier worker may have died or failed in the middle of them, and a person said to go on.
@@ -52,6 +53,18 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
         say(worker, job, look).await?;
     }
     end_round(worker, job, head, Some(proof), &proven.change.summary).await
+}
+
+/// What the agent said, without a summary that it gave before, which answers nothing that people say now.
+async fn what_is_new(job: &Job<'_>, change: &ChangeText) -> Result<ChangeText, WorkError> {
+    let record = job.held.lease.record();
+    let Some(published) = record.work.proof.as_ref().map(|proof| &proof.statement.head) else {
+        return Ok(change.clone());
+    };
+    // The commit is gone if a person replaced it.
+    let before = job.checkout.message(published).await.unwrap_or_default();
+    let is_old = change.repeats(&job.held.issue.title, &before);
+    Ok(if is_old { ChangeText { summary: String::new(), ..change.clone() } } else { change.clone() })
 }
 
 /// Answers for a round whose work was pushed before its worker died.
@@ -73,8 +86,12 @@ async fn end_round(
 ) -> Result<AttemptEnd, WorkError> {
     let record = job.held.lease.record();
     let Some(pull) = record.pull.number else { return Ok(AttemptEnd::Withdrawn) };
-    ask_again(worker, job, pull).await;
     let is_unchanged = record.review.from.as_ref() == Some(&head);
+    if is_unchanged {
+        worker.progress(job.number(), "the round changed no file");
+    } else {
+        ask_again(worker, job, pull).await;
+    }
     // The same work fails in the same way.
     if is_unchanged && record.review.kinds().any(|kind| kind != RoundKind::Review) {
         let wanted = events_in_words(&record.review.round);
@@ -83,28 +100,6 @@ async fn end_round(
     let url = format!("{}/pull/{pull}", worker.repo_url());
     worker.emit(&WorkEvent::Published { issue: job.number(), pull, url, spend: record.spend });
     Ok(AttemptEnd::Published { head, pull, proof })
-}
-
-/// The answers to post: one in each thread, and one in the conversation if someone wrote there.
-fn answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Vec<EventAnswer> {
-    let summary = if change.summary.trim().is_empty() { "Done." } else { change.summary.as_str() };
-    let mut answers = Vec::new();
-    let conversation = brief.comments.iter().map(|(id, ..)| ReviewEvent::Comment(*id));
-    let written = brief.reviews.iter().filter(|(_, _, body)| !body.trim().is_empty() || brief.threads.is_empty());
-    if let Some(to) = conversation.chain(written.map(|(id, ..)| ReviewEvent::Review(*id))).next() {
-        let text = answer_body(&to, summary, commit);
-        answers.push(EventAnswer { to, thread: None, text, resolves: false });
-    }
-    for (number, thread) in brief.threads.iter().enumerate() {
-        let own = change.answers.get(&(number + 1));
-        let said = own.map_or(summary, String::as_str);
-        let to = ReviewEvent::Line(thread.newest);
-        let text = answer_body(&to, said, commit);
-        // If the agent does not mention a thread, whether it was followed is unknown.
-        let resolves = commit.is_some() && own.is_some_and(|said| !is_declined(said));
-        answers.push(EventAnswer { to, thread: Some(thread.first), text, resolves });
-    }
-    answers
 }
 
 /// Posts the answers in the ledger, each once.

@@ -140,7 +140,7 @@ async fn a_persons_commit_stays_below_the_work_of_a_round() {
 }
 
 #[tokio::test]
-async fn a_thread_that_the_agent_says_nothing_of_is_answered_and_stays_open() {
+async fn a_thread_that_the_agent_says_nothing_of_stays_open_without_an_answer() {
     let script = r#"if [ "$n" = 0 ]; then printf 'one\ntwo\n' > done.txt; else printf 'ONE\ntwo\n' > done.txt; fi
 printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: In capitals."}'"#;
     let world = World::with_agent(script).check("test -f done.txt").start().await;
@@ -150,7 +150,12 @@ printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: In capitals."}'"#;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let resolved: Vec<bool> = world.threads(pull).await.into_iter().map(|(.., resolved)| resolved).collect();
     assert_eq!(resolved, [true, false]);
-    assert_eq!(world.remarks(pull).await.len(), 4);
+    assert_eq!(world.remarks(pull).await.len(), 3);
+    let said = world.said(pull).await.pop().unwrap().text;
+    assert!(
+        said.contains("\nShouted.\n\nThe agent said nothing about the thread on `done.txt` line 2.\n\nIn "),
+        "{said}"
+    );
     world.finish().await;
 }
 
@@ -184,7 +189,10 @@ async fn forty_five_threads_are_answered_in_two_rounds() {
         assert_eq!(brief.matches("--- thread T").count(), shown, "the agent sees each thread of its round");
         assert!(brief.len() < 256 * 1024, "{}", brief.len());
     }
-    assert_eq!(world.remarks(pull).await.len(), 90, "each is answered once");
+    // The agent said nothing about any of them.
+    let said: Vec<String> = world.said(pull).await.into_iter().map(|said| said.text).collect();
+    assert_eq!((world.remarks(pull).await.len(), said.len()), (45, 2), "{said:?}");
+    assert!(said[0].contains("`done.txt` line 5, and 35 more.\n\nIn "), "{said:?}");
     assert_eq!(world.run().await.worked, 0);
     world.finish().await;
 }
