@@ -250,12 +250,16 @@ fn headline(record: &Record) -> String {
         State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
         State::Blocked if record.waiting_plan().is_some() => "**Blocked**: a plan needs approval.".to_owned(),
         // Otherwise the comment would look as if the answer had not been read.
-        State::Blocked => match &record.answer {
-            Some(answer) => {
-                format!("**Blocked** again, after {} requeued it: a person is needed.", person(&answer.actor))
+        State::Blocked => {
+            // The question is asked there.
+            let on = if record.review.is_under_way() { format!(" on {pull}") } else { String::new() };
+            match &record.answer {
+                Some(answer) => {
+                    format!("**Blocked** again{on}, after {} requeued it: a person is needed.", person(&answer.actor))
+                }
+                None => format!("**Blocked**{on}: a person is needed."),
             }
-            None => "**Blocked**: a person is needed.".to_owned(),
-        },
+        }
         State::Done if let Some(comment) = record.comments.report => {
             format!("**Done**: the [report](#issuecomment-{comment}) is below.")
         }

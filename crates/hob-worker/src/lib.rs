@@ -32,6 +32,7 @@
 
 mod actions_schedule;
 mod agent;
+mod asked_for;
 mod attempt;
 mod authorize;
 mod bounded_names;

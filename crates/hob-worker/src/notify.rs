@@ -2,7 +2,8 @@
 //! issue is an edit, of which the forge notifies no one; and posts to the webhook.
 //!
 //! # Guarantees
-//! - One comment for each question, even if workers die: it begins with a mark that names the question, and is searched
+//! - One comment for each question, on the pull request if it came up in a round in review, else on the issue, even if workers
+//!   die: it begins with a mark that names the question, and is searched
 //!   for before it is written. It mentions one account whose answer counts, or a team, for which that cannot be
 //!   determined.
 //! - A question that is no longer open says so: its comment is edited once, by the next holder that shows the issue.
@@ -18,9 +19,11 @@ use hob_domain::{
     AccountKind, Actor, Blocked, CommentId, FailureClass, IssueNumber, Login, Note, Record, code_owners, to_notify,
 };
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
-use hob_words::{Notification, closed_question_body, question_body, question_mark};
+use hob_words::{
+    AskedOnPull, Notification, closed_question_body, question_body, question_mark, question_on_pull,
+};
 
-use crate::{WorkError, Worker, authorize::Authorizer, webhook::Delivery};
+use crate::{WorkError, Worker, asked_for::asked_for, authorize::Authorizer, webhook::Delivery};
 
 /// The paths at which a repository may list its owners.
 const CODEOWNERS: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
@@ -45,8 +48,25 @@ pub(super) async fn note_what_came_before(worker: &Worker, lease: &HeldLease) ->
 pub(super) async fn tell_of_question(worker: &Worker, lease: &HeldLease, base: &BaseBranch) -> Result<(), WorkError> {
     let record = lease.record();
     let Some(blocked) = record.blocked.clone().filter(|blocked| !blocked.told) else { return Ok(()) };
-    let comment = match person(worker, base, &record).await? {
-        Some(person) => Some(ask(worker, lease, &record, &blocked, &person).await?),
+    let authorizer = Authorizer::default();
+    let (status, budgets) = (status_url(worker, &record), worker.settings.budgets());
+    let asked = if let Some(pull) = record.pull.number.filter(|_| record.review.is_under_way()) {
+        // Who asked for the round waits for its end.
+        let about = asked_for(worker, &authorizer, &record).await?;
+        let reviewer = about.as_ref().map(|about| about.by.to_string());
+        let reviewer = reviewer.filter(|_| !worker.settings.notify.mention.is_empty());
+        let person = if reviewer.is_some() { reviewer } else { person(worker, &authorizer, base, &record).await? };
+        let (repo_url, about) = (worker.repo_url(), about.as_ref());
+        person.map(|person| {
+            let asked = AskedOnPull { pull, person: &person, about, repo_url: &repo_url, status: &status };
+            (IssueNumber(pull.0), question_on_pull(&record, &blocked, &budgets, asked))
+        })
+    } else {
+        let person = person(worker, &authorizer, base, &record).await?;
+        person.map(|person| (lease.issue(), question_body(&record, &blocked, &budgets, &person, &status)))
+    };
+    let comment = match asked {
+        Some((on, body)) => Some(ask(worker, lease, on, &blocked, &body).await?),
         None => None,
     };
     lease.note(Note::Told(comment)).await;
@@ -101,8 +121,12 @@ pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
 }
 
 /// The account to mention: the first that `notify.mention` names and whose answer counts.
-async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<Option<String>, WorkError> {
-    let authorizer = Authorizer::default();
+async fn person(
+    worker: &Worker,
+    authorizer: &Authorizer,
+    base: &BaseBranch,
+    record: &Record,
+) -> Result<Option<String>, WorkError> {
     for wanted in &worker.settings.notify.mention {
         let candidates = match wanted.as_str() {
             "actor" => record.trigger.iter().map(|trigger| trigger.actor.to_string()).collect(),
@@ -110,7 +134,7 @@ async fn person(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<O
             name => vec![name.to_owned()],
         };
         for name in candidates {
-            if may_answer(worker, &authorizer, &name).await? {
+            if may_answer(worker, authorizer, &name).await? {
                 return Ok(Some(name));
             }
         }
@@ -146,19 +170,19 @@ async fn owners(worker: &Worker, base: &BaseBranch, record: &Record) -> Result<V
     Ok(Vec::new())
 }
 
+/// Writes the question once.
 async fn ask(
     worker: &Worker,
     lease: &HeldLease,
-    record: &Record,
+    on: IssueNumber,
     blocked: &Blocked,
-    person: &str,
+    body: &str,
 ) -> Result<CommentId, WorkError> {
-    let issue = lease.issue();
-    let status = match record.comments.status {
-        Some(comment) => format!("{}/issues/{issue}#issuecomment-{comment}", worker.repo_url()),
-        None => format!("{}/issues/{issue}", worker.repo_url()),
-    };
-    let (mark, body) =
-        (question_mark(blocked), question_body(record, blocked, &worker.settings.budgets(), person, &status));
-    Ok(worker.forge.comments().write_once(lease, issue, &mark, &body, Look::First).await?)
+    Ok(worker.forge.comments().write_once(lease, on, &question_mark(blocked), body, Look::First).await?)
+}
+
+/// The address of the status comment, or of the issue if it has none.
+fn status_url(worker: &Worker, record: &Record) -> String {
+    let issue = format!("{}/issues/{}", worker.repo_url(), record.issue);
+    record.comments.status.map_or_else(|| issue.clone(), |comment| format!("{issue}#issuecomment-{comment}"))
 }

@@ -311,9 +311,6 @@ async fn a_target_that_is_gone_leaves_the_base_agent() {
         if file == Some(damaged) {
             let lost = format!("`dns` cannot hand off to all the profiles that it names: {why}");
             assert!(world.told().iter().any(|line| line.starts_with(&lost)), "{:?}", world.told());
-            let explained = world.hob(&["explain", &issue.to_string()]).await.stdout;
-            let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(explained.contains(&format!("profile {why}")), "{explained}");
         }
         let briefs = world.briefs(issue);
         assert!(!briefs[1].contains("You work here as") && briefs[1].contains("hand-off from dns"), "{}", briefs[1]);
