@@ -66,6 +66,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         plan: None,
         reports: false,
         review: &review,
+        pushed: &[],
         stopped: None,
         named: &[],
         refused_changes: "",

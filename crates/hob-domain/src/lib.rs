@@ -39,6 +39,7 @@ pub use change::{
     evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict},
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
     left_out::{LeftOut, WhyLeftOut, left_out},
+    persons_commit::PersonsCommit,
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation, refused_changes},
     pull_log::{ACTOR, BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},

@@ -3,13 +3,13 @@
 
 use hob_domain::{
     Answer, BlockCode, CheckResult, Conflict, HandOffTarget, IssueNumber, LastLines, LeftOut, Login, Nonce,
-    ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
+    PersonsCommit, ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
 };
 use hob_text::{clip, clip_middle, push_fenced, push_page, without_invisible};
 
 use crate::{
-    Finding, NamedIssue, PlanBrief, ReviewBrief, issue_page::push_issue, profile_brief, report_comment::REPORT_BYTES,
-    reviewer::push_findings,
+    Finding, NamedIssue, PlanBrief, ReviewBrief, issue_page::push_issue, persons_commits::push_persons_commits,
+    profile_brief, report_comment::REPORT_BYTES, reviewer::push_findings,
 };
 
 /// What goes into a brief.
@@ -39,6 +39,8 @@ pub struct BriefParts<'a> {
     pub reports: bool,
     /// What came back from the pull request.
     pub review: &'a ReviewBrief,
+    /// The commits of people on the branch since the last round.
+    pub pushed: &'a [PersonsCommit],
     /// Why the work stopped before the answer.
     pub stopped: Option<&'a Stopped>,
     /// The issues and pull requests that people named in their answer.
@@ -119,6 +121,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
             &format!("\nThe folder has earlier work on this issue, up to commit {}: go on from there.\n", tip.short()),
         );
     }
+    push_persons_commits(&mut text, parts.fence, parts.pushed);
     if !parts.conflicts.is_empty() {
         push(
             &mut text,
@@ -312,6 +315,7 @@ pub(crate) mod tests {
             plan: None,
             reports: false,
             review,
+            pushed: &[],
             stopped: None,
             named: &[],
             refused_changes: "",

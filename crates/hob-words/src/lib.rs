@@ -16,6 +16,7 @@ mod issue_page;
 mod named_issue;
 mod notification;
 mod own_links;
+mod persons_commits;
 mod plan_brief;
 mod profile_brief;
 mod pull_report;

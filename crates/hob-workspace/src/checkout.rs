@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use hob_domain::{CommitIdentity, Conflict, Diff, LeftOut, Sha, Timestamp};
+use hob_domain::{CommitIdentity, Conflict, Diff, LeftOut, PersonsCommit, Sha, Timestamp};
 use hob_sandbox::Sandbox;
 use hob_text::KnownSecrets;
 
@@ -20,6 +20,7 @@ use crate::{
     in_use::Use,
     layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, renew, unlock, write},
     object_id::{checked, oid},
+    persons_commits::persons_commits,
     skeleton,
     update::Unresolved,
 };
@@ -266,6 +267,21 @@ impl Checkout {
         let (start, base) = (oid(&self.sources.start)?, oid(&self.sources.base)?);
         let accepted = accepted.map(oid).transpose()?;
         blocking("read the branch's history", move || commit::foreign(&git, &own, start, base, accepted)).await
+    }
+
+    /// The commits of the earlier work that are not Hob's, oldest first: those after `since`, if that is part of it.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Library`] if the history cannot be read.
+    pub async fn persons_commits(
+        &self,
+        own: &CommitIdentity,
+        base_tip: &Sha,
+        since: Option<&Sha>,
+    ) -> Result<Vec<PersonsCommit>, WorkspaceError> {
+        let (git, own, start) = (self.folder.git(), own.clone(), oid(&self.sources.start)?);
+        let known = [Some(oid(base_tip)?), since.map(oid).transpose()?];
+        blocking("read the branch's history", move || persons_commits(&git, &own, start, known)).await
     }
 
     /// The tree of a commit of the issue.

@@ -60,7 +60,7 @@ fn shown(delta: &DiffDelta<'_>) -> String {
     shown_path(file.path_bytes().unwrap_or_default())
 }
 
-fn change(repo: &Repository, delta: &DiffDelta<'_>) -> FileChange {
+pub(super) fn change(repo: &Repository, delta: &DiffDelta<'_>) -> FileChange {
     let kind = match delta.status() {
         Delta::Added | Delta::Copied | Delta::Untracked => ChangeKind::Added,
         Delta::Deleted => ChangeKind::Deleted,

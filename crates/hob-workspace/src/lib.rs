@@ -32,6 +32,7 @@ mod messages;
 mod mirror;
 mod names;
 mod object_id;
+mod persons_commits;
 mod prepared;
 mod profiles;
 mod public_paths;

@@ -5,6 +5,7 @@ mod checks;
 mod corrections;
 mod limits;
 mod mixture;
+mod persons_commits;
 mod questions;
 mod queue;
 mod unchanged;

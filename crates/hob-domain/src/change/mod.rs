@@ -10,6 +10,7 @@ pub(crate) mod diff;
 pub(crate) mod evidence;
 pub(crate) mod failed_checks;
 pub(crate) mod left_out;
+pub(crate) mod persons_commit;
 pub(crate) mod policy;
 pub(crate) mod pull_log;
 pub(crate) mod push_refused;

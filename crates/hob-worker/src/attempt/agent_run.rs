@@ -158,6 +158,7 @@ fn request(
         plan: plan_brief(job, &record),
         reports: job.purpose == RunPurpose::Report,
         review: &job.review,
+        pushed: &job.pushed_by_people,
         stopped: record.failure.stopped.as_ref(),
         named: &job.named,
         refused_changes: &refused_changes(worker, job),

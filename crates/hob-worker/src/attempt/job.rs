@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons,
-    Login, RunId, RunPurpose, Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons, Login, RunId, RunPurpose, Sha, Spend, investigation::Case, PersonsCommit,
 };
 use hob_words::{Finding, NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
@@ -50,6 +49,8 @@ pub(super) struct Job<'a> {
     pub(super) images: Vec<Image>,
     /// The feedback from the pull request, if this is a round in review.
     pub(super) review: ReviewBrief,
+    /// The commits of people on the branch since the last round.
+    pub(super) pushed_by_people: Vec<PersonsCommit>,
     pub(super) run: RunId,
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.

@@ -86,6 +86,8 @@ pub(super) async fn prepare<'a>(
     let words =
         [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
     let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
+    let since = record.work.proof.as_ref().map(|proof| &proof.statement.head);
+    let pushed_by_people = checkout.persons_commits(&worker.commit_identity().await, &base_sha, since).await?;
     let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
     let nonce = lease.record().nonce;
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
@@ -116,6 +118,7 @@ pub(super) async fn prepare<'a>(
         named,
         images,
         review,
+        pushed_by_people,
         run,
         limits: AttemptLimits { began: lease.record().spend, ..limits },
         base_checks,
