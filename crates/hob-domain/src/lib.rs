@@ -67,6 +67,7 @@ pub use conversation::{
         AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash,
         is_approved, latest,
     },
+    without_quotes::without_quotes,
 };
 pub use decide::{
     assignee::AssigneeFilter,
@@ -84,7 +85,7 @@ pub use ids::{
 };
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use issue::{
-    answer::{approval_text, plan_approval_text},
+    answer::{approval_text, approval_words, plan_approval_text},
     block_code::{BlockCode, BlockKind},
     blocked::{BlockReason, Blocked},
     control::{Control, Controlled, Pause, Request},

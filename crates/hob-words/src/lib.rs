@@ -2,6 +2,7 @@
 //! facts in, a text out. The rules are in `hob-domain`, and hostile text is made harmless by `hob-text`.
 
 mod answer_options;
+mod answered;
 mod brief;
 mod closed_issue;
 mod dashboard_profiles;

@@ -12,6 +12,7 @@ use hob_text::{
 
 use crate::{
     PullTemplate, ReviewerReport,
+    answered::answered,
     pull_template::{Parts, filled},
 };
 
@@ -195,7 +196,7 @@ fn background(report: &PullReport<'_>) -> String {
         format!("{actor} asked Hob to work on the issue “{}”.\n", inert_line(&title(report.issue_title, 200)));
     if let Some(answer) = &record.answer {
         // A paragraph of its own, so that a back-tick in the title has no partner here.
-        line(&mut text, &format!("\n{} answered: {}", person(&answer.actor), quoted(&answer.text)));
+        line(&mut text, &format!("\n{}", answered(answer)));
     }
     let attempts = count(record.attempts.ever, "attempt");
     let agent = code_span(report.agent);
@@ -283,11 +284,6 @@ fn by_refusal(evidence: &Evidence, red: Vec<String>) -> (Vec<(String, &str)>, Ve
 
 fn commands(commands: &[String]) -> String {
     commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
-}
-
-/// Words on one line that cannot begin a block and pull the following text into it.
-fn quoted(text: &str) -> String {
-    if text.trim().is_empty() { "(try again)".to_owned() } else { format!("“{}”", inert_line(&clip(text, 2_000))) }
 }
 
 #[cfg(test)]

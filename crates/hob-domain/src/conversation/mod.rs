@@ -7,3 +7,4 @@ pub(crate) mod message;
 pub(crate) mod named_numbers;
 pub(crate) mod short_words;
 pub(crate) mod trust;
+pub(crate) mod without_quotes;

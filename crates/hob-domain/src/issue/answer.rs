@@ -180,16 +180,26 @@ fn commanded(record: &Record, message: &Message, blocked: &Blocked, command: Com
     }
 }
 
+/// The beginning of the text of an approval.
+const ACTION_APPROVED: &str = "Approved: the tool ";
+const PLAN_APPROVED: &str = "Approved: carry the plan out.";
+
+/// The person's words beside an approval, as far as its text shows them. `None` if the text is not an approval.
+pub fn approval_words(text: &str) -> Option<&str> {
+    let plan = text.strip_prefix(PLAN_APPROVED).map(str::trim);
+    plan.or_else(|| text.starts_with(ACTION_APPROVED).then_some(""))
+}
+
 /// The text of an approval for the agent, which may no longer remember what exactly it had asked for.
 pub fn approval_text(action: &Proposed, words: &str) -> String {
     let Proposed { tool, text, .. } = action;
-    let told = format!("Approved: the tool `{tool}` may do exactly this, and nothing else is approved by it:\n{text}");
+    let told = format!("{ACTION_APPROVED}`{tool}` may do exactly this, and nothing else is approved by it:\n{text}");
     if words.trim().is_empty() { told } else { format!("{told}\n\n{}", words.trim()) }
 }
 
 /// The same for a plan, which the agent's brief has.
 pub fn plan_approval_text(words: &str) -> String {
-    format!("Approved: carry the plan out.\n\n{}", words.trim()).trim().to_owned()
+    format!("{PLAN_APPROVED}\n\n{}", words.trim()).trim().to_owned()
 }
 
 #[cfg(test)]
