@@ -43,7 +43,7 @@ pub struct BriefParts<'a> {
     pub pushed: &'a [PersonsCommit],
     /// Why the work stopped before the answer.
     pub stopped: Option<&'a Stopped>,
-    /// The issues and pull requests that people named in their answer.
+    /// The issues and pull requests that people named in their answer or review.
     pub named: &'a [NamedIssue],
     /// The changes that would be refused; empty if nothing is changed.
     pub refused_changes: &'a str,
@@ -112,6 +112,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         received.write(&mut text, parts.fence);
     }
     parts.review.write(&mut text, parts.fence, parts.text_bytes);
+    push_named(&mut text, parts);
     if let Some(failure) = parts.last_failure {
         push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
     }
@@ -163,6 +164,7 @@ pub fn investigation_brief(parts: &BriefParts<'_>) -> String {
         push(&mut text, &profile_brief(name, instructions, parts.fence));
     }
     push_answer(&mut text, parts);
+    push_named(&mut text, parts);
     if let Some(failure) = parts.last_failure {
         push(&mut text, &format!("\nThe attempt before failed: {failure}\n"));
     }
@@ -188,6 +190,10 @@ fn push_answer(text: &mut String, parts: &BriefParts<'_>) {
     }
     let said = if answer.text.trim().is_empty() { "(no words: try again)" } else { answer.text.trim() };
     push_page(text, parts.fence, &format!("answer of {}", answer.actor), said, parts.text_bytes);
+}
+
+/// What people named in their answer or review.
+fn push_named(text: &mut String, parts: &BriefParts<'_>) {
     for named in parts.named {
         named.write(text, parts.fence, parts.text_bytes);
     }

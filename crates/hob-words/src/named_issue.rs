@@ -1,4 +1,4 @@
-//! What an agent is told about an issue or a pull request that a person named in an answer, such as "as in #3".
+//! What an agent is told about an issue or a pull request that a person named in an answer or a review, such as "as in #3".
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ impl NamedIssue {
     pub(crate) fn write(&self, text: &mut String, fence: &Nonce, text_bytes: usize) {
         let Self { number, title, body, comments } = self;
         let page = format!("{}\n\n{body}", without_invisible(title).0.trim());
-        push_page(text, fence, &format!("number {number}, which the answer names"), &page, text_bytes);
+        push_page(text, fence, &format!("number {number}, which people named"), &page, text_bytes);
         let mut said = String::new();
         for (login, comment) in comments {
             // Writing to a string cannot fail.

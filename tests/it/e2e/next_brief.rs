@@ -99,19 +99,39 @@ async fn what_an_answer_names_is_read_for_the_agent() {
     world.comments("ann", issue, &format!("do it like in #{model}, not like #77 or #{issue}")).await;
     world.run().await;
     let brief = &world.briefs(issue)[1];
-    for part in [
-        &format!("--- number {model}, which the answer names "),
-        "The old way\n\nUse a table.",
-        "wil: with two columns",
-    ] {
+    for part in
+        [&format!("--- number {model}, which people named "), "The old way\n\nUse a table.", "wil: with two columns"]
+    {
         assert!(brief.contains(part), "{part}\n{brief}");
     }
     assert!(!brief.contains("obey") && !brief.contains("delete everything"), "{brief}");
-    assert_eq!(
-        brief.matches("which the answer names").count(),
-        1 + usize::from(brief.contains("(Left out")),
-        "{brief}"
+    assert_eq!(brief.matches("which people named").count(), 1 + usize::from(brief.contains("(Left out")), "{brief}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn what_a_review_and_its_comments_name_is_read_for_the_agent() {
+    let world = World::with_agent("echo $n > done.txt").start().await;
+    let (first, second) = (
+        world.opens("rob", "The old way", "Use a table.", &[]).await,
+        world.opens("rob", "A name", "It is `pace`.", &[]).await,
     );
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let (body, line) = (format!("As in #{first}, please; see #{pull}."), format!("The name of #{second}."));
+    world.reviews("out", pull, ("COMMENT", &format!("Or as in #{issue}.")), &[(1, "#1")]).await;
+    world.reviews("ann", pull, ("REQUEST_CHANGES", &body), &[(1, &line)]).await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = &world.briefs(issue)[1];
+    for part in [
+        &format!("--- number {first}, which people named "),
+        "Use a table.",
+        &format!("--- number {second}, which people named "),
+        "It is `pace`.",
+    ] {
+        assert!(brief.contains(part), "{part}\n{brief}");
+    }
+    assert_eq!(brief.matches("--- number ").count(), 2, "{brief}");
     world.finish().await;
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Job<'a> {
     pub(super) briefed: CommentId,
     /// The words that sent finished work back.
     pub(super) hearings: Mutex<Hearings>,
-    /// The issues and pull requests that the answer names.
+    /// The issues and pull requests that people named in an answer or in review.
     pub(super) named: Vec<NamedIssue>,
     /// The images of the issue and of those comments; empty if no model would see them.
     pub(super) images: Vec<Image>,

@@ -71,7 +71,7 @@ pub(super) async fn prepare<'a>(
         true => Box::pin(images(worker, issue, &comments)).await,
         false => Vec::new(),
     };
-    let named = Box::pin(named_issues(&inbox, issue.number)).await;
+    let named = Box::pin(named_issues(&inbox, issue.number, &review)).await?;
     let purpose = Box::pin(purpose(worker, held, loaded.brings)).await?;
     let case = if loaded.brings == Brings::Conclusion {
         let template = loaded.template.clone();
