@@ -352,3 +352,21 @@ async fn no_command_is_looked_for_on_a_blocked_issue_without_news() {
     assert!(world.record(issue).await.unwrap().pause().is_some_and(|pause| pause.by.as_str() == "tess"));
     world.finish().await;
 }
+
+/// What is said on the issue and then at the command line is one answer, in this order.
+#[tokio::test]
+async fn an_answer_at_the_command_line_comes_after_the_comments() {
+    let script = r#"[ "$n" != 0 ] && echo done > done.txt || echo '{"outcome":"question","question":"UTC or local?"}'"#;
+    let world = World::with_agent(script).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.comments("ann", issue, "needle-23, I think").await;
+    let ended = world.hob(&["answer", &issue.to_string(), "-m", "needle-24, please"]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    let (_, answer) = brief.split_once("--- answer of ").unwrap_or_else(|| panic!("{brief}"));
+    let (first, second) = (answer.find("ann: needle-23, I think"), answer.find(": needle-24, please"));
+    assert!(first.is_some() && first < second, "{brief}");
+    world.finish().await;
+}

@@ -37,6 +37,47 @@ pub enum ReplyEffect {
     End(Ending),
 }
 
+/// All that was said since the question, with the last words in no comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JoinedWords {
+    /// The receipts of the comments, oldest first.
+    pub receipts: Vec<Receipt>,
+    /// All words for the agent.
+    pub text: String,
+    /// The newest of the comments that are part of it.
+    pub comment: Option<CommentId>,
+}
+
+/// What was said in comments, oldest first, and then by `actor` at the command line or on the dashboard: `text` comes last.
+pub fn joined_with(followed: Vec<(Message, Following)>, actor: &Login, text: &str) -> JoinedWords {
+    let mut words = words_of(&followed);
+    if !text.trim().is_empty() {
+        words.push((actor.clone(), text.to_owned()));
+    }
+    let reply = reply_of(followed);
+    let comment = reply.receipts.iter().map(|receipt| receipt.comment).max();
+    JoinedWords { receipts: reply.receipts, text: joined(&words), comment }
+}
+
+/// The words of the messages that are answers, each with its author.
+fn words_of(followed: &[(Message, Following)]) -> Vec<(Login, String)> {
+    let mut words = Vec::new();
+    for (message, following) in followed {
+        match following {
+            Following::Answer { text, .. } if !text.is_empty() => {
+                words.push((message.author.login.clone(), text.clone()));
+            }
+            Following::Answer { .. }
+            | Following::Nothing
+            | Following::Command(_)
+            | Following::Round
+            | Following::Refused(_)
+            | Following::End(_) => {}
+        }
+    }
+    words
+}
+
 /// What the messages lead to together, oldest first, each with what it leads to alone.
 pub fn reply_of(followed: Vec<(Message, Following)>) -> Reply {
     let mut reply = Reply { receipts: Vec::new(), then: ReplyEffect::Stay };
@@ -95,6 +136,22 @@ mod tests {
 
     fn approval() -> Following {
         Following::Answer { text: "Approved.".to_owned(), grant: ApprovalGrant::ProposedPlan }
+    }
+
+    #[test]
+    fn what_is_said_at_the_command_line_comes_after_the_comments() {
+        let ben = Login::from("ben");
+        for (followed, text, joined, receipts) in [
+            (vec![], "UTC", "UTC", 0),
+            (vec![said(1, "ann", words("Fix the typo"))], "No, wait", "ann: Fix the typo\n\nben: No, wait", 1),
+            (vec![said(1, "ann", words("UTC"))], "", "UTC", 1),
+            (vec![said(1, "ann", words("UTC")), said(2, "ann", refused(2))], "", "UTC", 2),
+            (vec![], "", "", 0),
+        ] {
+            let comment = (1..=receipts).next_back().map(CommentId);
+            let all = joined_with(followed, &ben, text);
+            assert_eq!((all.text.as_str(), all.receipts.len() as u64, all.comment), (joined, receipts, comment));
+        }
     }
 
     fn end() -> Following {

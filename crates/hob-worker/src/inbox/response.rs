@@ -1,8 +1,8 @@
 //! The response of people to the question of a blocked issue: in comments, by its label, or by an edit of the issue.
 
 use hob_domain::{
-    Answer, ApprovalGrant, BlockCode, Blocked, Ending, LabelEventKind, Receipt, Reply, ReplyEffect, Unblocking,
-    has_label, reply_of,
+    Answer, ApprovalGrant, BlockCode, Blocked, Ending, JoinedWords, LabelEventKind, Login, Receipt, Reply, ReplyEffect,
+    Unblocking, has_label, joined_with, reply_of,
 };
 use hob_forge::Issue;
 
@@ -52,6 +52,13 @@ impl Inbox<'_> {
                 Response::Continue(Unblocking { answer, grant, approved }, receipts)
             }
         })
+    }
+}
+
+impl Inbox<'_> {
+    /// What people said in comments since the issue was blocked, and then `actor` elsewhere.
+    pub(crate) async fn joined_with(&self, issue: &Issue, actor: &Login, text: &str) -> Result<JoinedWords, WorkError> {
+        Ok(joined_with(self.answers(issue).await?, actor, text))
     }
 }
 

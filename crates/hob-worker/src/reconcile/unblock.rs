@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Answer, ApprovalGrant, IssueNumber, Proposed, Record, State, Transition, Unblocking, WorkPlan, approval_text,
-    plan_approval_text,
+    Answer, ApprovalGrant, IssueNumber, JoinedWords, Proposed, Record, State, Transition, Unblocking, WorkPlan,
+    approval_text, plan_approval_text,
 };
 use hob_forge::BaseBranch;
 
@@ -87,7 +87,7 @@ pub(super) struct Freed {
     pub(super) why: &'static str,
 }
 
-/// Unblocks an issue: the next free worker takes it.
+/// Unblocks an issue: the next free worker takes it. What people said in comments before is part of the answer.
 pub(super) async fn free(
     worker: &Worker,
     observed: Observed,
@@ -95,7 +95,12 @@ pub(super) async fn free(
     base: &Arc<BaseBranch>,
 ) -> Result<(), WorkError> {
     let Freed { answer, grant, approved, why } = freed;
-    let unblocking = Unblocking { answer, grant, approved };
-    let held = acquire(worker, observed, base, Transition::Unblock(unblocking)).await?;
+    let joined = match observed.inbox(worker).filter(|inbox| inbox.record.blocked.is_some()) {
+        Some(inbox) => inbox.joined_with(&observed.issue, &answer.actor, &answer.text).await?,
+        None => JoinedWords { receipts: Vec::new(), text: answer.text.clone(), comment: None },
+    };
+    let answer = Answer { text: joined.text, comment: joined.comment, ..answer };
+    let unblock = Transition::Unblock(Unblocking { answer, grant, approved }).following(joined.receipts);
+    let held = acquire(worker, observed, base, unblock).await?;
     show_and_release(worker, &held, why).await
 }
