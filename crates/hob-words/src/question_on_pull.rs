@@ -121,20 +121,20 @@ mod tests {
             text.push_str(&question_on_pull(&record, &blocked, &Budgets::default(), asked));
             text.push('\n');
         }
-        insta::assert_snapshot!(text, @"
+        insta::assert_snapshot!(text.replace('\u{200b}', "<zwsp>"), @"
         <!-- hob:question 77 -->
         @ann, the agent has a question about [your review](https://forge/o/r/pull/9#pullrequestreview-5):
 
-        **By name or by date, @​team?**
+        **By name or by date, @<zwsp>team?**
 
-        > Sort them, @​bob, as in #​3.
+        > Sort them, @<zwsp>bob, as in #<zwsp>3.
 
         Reply here, and the agent continues with your answer. [More on the issue](https://forge/o/r/issues/7#issuecomment-1)
 
         <!-- hob:question 77 -->
         @ben, the agent has a question about [ann's comment](https://forge/o/r/pull/9#discussion_r6):
 
-        **By name or by date, @​team?**
+        **By name or by date, @<zwsp>team?**
 
         > Sort these.
 

@@ -99,16 +99,21 @@ mod tests {
         answers.into_iter().map(one).collect::<Vec<_>>().join("")
     }
 
-    /// Row N64.
-    #[test]
-    fn a_thread_gets_what_was_said_about_it_and_a_round_without_a_change_says_so() {
+    fn briefs() -> [ReviewBrief; 4] {
         let review = |body: &str| vec![(7, "ann".into(), body.to_owned())];
         let threads = || vec![thread(1, "src/slug.js", Some(3)), thread(2, "test.js", None)];
-        let (words, head) = ("Slugs end after a word.\n\nT1: It finds the last blank.", Sha("abc".to_owned()));
         let both = ReviewBrief { reviews: review("Shorter, please."), threads: threads(), ..ReviewBrief::default() };
         let lines = ReviewBrief { reviews: review(""), threads: threads(), ..ReviewBrief::default() };
         let one = ReviewBrief { threads: vec![thread(1, "a.js", Some(3))], ..ReviewBrief::default() };
         let alone = ReviewBrief { reviews: review(""), ..ReviewBrief::default() };
+        [both, lines, one, alone]
+    }
+
+    /// Row N64.
+    #[test]
+    fn a_thread_gets_what_was_said_about_it_and_a_round_without_a_change_says_so() {
+        let [both, lines, one, alone] = briefs();
+        let (words, head) = ("Slugs end after a word.\n\nT1: It finds the last blank.", Sha("abc".to_owned()));
         let mut text = String::new();
         for (row, brief, words, commit) in [
             ("a change", &both, words, Some(&head)),
