@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 use hob_agent::session::SessionRecord;
 use hob_config::RepositorySettings;
 use hob_domain::{
-    BaseChoice, Brings, ChangeText, IssueNumber, Note, Outcome, Record, RunId, RunPurpose, Sha, branch_for, change_in,
+    BaseChoice, Brings, ChangeText, IssueNumber, Login, Note, Outcome, PersonsCommit, Record, RunId, RunPurpose, Sha,
+    branch_for, change_in,
 };
-use hob_forge::ForgeError;
+use hob_forge::{ForgeError, Issue};
 use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
 use parking_lot::Mutex;
 
@@ -83,14 +84,11 @@ pub(super) async fn prepare<'a>(
     let kept = worker.workspace.kept(&remote, issue.number).await?;
     let (earlier, leftover) = earlier(worker, held, &loaded.name, purpose, kept.as_ref()).await;
     let checkout = checked_out(worker, &remote, issue.number, &branch, &base_sha, leftover).await?;
-    let words =
-        [issue.title.as_str(), issue.body.as_str()].into_iter().chain(comments.iter().map(|(_, text)| text.as_str()));
-    let checkout = checkout.wanting(words.collect::<Vec<_>>().join("\n"));
-    let since = record.work.proof.as_ref().map(|proof| &proof.statement.head);
-    let pushed_by_people = checkout.persons_commits(&worker.commit_identity().await, &base_sha, since).await?;
+    let checkout = checkout.wanting(description(issue, &comments));
+    let pushed_by_people = pushed_by_people(worker, &record, &checkout, &base_sha).await?;
     let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
     let nonce = lease.record().nonce;
-    let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default().to_owned());
+    let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
     let first = ActiveProfile { loaded, run: run.clone(), session, took_over_at: None };
@@ -127,6 +125,23 @@ pub(super) async fn prepare<'a>(
         reviews,
         unfit,
     })
+}
+
+/// The commits of people on the branch since its last published head.
+async fn pushed_by_people(
+    worker: &Worker,
+    record: &Record,
+    checkout: &Checkout,
+    base_tip: &Sha,
+) -> Result<Vec<PersonsCommit>, WorkspaceError> {
+    let since = record.work.proof.as_ref().map(|proof| &proof.statement.head);
+    checkout.persons_commits(&worker.commit_identity().await, base_tip, since).await
+}
+
+/// What the work is about, in the words of people.
+fn description(issue: &Issue, comments: &[(Login, String)]) -> String {
+    let of_issue = [issue.title.as_str(), issue.body.as_str()].into_iter();
+    of_issue.chain(comments.iter().map(|(_, text)| text.as_str())).collect::<Vec<_>>().join("\n")
 }
 
 /// Facts about the repository from earlier work, for this purpose: a run that only reads does not get the set-up steps.
