@@ -1,5 +1,15 @@
 //! The GraphQL mutations; `permitted` compares requests with these literally.
 
+/// Reacts with eyes to this many comments and reviews, `$s0` and following.
+/// <https://docs.github.com/graphql/reference/mutations#addreaction>
+pub(super) fn add_eyes(subjects: usize) -> String {
+    let parameters: Vec<String> = (0..subjects).map(|index| format!("$s{index}: ID!")).collect();
+    let fields = (0..subjects).map(|index| {
+        format!(" s{index}: addReaction(input: {{subjectId: $s{index}, content: EYES}}) {{ reaction {{ content }} }}")
+    });
+    format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
+}
+
 /// Resolves this many threads, `$t0` and following.
 /// <https://docs.github.com/graphql/reference/mutations#resolvereviewthread>
 pub(super) fn resolve_threads(threads: usize) -> String {

@@ -7,13 +7,16 @@
 //! - The only refs that are written are those of a ledger.
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
-//! - GraphQL is read, and makes two changes: marking a draft as ready, and resolving review threads.
+//! - GraphQL is read, and makes three changes: marking a draft as ready, resolving review threads, and reacting with eyes.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
-use crate::{mutations::resolve_threads, tips::issue_number};
+use crate::{
+    mutations::{add_eyes, resolve_threads},
+    tips::issue_number,
+};
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";
@@ -126,7 +129,8 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
         let asks = query.starts_with("query") && !query.contains("mutation");
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
-        return method == Method::POST && (asks || query == MARK_READY || resolves());
+        let sees = || query == add_eyes(query.matches("addReaction").count());
+        return method == Method::POST && (asks || query == MARK_READY || resolves() || sees());
     }
     let Some(parts) = path.strip_prefix('/').and_then(parts_of) else { return false };
     match parts.as_slice() {
@@ -245,6 +249,7 @@ mod tests {
             ("POST", "/repos/a/b/issues/8/dependencies/blocked_by", json!({"issue_id": 1})),
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
             ("POST", "/graphql", json!({"query": resolve_threads(3), "variables": {"t0": "a", "t1": "b", "t2": "c"}})),
+            ("POST", "/graphql", json!({"query": add_eyes(2), "variables": {"s0": "a", "s1": "b"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),

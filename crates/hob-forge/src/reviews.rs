@@ -3,12 +3,14 @@
 use hob_domain::{Actor, OWN_MARK, PullNumber, Reviewers, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     Forge, ForgeError, HeldLease,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::UserWire,
+    mutations::add_eyes,
+    permitted::GRAPHQL,
 };
 
 /// A review's verdict on the whole change.
@@ -37,6 +39,8 @@ pub struct Review {
     pub body: String,
     /// When it was submitted.
     pub submitted_at: Timestamp,
+    /// Its id for GraphQL.
+    pub node: String,
 }
 
 impl Review {
@@ -75,6 +79,8 @@ pub struct LineRemark {
     pub hunk: String,
     /// When it was written.
     pub created_at: Timestamp,
+    /// Its id for GraphQL.
+    pub node: String,
 }
 
 impl LineRemark {
@@ -87,6 +93,8 @@ impl LineRemark {
 #[derive(Serialize, Deserialize)]
 struct ReviewWire {
     id: u64,
+    #[serde(default)]
+    node_id: String,
     user: Option<UserWire>,
     body: Option<String>,
     #[serde(default)]
@@ -98,6 +106,8 @@ struct ReviewWire {
 #[derive(Serialize, Deserialize)]
 struct RemarkWire {
     id: u64,
+    #[serde(default)]
+    node_id: String,
     in_reply_to_id: Option<u64>,
     user: Option<UserWire>,
     body: Option<String>,
@@ -120,6 +130,7 @@ impl From<RemarkWire> for LineRemark {
             line: wire.line,
             hunk: wire.diff_hunk,
             created_at: wire.created_at,
+            node: wire.node_id,
         }
     }
 }
@@ -153,6 +164,7 @@ impl Reviews<'_> {
                 verdict,
                 body: wire.body.unwrap_or_default(),
                 submitted_at: wire.submitted_at?,
+                node: wire.node_id,
             })
         };
         Ok(found.into_iter().filter_map(submitted).collect())
@@ -178,6 +190,25 @@ impl Reviews<'_> {
         let purpose = PullRequestsWrite.to("reply in a thread");
         self.forge.create_held::<Value>(lease, Method::POST, &path, &json!({ "body": body }), purpose).await?;
         Ok(())
+    }
+
+    /// Reacts with eyes to reviews and to comments on lines, by their ids for GraphQL. A second reaction is the first.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write; [`ForgeError::Refused`] if some could not be reacted to.
+    pub async fn see(self, lease: &HeldLease, nodes: &[String]) -> Result<(), ForgeError> {
+        let purpose = PullRequestsWrite.to("react to reviews");
+        let variables: Map<String, Value> =
+            nodes.iter().enumerate().map(|(index, id)| (format!("s{index}"), id.as_str().into())).collect();
+        let body = json!({ "query": add_eyes(nodes.len()), "variables": variables });
+        let answer: Value = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
+        match answer["errors"][0]["message"].as_str() {
+            None => Ok(()),
+            Some(message) => {
+                let (what, message) = (purpose.what.to_owned(), message.to_owned());
+                Err(ForgeError::Refused { what, status: 200, message })
+            }
+        }
     }
 
     /// Requests reviews from these people, including those who have already given one.

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use hob_domain::State;
 use hob_forge::Access;
 use hob_worker::RunLimits;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{Gate, Model, Turnstile, World, run};
@@ -272,6 +273,31 @@ async fn while_all_jobs_are_busy_commands_are_followed_and_answers_are_seen() {
         }
         stop.cancel();
     });
+    world.finish().await;
+}
+
+/// Reviews and comments on lines are seen, too: once, and those of people who count.
+#[tokio::test]
+async fn reviews_and_comments_on_lines_get_a_receipt() {
+    let world = World::with_agent("echo done $n > done.txt").start().await;
+    world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("rob", pull, ("COMMENT", "In pink, please."), &[(1, "Pink!")]).await;
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "In capitals, please."), &[(1, "Here.")]).await;
+    world.forge.advance(world.settings.review.settle * 2);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let query = format!(
+        "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviews(first: 9) {{ nodes {{ \
+         author {{ login }} reactions {{ totalCount }} comments {{ nodes {{ reactions {{ totalCount }} }} }} }} }} }} }} }}"
+    );
+    let found = world.ask_graphql("ann", json!({ "query": query })).await;
+    let reviews = found["data"]["repository"]["pullRequest"]["reviews"]["nodes"].as_array().unwrap().clone();
+    let seen = |login: &str| {
+        let review = reviews.iter().find(|review| review["author"]["login"] == login).unwrap();
+        let on_line = &review["comments"]["nodes"][0]["reactions"]["totalCount"];
+        (review["reactions"]["totalCount"].as_u64(), on_line.as_u64())
+    };
+    assert_eq!((seen("ann"), seen("rob")), ((Some(1), Some(1)), (Some(0), Some(0))), "{found}");
     world.finish().await;
 }
 

@@ -142,7 +142,9 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     pulls.close(lease, opened.number).await.unwrap();
     let reviews = forge.reviews(things.pull);
     assert_eq!(reviews.all().await.unwrap().len(), 1);
-    let first = reviews.remarks().await.unwrap()[0].id;
+    let first = reviews.remarks().await.unwrap()[0].clone();
+    reviews.see(lease, &[first.node]).await.unwrap();
+    let first = first.id;
     reviews.reply(lease, first, "Done.").await.unwrap();
     reviews.resolve(lease, &[first]).await.unwrap();
     reviews.ask(lease, &Reviewers { users: vec!["ann".into()], teams: Vec::new() }).await.unwrap();

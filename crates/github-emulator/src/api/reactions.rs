@@ -11,6 +11,7 @@ use super::{
         wire::{self, CONTENTS},
     },
     comments::{find, find_mut},
+    review_comments::{self, comments_beside},
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -20,6 +21,9 @@ pub(super) const ROUTES: &[Route] = &[
     get("/repos/{owner}/{repo}/issues/comments/{id}/reactions", list).query(&["content"]),
     post("/repos/{owner}/{repo}/issues/comments/{id}/reactions", create).body(&["content"]),
     delete("/repos/{owner}/{repo}/issues/comments/{id}/reactions/{reaction}", remove),
+    get("/repos/{owner}/{repo}/pulls/comments/{remark}/reactions", list).query(&["content"]),
+    post("/repos/{owner}/{repo}/pulls/comments/{remark}/reactions", create).body(&["content"]),
+    delete("/repos/{owner}/{repo}/pulls/comments/{remark}/reactions/{reaction}", remove),
 ];
 
 fn list(call: &Call) -> Answer {
@@ -61,8 +65,12 @@ fn remove(call: &Call) -> Answer {
     Ok(Reply::empty())
 }
 
-/// The reactions to the object in the path: a comment by its id, or an issue.
+/// The reactions to the object in the path: a comment by its id, one on a line of a diff, or an issue.
 fn reactions<'s>(call: &Call, repo: &'s Repository) -> Result<&'s Vec<Reaction>, Refusal> {
+    if !call.part("remark").is_empty() {
+        let id = call.number("remark")?;
+        return review_comments::find(repo, id).map(|(_, comment)| &comment.reactions);
+    }
     if call.part("id").is_empty() {
         return call.issue(repo).map(|issue| &issue.reactions);
     }
@@ -70,6 +78,11 @@ fn reactions<'s>(call: &Call, repo: &'s Repository) -> Result<&'s Vec<Reaction>,
 }
 
 fn reactions_mut<'s>(call: &Call, repo: &'s mut Repository) -> Result<&'s mut Vec<Reaction>, Refusal> {
+    if !call.part("remark").is_empty() {
+        let id = call.number("remark")?;
+        let found = comments_beside(repo, id)?.iter_mut().find(|comment| comment.id == id);
+        return found.map(|comment| &mut comment.reactions).ok_or_else(Refusal::not_found);
+    }
     if call.part("id").is_empty() {
         return call.issue_mut(repo).map(|issue| &mut issue.reactions);
     }

@@ -60,6 +60,7 @@ pub(super) fn comment(call: &Call, author: &Login, place: Place, review: Option<
         created_at: call.now,
         updated_at: call.now,
         history: History::default(),
+        reactions: Vec::new(),
         minimized: None,
         resolved_by: None,
     }
@@ -125,7 +126,20 @@ fn answer_to(call: &Call, to: u64) -> Answer {
     // A reply to a reply belongs to the comment that began the thread.
     let reply_to = Some(first.reply_to.unwrap_or(to));
     let (created_at, updated_at) = (call.now, call.now);
-    add(call, ReviewComment { id, author, body, review: None, reply_to, created_at, updated_at, ..first })
+    add(
+        call,
+        ReviewComment {
+            id,
+            author,
+            body,
+            review: None,
+            reply_to,
+            created_at,
+            updated_at,
+            reactions: Vec::new(),
+            ..first
+        },
+    )
 }
 
 fn add(call: &Call, comment: ReviewComment) -> Answer {
@@ -181,14 +195,15 @@ fn own_or(call: &Call, repo: &Repository, id: u64) -> Result<Role, Refusal> {
     Ok(if comment.author.is(call.actor()?) { Role::Read } else { Role::Write })
 }
 
-fn find(repo: &Repository, id: u64) -> Result<(u64, &ReviewComment), Refusal> {
+/// The comment of this id, with the number of its pull request.
+pub(super) fn find(repo: &Repository, id: u64) -> Result<(u64, &ReviewComment), Refusal> {
     let pulls = repo.issues.values().filter_map(|issue| issue.pull.as_ref().map(|pull| (issue.number, pull)));
     let mut all = pulls.flat_map(|(number, pull)| pull.review_comments.iter().map(move |comment| (number, comment)));
     all.find(|(_, comment)| comment.id == id).ok_or_else(Refusal::not_found)
 }
 
 /// The comments of the pull request that the one of this id is on, to change them.
-fn comments_beside(repo: &mut Repository, id: u64) -> Result<&mut Vec<ReviewComment>, Refusal> {
+pub(super) fn comments_beside(repo: &mut Repository, id: u64) -> Result<&mut Vec<ReviewComment>, Refusal> {
     let (number, _) = find(repo, id)?;
     let pull = repo.issues.get_mut(&number).and_then(|issue| issue.pull.as_mut());
     pull.map(|pull| &mut pull.review_comments).ok_or_else(Refusal::not_found)

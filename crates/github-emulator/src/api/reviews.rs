@@ -103,7 +103,16 @@ fn create(call: &Call) -> Answer {
                 pull.review_comments.push(comment(call, actor, place, Some(id), &commit));
             }
             let (author, at) = (actor.clone(), call.now);
-            pull.reviews.push(Review { id, author, body, state: verdict, commit, at, submission: id });
+            pull.reviews.push(Review {
+                id,
+                author,
+                body,
+                state: verdict,
+                commit,
+                at,
+                submission: id,
+                reactions: Vec::new(),
+            });
             if verdict != ReviewState::Pending {
                 pull.reviewers.retain(|login| !login.is(actor));
             }

@@ -2,17 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Edited, Event, EventKind, History, IssueState, Original, Pull, StateReason};
+use super::{Edited, Event, EventKind, History, IssueState, Original, Pull, Reaction, StateReason};
 use crate::names::{Login, Timestamp};
-
-/// A reaction to an issue or a comment.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in super::super) struct Reaction {
-    pub(in super::super) id: u64,
-    pub(in super::super) author: Login,
-    pub(in super::super) content: String,
-    pub(in super::super) at: Timestamp,
-}
 
 /// A comment on an issue.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The data of a pull request beyond an issue.
 
-use super::{Edited, History, Original};
+use super::{Edited, History, Original, Reaction};
 use crate::names::{Login, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,8 @@ pub(in super::super) struct Review {
     pub(in super::super) at: Timestamp,
     /// The id under which its submission is reported; its own if it was never pending.
     pub(in super::super) submission: u64,
+    #[serde(default)]
+    pub(in super::super) reactions: Vec<Reaction>,
 }
 
 /// A comment on a line of a pull request's diff.
@@ -104,6 +106,8 @@ pub(in super::super) struct ReviewComment {
     pub(in super::super) updated_at: Timestamp,
     #[serde(default)]
     pub(in super::super) history: History,
+    #[serde(default)]
+    pub(in super::super) reactions: Vec<Reaction>,
     /// Why it is hidden, in GraphQL's words; `None` if it is not.
     #[serde(default)]
     pub(in super::super) minimized: Option<String>,

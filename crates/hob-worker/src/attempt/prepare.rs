@@ -23,7 +23,7 @@ use crate::{
         loaded_agent::{Chosen, Place, choose},
         named::named_issues,
         purpose::{purpose, wants_investigation},
-        review_brief::review_brief,
+        review_brief::begin_round,
     },
     authorize::Authorizer,
     held_issue::HeldIssue,
@@ -56,7 +56,7 @@ pub(super) async fn prepare<'a>(
     let (record, authorizer) = (lease.record(), Authorizer::default());
     let conversation = Conversation::on(record.pull.number);
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
-    let review = review_brief(&inbox, issue).await?;
+    let review = begin_round(&inbox, held).await?;
     let investigates = Box::pin(wants_investigation(worker, held)).await?;
     if !investigates {
         has_room(worker, &remote).await?;

@@ -3,13 +3,51 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
-use hob_forge::{ForgeError, HeadCheck, Issue, JobFailure, LineRemark};
+use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
-use crate::{WorkError, Worker, inbox::Inbox, pull_facts::head_checks};
+use crate::{WorkError, Worker, held_issue::HeldIssue, inbox::Inbox, pull_facts::head_checks};
+
+/// Reviews and comments on lines that get a reaction, those that came first.
+const SEEN_MAX: usize = 50;
+
+/// Shows on the reviews and on the comments on lines of the round under way that Hob has seen them. Nothing depends on
+/// it.
+async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) {
+    let Inbox { worker, conversation, record, .. } = *inbox;
+    let Some(pull) = record.pull.number.filter(|_| record.review.is_under_way()) else { return };
+    let (events, mut nodes) = (&record.review.round, Vec::new());
+    let seen = async {
+        if events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
+            let reviews = conversation.reviews(worker).await?.iter();
+            let of_round = reviews.filter(|review| events.contains(&ReviewEvent::Review(review.id)));
+            nodes.extend(of_round.map(|review| review.node.clone()));
+        }
+        if events.iter().any(|event| matches!(event, ReviewEvent::Line(_))) {
+            let remarks = conversation.remarks(worker).await?.iter();
+            let of_round = remarks.filter(|remark| events.contains(&ReviewEvent::Line(remark.id)));
+            nodes.extend(of_round.map(|remark| remark.node.clone()));
+        }
+        nodes.retain(|node| !node.is_empty());
+        nodes.truncate(SEEN_MAX);
+        match nodes.is_empty() {
+            true => Ok(()),
+            false => worker.forge.reviews(pull).see(lease, &nodes).await,
+        }
+    };
+    if let Err(error) = seen.await {
+        tracing::warn!(issue = record.issue.0, %error, "what people said in a review got no reaction: {error}");
+    }
+}
+
+/// Shows people that the round under way is about what they said; returns its brief, which is empty if there is none.
+pub(super) async fn begin_round(inbox: &Inbox<'_>, held: &HeldIssue) -> Result<ReviewBrief, WorkError> {
+    see_round(inbox, &held.lease).await;
+    review_brief(inbox, &held.issue).await
+}
 
 /// The brief of the round under way, from its pull request's current state; empty if none is under way.
-pub(super) async fn review_brief(inbox: &Inbox<'_>, issue: &Issue) -> Result<ReviewBrief, WorkError> {
+async fn review_brief(inbox: &Inbox<'_>, issue: &Issue) -> Result<ReviewBrief, WorkError> {
     let Inbox { worker, conversation, record, .. } = *inbox;
     if record.pull.number.is_none() || !record.review.is_under_way() {
         return Ok(ReviewBrief::default());

@@ -72,9 +72,13 @@ fn in_issue<'s>(at: &At<'s>, repo: &'s Repository, issue: &'s Issue, kind: &str,
         ("LinkedBranch", _) => {
             issue.linked.iter().find(|linked| linked.id == id).map(|one| linked::object(at, repo, one))
         }
-        ("Reaction", _) => {
+        ("Reaction", of) => {
             let comments = issue.comments.iter().flat_map(|comment| &comment.reactions);
-            let found = issue.reactions.iter().chain(comments).find(|reaction| reaction.id == id);
+            let reviews = of.map(|of| of.reviews(at)).unwrap_or_default();
+            let remarks = of.map(|of| of.comments(at)).unwrap_or_default();
+            let said = reviews.iter().flat_map(|review| &review.reactions);
+            let said = said.chain(remarks.iter().flat_map(|comment| &comment.reactions));
+            let found = issue.reactions.iter().chain(comments).chain(said).find(|reaction| reaction.id == id);
             found.map(|one| reaction::object(at, one))
         }
         ("UserContentEdit", of) => {

@@ -15,7 +15,7 @@ use super::{
 };
 
 pub(super) const DESCRIPTION: &str = r"
-type PullRequestReview implements Comment & Node & Updatable {
+type PullRequestReview implements Comment & Node & Reactable & Updatable {
     author: Actor
     authorAssociation: CommentAuthorAssociation!
     body: String!
@@ -32,6 +32,7 @@ type PullRequestReview implements Comment & Node & Updatable {
     publishedAt: DateTime
     pullRequest: PullRequest!
     reactionGroups: [ReactionGroup!]
+    reactions(content: ReactionContent): ReactionConnection!
     repository: Repository!
     resourcePath: URI!
     state: PullRequestReviewState!
@@ -40,10 +41,11 @@ type PullRequestReview implements Comment & Node & Updatable {
     url: URI!
     userContentEdits: UserContentEditConnection
     viewerCanDelete: Boolean!
+    viewerCanReact: Boolean!
     viewerCanUpdate: Boolean!
     viewerDidAuthor: Boolean!
 }
-type PullRequestReviewComment implements Comment & Minimizable & Node & Updatable {
+type PullRequestReviewComment implements Comment & Minimizable & Node & Reactable & Updatable {
     author: Actor
     authorAssociation: CommentAuthorAssociation!
     body: String!
@@ -68,6 +70,8 @@ type PullRequestReviewComment implements Comment & Minimizable & Node & Updatabl
     publishedAt: DateTime
     pullRequest: PullRequest!
     pullRequestReview: PullRequestReview
+    reactionGroups: [ReactionGroup!]
+    reactions(content: ReactionContent): ReactionConnection!
     replyTo: PullRequestReviewComment
     repository: Repository!
     resourcePath: URI!
@@ -79,6 +83,7 @@ type PullRequestReviewComment implements Comment & Minimizable & Node & Updatabl
     userContentEdits: UserContentEditConnection
     viewerCanDelete: Boolean!
     viewerCanMinimize: Boolean!
+    viewerCanReact: Boolean!
     viewerCanUpdate: Boolean!
     viewerDidAuthor: Boolean!
 }
@@ -149,7 +154,7 @@ impl<'s> Object<'s> for ReviewNode<'s> {
             updated_at: review.at,
             history: None,
             minimized: None,
-            reactions: &[],
+            reactions: &review.reactions,
             change: Role::Write,
         };
         let below = format!("/pull/{}#pullrequestreview-{}", of.issue.number, review.id);
@@ -199,7 +204,7 @@ impl<'s> Object<'s> for ReviewCommentNode<'s> {
             updated_at: comment.updated_at,
             history: Some(&comment.history),
             minimized: comment.minimized.as_deref(),
-            reactions: &[],
+            reactions: &comment.reactions,
             change: Role::Write,
         };
         let below = format!("/pull/{}#discussion_r{}", of.issue.number, comment.id);
