@@ -71,7 +71,8 @@ pub use conversation::{
 };
 pub use decide::{
     assignee::AssigneeFilter,
-    others_work::{Assignment, ClosingPull, OthersWork, PeopleRules, asks_others, assigned_work, linked_work}, plan::{Action, Decision, PlanRules, Planned, decide, may_have_words, plan, plan_chosen},
+    others_work::{Assignment, ClosingPull, OthersWork, PeopleRules, asks_others, assigned_work, linked_work},
+    plan::{Action, Decision, PlanRules, Planned, decide, may_have_words, plan, plan_chosen},
     snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
     wait::WaitReason,
 };
@@ -101,7 +102,8 @@ pub use issue::{
     persons_work::{PersonsWork, WithPeople},
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
-    record_parts::{Approval, AskedComment, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work}, reply::{JoinedWords, Reply, ReplyEffect, joined_with, reply_of},
+    record_parts::{Approval, AskedComment, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
+    reply::{JoinedWords, Reply, ReplyEffect, joined_with, reply_of},
     status_rules::StatusRules,
     stopped::Stopped,
     transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},

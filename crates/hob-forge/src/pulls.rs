@@ -318,8 +318,7 @@ impl Pulls<'_> {
     /// [`ForgeError`] of the call.
     pub async fn close(self, lease: &HeldLease, number: PullNumber) -> Result<(), ForgeError> {
         let (path, purpose) = (self.path_of(number), PullRequestsWrite.to("close the pull request"));
-        let _: PullWire =
-            self.forge.write_held(lease, Method::PATCH, &path, &json!({ "state": "closed" }), purpose).await?;
+        self.forge.write_held::<PullWire>(lease, Method::PATCH, &path, &json!({ "state": "closed" }), purpose).await?;
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    Blocked, ChosenBy, CommentId, Controlled, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules,
-    events_in_words, failing, failure_line, no_verdict, unseen,
+    Blocked, ChosenBy, CommentId, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules, events_in_words,
+    failing, failure_line, no_verdict, unseen,
 };
 use hob_text::{
     clip, count, inert, inert_line,

@@ -19,9 +19,7 @@ use hob_domain::{
     AccountKind, Actor, Blocked, CommentId, FailureClass, IssueNumber, Login, Note, Record, code_owners, to_notify,
 };
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
-use hob_words::{
-    AskedOnPull, Notification, closed_question_body, question_body, question_mark, question_on_pull,
-};
+use hob_words::{AskedOnPull, Notification, closed_question_body, question_body, question_mark, question_on_pull};
 
 use crate::{WorkError, Worker, asked_for::asked_for, authorize::Authorizer, webhook::Delivery};
 

@@ -1,7 +1,6 @@
 //! Issues and the profiles that fit them: the choice, its source, and the limits of a profile.
 
 use hob_domain::{ChosenBy, State};
-use http::Method;
 use serde_json::json;
 
 use crate::harness::{Builder, World, in_virtual_time};

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons, Login, RunId, RunPurpose, Sha, Spend, investigation::Case, PersonsCommit,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons,
+    Login, PersonsCommit, RunId, RunPurpose, Sha, Spend, investigation::Case,
 };
 use hob_words::{Finding, NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
