@@ -239,16 +239,17 @@ mod tests {
         Usage: hob status [OPTIONS]
 
         Options:
-              --state <STATE>  List only the issues in this state. May be repeated [possible values: new,
-                               ready, assigned, in-progress, in-review, blocked, done]
-              --ready          List only the issues that may be claimed now, for an engine that starts a
-                               `hob run ISSUE` for each
-              --limit <N>      With `--ready`, list at most this many issues, from the front of the queue
-              --shard <I/N>    With `--ready`, list only this part of all issues, by their numbers: 1/4 to
-                               4/4 are four parts
-              --forget-memory  First forget what Hob saw work in the repositories, such as commands of tests
-                               and times of checks, and what maintainers corrected in reviews
-          -h, --help           Print help (see more with '--help')
+              --state <STATE>     List only the issues in this state. May be repeated [possible values: new,
+                                  ready, assigned, in-progress, in-review, blocked, done]
+              --since <DURATION>  List only the issues whose ledger has not moved for this long, such as 2d
+              --ready             List only the issues that may be claimed now, for an engine that starts a
+                                  `hob run ISSUE` for each
+              --limit <N>         With `--ready`, list at most this many issues, from the front of the queue
+              --shard <I/N>       With `--ready`, list only this part of all issues, by their numbers: 1/4
+                                  to 4/4 are four parts
+              --forget-memory     First forget what Hob saw work in the repositories, such as commands of
+                                  tests and times of checks, and what maintainers corrected in reviews
+          -h, --help              Print help (see more with '--help')
 
         == hob explain
         Explain what Hob would do about an issue, or why it does nothing

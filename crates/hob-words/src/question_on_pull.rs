@@ -86,7 +86,7 @@ pub fn question_on_pull(record: &Record, blocked: &Blocked, budgets: &Budgets, a
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::{BlockReason, Claimant, IssueNumber, Nonce, Timestamp, WorkerId, acquire};
+    use hob_domain::{BlockReason, Claimant, IssueNumber, Nonce, State, Timestamp, WorkerId, acquire};
 
     use super::*;
 
@@ -117,42 +117,42 @@ mod tests {
                 status: "https://forge/o/r/issues/7#issuecomment-1",
             };
             let blocked = reason.blocked(Timestamp::from_timestamp(77, 0).unwrap());
-            let record = Record { blocked: Some(blocked.clone()), ..record.clone() };
+            let record = Record { state: State::Blocked, blocked: Some(blocked.clone()), ..record.clone() };
             text.push_str(&question_on_pull(&record, &blocked, &Budgets::default(), asked));
             text.push('\n');
         }
-        insta::assert_snapshot!(text.replace('\u{200b}', "<zwsp>"), @"
+        insta::assert_snapshot!(text.replace('\u{200b}', "<zwsp>"), @r"
         <!-- hob:question 77 -->
         @ann, the agent has a question about [your review](https://forge/o/r/pull/9#pullrequestreview-5):
 
-        **By name or by date, @<zwsp>team?**
-
         > Sort them, @<zwsp>bob, as in #<zwsp>3.
 
-        Reply here, and the agent continues with your answer. [More on the issue](https://forge/o/r/issues/7#issuecomment-1)
+        **Question**: By name or by date, @<zwsp>team?
+
+        Reply, and the agent continues with your answer. [Details and other answers](https://forge/o/r/issues/7#issuecomment-1)
 
         <!-- hob:question 77 -->
         @ben, the agent has a question about [ann's comment](https://forge/o/r/pull/9#discussion_r6):
 
-        **By name or by date, @<zwsp>team?**
-
         > Sort these.
 
-        Reply here, and the agent continues with your answer. [More on the issue](https://forge/o/r/issues/7#issuecomment-1)
+        **Question**: By name or by date, @<zwsp>team?
+
+        Reply, and the agent continues with your answer. [Details and other answers](https://forge/o/r/issues/7#issuecomment-1)
 
         <!-- hob:question 77 -->
         @ann, the work on [your comment](https://forge/o/r/pull/9#issuecomment-8) stopped. The agent failed: exit code 3.
 
-        **What should the agent do differently, or what does it need?**
+        **Question**: What should the agent do differently, or what does it need?
 
-        Reply here with what the agent needs, and it tries again. [More on the issue](https://forge/o/r/issues/7#issuecomment-1)
+        Reply with what the agent needs, and it tries again. [Details and other answers](https://forge/o/r/issues/7#issuecomment-1)
 
         <!-- hob:question 77 -->
         @ann, the work on this pull request stopped. The agent failed: exit code 3.
 
-        **What should the agent do differently, or what does it need?**
+        **Question**: What should the agent do differently, or what does it need?
 
-        Reply here with what the agent needs, and it tries again. [More on the issue](https://forge/o/r/issues/7#issuecomment-1)
+        Reply with what the agent needs, and it tries again. [Details and other answers](https://forge/o/r/issues/7#issuecomment-1)
         ");
     }
 }
