@@ -69,7 +69,7 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     let title = terminal(&issue.title).replace('\n', " ");
     let title = format!("#{number} {}{state}", styled(BOLD, &title));
     output::line(wrapped(&title, width, 0))?;
-    let mut parts = Vec::new();
+    let mut parts = vec![("page", terminal(&issue.url))];
     if let Some(blocked) = &issue.blocked {
         parts.push(("blocked", terminal(blocked.text.trim())));
         for last in &blocked.last {
@@ -90,7 +90,6 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
         };
         parts.push(("answer", format!("{answer} From this terminal: `{here}`.")));
     }
-    parts.push(("page", terminal(&issue.url)));
     for (name, text) in parts {
         for (at, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
             // A line never begins with text from an issue: a job's log could take it for a command.

@@ -61,7 +61,7 @@ async fn an_action_is_asked_about_on_the_issue_and_runs_once_it_is_allowed() {
     | rm x
     ```
 
-    Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply here and say what to do instead.
+    Comment `/hob approve` to allow exactly this for this issue, now and later. Or reply with what to do instead.
 
     <details><summary>Other answers, cost and history</summary>
 

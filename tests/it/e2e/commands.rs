@@ -64,8 +64,10 @@ async fn an_operator_answers_from_the_command_line() {
     let number = issue.to_string();
     assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
     let explained = world.hob(&["explain", &number]).await;
-    insta::assert_snapshot!(explained.stdout, @r"
+    let explained = explained.stdout.replace(&world.forge.server_url(), "https://github.example");
+    insta::assert_snapshot!(explained, @r"
     #1 Paint it (blocked)
+    page      https://github.example/acme/site/issues/1
     blocked   The agent needs an answer before it can continue.
     question  Which colour?
     now       it waits for a person's answer
@@ -75,8 +77,8 @@ async fn an_operator_answers_from_the_command_line() {
     // The last paragraph is about the day.
     let (table, _) = listed.stdout.rsplit_once("\n\nToday: ").unwrap();
     insta::assert_snapshot!(table, @r"
-    order  issue  state    title     next step
-    -      #1     blocked  Paint it  it waits for a person's answer: The agent needs an answer before it can continue. Which colour? Reply, and the agent continues with your answer.
+    order  issue  state    since  title     next step
+    -      #1     blocked  0 min  Paint it  it waits for a person's answer: The agent needs an answer before it can continue. Which colour? Reply, and the agent continues with your answer.
     ");
     let ended = world.hob(&["answer", &number, "-m", "Green."]).await;
     assert_eq!(ended.code, 0, "{ended:?}");
@@ -99,9 +101,9 @@ async fn one_list_has_what_waits_what_is_in_review_and_what_was_spent() {
     let all = world.hob(&["status"]).await.stdout;
     let (table, day) = all.rsplit_once("\n\n").unwrap();
     insta::assert_snapshot!(table, @r"
-    order  issue  state      pull  spent  title          next step
-    -      #1     in-review  #2    $0.25  Make done.txt  its pull request #2 waits for a review
-    1      #3     new        -     -      Make it again  it would be claimed
+    order  issue  state      since  pull  spent  title          next step
+    -      #1     in-review  0 min  #2    $0.25  Make done.txt  its pull request #2 waits for a review
+    1      #3     new        -      -     -      Make it again  it would be claimed
     ");
     assert!(day.starts_with("Today: $0.25"), "{day}");
     let new = world.hob(&["status", "--state", "new"]).await.stdout;

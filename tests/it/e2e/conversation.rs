@@ -288,7 +288,7 @@ async fn reviews_and_comments_on_lines_get_a_receipt() {
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let query = format!(
         "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviews(first: 9) {{ nodes {{ \
-         author {{ login }} reactions {{ totalCount }} comments {{ nodes {{ reactions {{ totalCount }} }} }} }} }} }} }} }}"
+         author {{ login }} reactions {{ totalCount }} comments(first: 1) {{ nodes {{ reactions {{ totalCount }} }} }} }} }} }} }} }}"
     );
     let found = world.ask_graphql("ann", json!({ "query": query })).await;
     let reviews = found["data"]["repository"]["pullRequest"]["reviews"]["nodes"].as_array().unwrap().clone();
