@@ -46,7 +46,7 @@ pub use question::{closed_question_body, question_body, question_mark};
 pub use question_on_pull::{AskedFor, AskedOnPull, question_on_pull};
 pub use report::{STATUS_MARK, reply_body, reply_mark, status_body};
 pub use report_comment::{report_comment, report_mark, report_of, split_mark};
-pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answered_by, answered_event};
+pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answered_by, answered_events};
 pub use reviewer::{
     FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, REVIEWER_ROUNDS, ReviewCase, ReviewScore,
     ReviewerParts, ReviewerReport, SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,

@@ -146,11 +146,12 @@ fn mark(to: &ReviewEvent) -> String {
     format!("{OWN_MARK}answer {key} -->")
 }
 
-/// Hob's answer to an event, with the commit if there is one.
-pub(crate) fn answer_body(to: &ReviewEvent, said: &str, commit: Option<&Sha>) -> String {
+/// Hob's answer to events, with the commit if there is one.
+pub(crate) fn answer_body(to: &[ReviewEvent], said: &str, commit: Option<&Sha>) -> String {
+    let marks: String = to.iter().map(|event| mark(event) + "\n").collect();
     let said = inert(&clip(said.trim(), ANSWER));
     let commit = commit.map_or_else(String::new, |commit| format!("\n\nIn {}.", commit.as_str()));
-    format!("{}\n{said}{commit}\n", mark(to))
+    format!("{marks}{said}{commit}\n")
 }
 
 /// Whether a comment of Hob's is the answer to the event.
@@ -158,9 +159,13 @@ pub fn answered_by(body: &str, to: &ReviewEvent) -> bool {
     body.starts_with(&mark(to))
 }
 
-/// The event that a comment of Hob's answers. `None` if it is not such an answer.
-pub fn answered_event(body: &str) -> Option<ReviewEvent> {
-    let key = body.strip_prefix(OWN_MARK)?.strip_prefix("answer ")?.split_once(" -->")?.0;
+/// The events that a comment of Hob's answers; none if it is not such an answer.
+pub fn answered_events(body: &str) -> impl Iterator<Item = ReviewEvent> {
+    body.lines().take_while(|line| line.starts_with(OWN_MARK)).filter_map(answered_event)
+}
+
+fn answered_event(line: &str) -> Option<ReviewEvent> {
+    let key = line.strip_prefix(OWN_MARK)?.strip_prefix("answer ")?.split_once(" -->")?.0;
     let (kind, id) = key.split_once('-')?;
     let id = id.parse().ok()?;
     match kind {
@@ -178,16 +183,16 @@ mod tests {
     #[test]
     fn an_answer_is_told_by_its_mark() {
         let line = ReviewEvent::Line(12);
-        let body = answer_body(&line, "Done, @team, fixes #3", Some(&"abc".into()));
+        let body = answer_body(std::slice::from_ref(&line), "Done, @team, fixes #3", Some(&"abc".into()));
         assert!(body.starts_with("<!-- hob:answer line-12 -->\nDone, ") && body.ends_with("\n\nIn abc.\n"), "{body}");
         assert!(!body.contains("@team") && !body.contains("#3"), "{body}");
         assert!(answered_by(&body, &line));
-        for event in [line.clone(), ReviewEvent::Review(7), ReviewEvent::Comment(9)] {
-            assert_eq!(answered_event(&answer_body(&event, "Done", None)), Some(event));
-        }
+        let events = [line.clone(), ReviewEvent::Review(7), ReviewEvent::Comment(9)];
+        let answered = |body: &str| answered_events(body).collect::<Vec<_>>();
+        assert_eq!(answered(&answer_body(&events, "Done", None)), events);
         let of_commit = ReviewEvent::Behind { head: "h".into(), base: "b".into() };
-        assert_eq!(answered_event(&answer_body(&of_commit, "Done", None)), None);
-        assert_eq!(answered_event("Done"), None);
+        assert_eq!(answered(&answer_body(&[of_commit], "Done", None)), []);
+        assert_eq!(answered("Done\n<!-- hob:answer line-1 -->"), []);
         for other in [ReviewEvent::Line(1), ReviewEvent::Line(123), ReviewEvent::Review(12)] {
             assert!(!answered_by(&body, &other), "{other:?}");
         }
@@ -218,7 +223,7 @@ mod tests {
         };
         let mut text = String::new();
         brief.write(&mut text, &"f3nce".into(), 1_000);
-        let answer = answer_body(&ReviewEvent::Line(3), "It returns 60 now.", Some(&"4a85913".into()));
+        let answer = answer_body(&[ReviewEvent::Line(3)], "It returns 60 now.", Some(&"4a85913".into()));
         insta::assert_snapshot!(format!("{text}\n== answer\n{answer}"), @"
 
         The work is in a pull request already, and this is what came back. Make the changes on top of it, and no others.

@@ -19,7 +19,8 @@ pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&S
         brief.threads.iter().enumerate().filter(|(number, _)| said(*number).is_none()).map(|(_, of)| of).collect();
     let written = brief.reviews.iter().filter(|(_, _, body)| !body.trim().is_empty() || brief.threads.is_empty());
     let conversation = brief.comments.iter().map(|(id, ..)| ReviewEvent::Comment(*id));
-    let written = conversation.chain(written.map(|(id, ..)| ReviewEvent::Review(*id))).next();
+    let reviews = brief.reviews.iter().map(|(id, ..)| ReviewEvent::Review(*id));
+    let written = conversation.clone().chain(written.map(|(id, ..)| ReviewEvent::Review(*id))).next();
     let is_alone = written.is_none() && brief.threads.len() == 1;
     let unspoken = || silent.first().filter(|_| !is_alone).map(|thread| ReviewEvent::Line(thread.newest));
     if let Some(to) = written.or_else(unspoken) {
@@ -27,7 +28,10 @@ pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&S
         if let Some(silent) = unmentioned(&silent) {
             text.push_str(&format!("\n\n{silent}"));
         }
-        let text = answer_body(&to, &text, commit);
+        // A ledger that is rebuilt knows by these what was heard.
+        let heard = conversation.chain(reviews).chain(silent.iter().map(|thread| ReviewEvent::Line(thread.newest)));
+        let heard: Vec<_> = [to.clone()].into_iter().chain(heard.filter(|event| *event != to)).collect();
+        let text = answer_body(&heard, &text, commit);
         answers.push(EventAnswer { to, thread: None, text, resolves: false });
     }
     for (number, thread) in brief.threads.iter().enumerate() {
@@ -39,7 +43,7 @@ pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&S
             (None, _) => continue,
         };
         let to = ReviewEvent::Line(thread.newest);
-        let text = answer_body(&to, &text, commit);
+        let text = answer_body(std::slice::from_ref(&to), &text, commit);
         // If the agent does not mention a thread, whether it was followed is unknown.
         let resolves = commit.is_some() && own.is_some_and(|said| !is_declined(said));
         answers.push(EventAnswer { to, thread: Some(thread.first), text, resolves });
@@ -92,7 +96,7 @@ mod tests {
         let one = |answer: EventAnswer| {
             let place = answer.thread.map_or_else(|| "conversation".to_owned(), |first| format!("thread {first}"));
             let resolves = if answer.resolves { ", resolves" } else { "" };
-            let (_, text) = answer.text.split_once("-->\n").unwrap();
+            let (_, text) = answer.text.rsplit_once("-->\n").unwrap();
             format!("{place}, to {:?}{resolves}:\n{text}", answer.to)
         };
         let answers = round_answers(brief, &ChangeText::said(None, words), commit);

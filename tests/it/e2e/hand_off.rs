@@ -117,7 +117,7 @@ async fn three_profiles_work_in_one_chain() {
 
     `ann` asked Hob to work on the issue “Set up the zone”.
 
-    Cost: $0.75, [duration] over 1 attempt, by the agent `security`. An attempt may take 30m, an issue $5.00 and 3 attempts. Agent and checks ran in a sandbox of the tier `fence`.
+    Cost: $0.75, [duration] over 1 attempt, by the agent `security`. An attempt may take 30m, an issue $5.00 and 3 attempts between two answers. Agent and checks ran in a sandbox of the tier `fence`.
 
     The work went from one profile to another:
 

@@ -242,6 +242,6 @@ async fn a_question_on_an_issue_that_ended_says_so() {
     world.edits("ann", issue, json!({"state": "closed"})).await;
     world.run().await;
     let (_, closed) = question(&world, issue).await;
-    assert!(closed.contains("\nNot answered: the work on this issue ended.\n"), "{closed}");
+    assert!(closed.contains("\nNot answered: `ann` ended the work.\n"), "{closed}");
     world.finish().await;
 }

@@ -84,7 +84,7 @@ async fn the_work_begins_when_the_plan_is_approved() {
 
     **Question**: Should the agent follow this plan?
 
-    Comment `/hob approve` to have exactly this plan carried out. Or reply here and say what should be different: the agent makes a new plan.
+    Comment `/hob approve`, or just yes, to have exactly this plan carried out. Or reply with what should be different: the agent makes a new plan.
 
     <details><summary>Other answers, cost and history</summary>
 

@@ -358,12 +358,12 @@ async fn a_review_that_was_answered_is_not_answered_again_after_its_ledger_was_d
         world.an_hour_later().await;
     }
     assert_eq!(world.briefs(issue).len(), 2, "{:?}", world.history(issue).await);
-    let remarks = world.call("ann", Method::GET, &format!("/pulls/{pull}/comments"), json!(null)).await;
-    let answers = remarks
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|remark| remark["body"].as_str().unwrap().starts_with("<!-- hob:answer"));
+    let comments = world.call("ann", Method::GET, &format!("/issues/{pull}/comments"), json!(null)).await;
+    let answers = comments.as_array().unwrap().iter().filter(|comment| {
+        // The review, and the thread that the agent said nothing of.
+        let body = comment["body"].as_str().unwrap();
+        body.starts_with("<!-- hob:answer review-") && body.lines().nth(1).unwrap().starts_with("<!-- hob:answer line-")
+    });
     assert_eq!(answers.count(), 1);
     world.finish().await;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hob_domain::{PullNumber, State, Traces, Transition};
 use hob_forge::BaseBranch;
-use hob_words::answered_event;
+use hob_words::answered_events;
 
 use crate::{
     WorkError, Worker,
@@ -31,7 +31,7 @@ pub(super) async fn find_traces(worker: &Worker, observed: &Observed) -> Result<
     for branch in &branches {
         if let Some(pull) = worker.forge.pulls().open_of(branch, None).await? {
             let answers = own_answers(worker, worker.own_login().await?.as_ref(), pull.number).await?;
-            let answered = answers.iter().filter_map(|body| answered_event(body)).collect();
+            let answered = answers.iter().flat_map(|body| answered_events(body)).collect();
             let (branch, pull) = (Some(branch.clone()), Some((pull.number, pull.head)));
             return Ok(Some(Traces { comment, branch, pull, answered, was_blocked }));
         }

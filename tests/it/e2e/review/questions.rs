@@ -26,11 +26,11 @@ async fn a_question_in_a_round_is_asked_and_answered_on_the_pull_request() {
         <!-- hob:question [id] -->
         @wil, the agent has a question about [your review]([forge]/acme/site/pull/2#pullrequestreview-[id]):
 
-        **By name or by date?**
-
         > Sort the names, please.
 
-        Reply here, and the agent continues with your answer. [More on the issue]([forge]/acme/site/issues/1#issuecomment-[id])
+        **Question**: By name or by date?
+
+        Reply, and the agent continues with your answer. [Details and other answers]([forge]/acme/site/issues/1#issuecomment-[id])
         ");
     }
     let on_issue = world.said(issue).await;
