@@ -53,11 +53,13 @@ pub(crate) async fn reconcile(
 }
 
 /// Observes a blocked issue again and checks whether a person answered: commands are followed, and impossible ones get
-/// a reply. An answer is left to [`reconcile`], which begins an attempt.
+/// a reply. An answer is left to [`reconcile`], which begins an attempt; if that has to wait for a job, it gets its receipt
+/// now.
 pub(crate) async fn look_for_answer(
     worker: &Worker,
     number: IssueNumber,
     base: &Arc<BaseBranch>,
+    slot: Slot,
 ) -> Result<Reconciled, WorkError> {
     let Some(observed) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
     let now = worker.forge.now();
@@ -68,7 +70,7 @@ pub(crate) async fn look_for_answer(
         Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => return Ok(Reconciled::Answered),
         Decision::Act(_) | Decision::Wait(_) => return Ok(Reconciled::Nothing),
     }
-    let sought = match Box::pin(seek_answer(worker, observed, base, Slot::None)).await {
+    let sought = match Box::pin(seek_answer(worker, observed, base, slot)).await {
         // Another worker was faster, and does what there is to do.
         Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Sought::Unclear),
         result => result,

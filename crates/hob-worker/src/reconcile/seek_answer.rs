@@ -19,10 +19,12 @@ use crate::{
 
 /// What the look for an answer may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// An attempt: it has one of the process's jobs.
     Job,
-    /// No attempt.
+    /// No attempt, because that takes the job that is free.
+    Next,
+    /// No attempt, which has to wait for a job.
     None,
 }
 
@@ -56,8 +58,10 @@ pub(super) async fn seek_answer(
         None => Response::Continue(without_question(&observed), Vec::new()),
     };
     match response {
-        Response::Continue(_, receipts) if slot == Slot::None => {
-            acknowledge(worker, observed, base, receipts).await?;
+        Response::Continue(_, receipts) if slot != Slot::Job => {
+            if slot == Slot::None {
+                acknowledge(worker, observed, base, receipts).await?;
+            }
             return Ok(Sought::Answer);
         }
         Response::Continue(unblocking, mut receipts) => {

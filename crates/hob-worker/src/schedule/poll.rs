@@ -18,7 +18,7 @@ use crate::{
     corrections::propose_correction,
     observe::discover,
     preflight::preflight,
-    reconcile::{Reconciled, look_for_answer, look_for_commands, reconcile, write_journal},
+    reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, write_journal},
     repository_file::{default_branch, default_tip, in_repository},
     schedule::dashboard::keep_dashboard,
     trigger::trigger_is_gone,
@@ -324,9 +324,14 @@ pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>)
 }
 
 /// Looks at what people said on an issue. No attempt begins: that takes a job.
-pub(super) async fn look(worker: &Worker, look: Look, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
+pub(super) async fn look(
+    worker: &Worker,
+    look: Look,
+    base: &Arc<BaseBranch>,
+    slot: Slot,
+) -> Result<Reconciled, WorkError> {
     let result = match (in_repository(worker, base).await, look) {
-        (Ok(worker), Look::ForAnswer(issue)) => look_for_answer(&worker, issue, base).await,
+        (Ok(worker), Look::ForAnswer(issue)) => look_for_answer(&worker, issue, base, slot).await,
         (Ok(worker), Look::ForCommands(issue)) => Box::pin(look_for_commands(&worker, issue, base)).await,
         (Err(error), _) => Err(error),
     };

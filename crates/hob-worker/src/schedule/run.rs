@@ -6,7 +6,7 @@ use hob_domain::IssueNumber;
 
 use crate::{
     RunLimits, RunSummary, WorkError, Worker,
-    reconcile::Reconciled,
+    reconcile::{Reconciled, Slot},
     schedule::{
         poll::{Look, Poll, Scope, Work, look, poll, take_up},
         scheduler::{Mode, Scheduler},
@@ -49,7 +49,7 @@ pub(super) async fn work_through(
         let waiting = looks.iter().filter(|look| matches!(look, Look::ForCommands(_))).copied();
         let waiting: Vec<_> = waiting.filter(|look| !work.contains(&look.issue())).collect();
         for waits in waiting {
-            summary.add(&look(worker, waits, &base).await);
+            summary.add(&look(worker, waits, &base, Slot::None).await);
         }
         let blocked = looks.into_iter().filter(|look| matches!(look, Look::ForAnswer(_)));
         // A sequential run looks at these and works in one.

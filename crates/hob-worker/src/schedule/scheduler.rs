@@ -35,7 +35,7 @@ use tracing::Instrument;
 
 use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker, WorkerFactory,
-    reconcile::Reconciled,
+    reconcile::{Reconciled, Slot},
     schedule::{
         poll::{Look, Poll, Scope, Work, look, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
@@ -229,7 +229,9 @@ impl Scheduler {
             self.tasks.spawn(unwound(task.instrument(span)).map(|found| Completed::Poll(repo, found)));
         }
         while let Some((repo, worker, next, base)) = self.next_look() {
-            let task = async move { look(&worker, next, &base).await };
+            let waiting: usize = self.queues.values().map(|queue| queue.waiting.len()).sum();
+            let slot = if self.in_progress() + waiting < self.jobs { Slot::Next } else { Slot::None };
+            let task = async move { look(&worker, next, &base, slot).await };
             self.tasks.spawn(unwound(task).map(move |result| Completed::Look(repo, next.issue(), result)));
         }
         if self.writes_due.is_some_and(|due| due > now) {

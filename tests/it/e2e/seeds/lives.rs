@@ -16,7 +16,7 @@ pub(super) const SCRIPT: &str = r#"read -r kind < {DIR}/kind-$HOB_ISSUE
     case $kind-$n in
         Asks-0) echo half > half.txt; said question question "Which colour?" ;;
         Fails-0) echo bad > bad.txt; said "done" summary "At first." ;;
-        *) [ ! -e bad.txt ] || rm bad.txt; echo $n > done-$HOB_ISSUE.txt; said "done" summary "Made it." ;;
+        *) [ ! -e bad.txt ] || rm bad.txt; echo $n > done-$HOB_ISSUE.txt; said "done" summary "T1: Made it." ;;
     esac"#;
 
 /// The repository's settings: a check for all, and a recipe for some.
