@@ -63,6 +63,7 @@ pub use conversation::{
     command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
     message::{Message, MessageTrust, Seeks},
     named_numbers::named_numbers,
+    said_in::{SaidId, SaidIn},
     trust::{
         AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash,
         is_approved, latest,

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    Forge, ForgeError, HeldLease,
+    Forge, ForgeError, HeldLease, Reaction,
     TokenPermission::{IssuesRead, IssuesWrite},
     issues::UserWire,
 };
 
-/// Whether a comment was edited; only GraphQL knows.
-const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on IssueComment { lastEditedAt } } }";
+/// Whether a comment or a review was edited; only GraphQL knows.
+const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on Comment { lastEditedAt } } }";
 
 /// A comment.
 #[derive(Debug, Clone)]
@@ -42,21 +42,11 @@ pub enum Edited {
     Unclear(String),
 }
 
-/// Hob's reaction to a comment that is meant for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reaction {
-    /// It was read and followed.
-    Eyes,
-    /// It cannot be followed.
-    Confused,
-}
-
-impl Reaction {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Eyes => "eyes",
-            Self::Confused => "confused",
-        }
+impl Edited {
+    /// As its times show, of the comment that is `node` in GraphQL.
+    pub(super) fn by_times(created_at: Timestamp, updated_at: Option<Timestamp>, node: &str) -> Self {
+        let differs = updated_at.is_some_and(|updated| updated > created_at);
+        if differs { Self::Unclear(node.to_owned()) } else { Self::No }
     }
 }
 
@@ -73,9 +63,8 @@ struct CommentWire {
 
 impl From<CommentWire> for Comment {
     fn from(wire: CommentWire) -> Self {
-        let differs = wire.updated_at.is_some_and(|updated| updated > wire.created_at);
         Self {
-            edited: if differs { Edited::Unclear(wire.node_id) } else { Edited::No },
+            edited: Edited::by_times(wire.created_at, wire.updated_at, &wire.node_id),
             id: wire.id,
             author: wire.user.map(Actor::from),
             body: wire.body.unwrap_or_default(),
@@ -127,12 +116,12 @@ impl Comments<'_> {
         }
     }
 
-    /// Whether a comment was edited. If GraphQL does not say, a comment with different times counts as edited.
+    /// Whether a comment or a review was edited. If GraphQL does not say, it counts as edited where that is not clear.
     ///
     /// # Errors
     /// [`ForgeError`] of the query.
-    pub async fn is_edited(self, comment: &Comment) -> Result<bool, ForgeError> {
-        let id = match &comment.edited {
+    pub async fn is_edited(self, edited: &Edited) -> Result<bool, ForgeError> {
+        let id = match edited {
             Edited::No => return Ok(false),
             Edited::Yes => return Ok(true),
             Edited::Unclear(id) => id,

@@ -1,11 +1,16 @@
 //! The GraphQL mutations; `permitted` compares requests with these literally.
 
-/// Reacts with eyes to this many comments and reviews, `$s0` and following.
+use crate::Reaction;
+
+/// Reacts to this many comments and reviews, `$s0` and following.
 /// <https://docs.github.com/graphql/reference/mutations#addreaction>
-pub(super) fn add_eyes(subjects: usize) -> String {
+pub(super) fn add_reaction(reaction: Reaction, subjects: usize) -> String {
+    let content = reaction.name();
     let parameters: Vec<String> = (0..subjects).map(|index| format!("$s{index}: ID!")).collect();
     let fields = (0..subjects).map(|index| {
-        format!(" s{index}: addReaction(input: {{subjectId: $s{index}, content: EYES}}) {{ reaction {{ content }} }}")
+        format!(
+            " s{index}: addReaction(input: {{subjectId: $s{index}, content: {content}}}) {{ reaction {{ content }} }}"
+        )
     });
     format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
 }

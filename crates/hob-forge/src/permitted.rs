@@ -7,14 +7,15 @@
 //! - The only refs that are written are those of a ledger.
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
-//! - GraphQL is read, and makes three changes: marking a draft as ready, resolving review threads, and reacting with eyes.
+//! - GraphQL is read, and makes three changes: marking a draft as ready, resolving review threads, and reacting.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
 use crate::{
-    mutations::{add_eyes, resolve_threads},
+    Reaction,
+    mutations::{add_reaction, resolve_threads},
     tips::issue_number,
 };
 
@@ -129,8 +130,9 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
         let asks = query.starts_with("query") && !query.contains("mutation");
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
-        let sees = || query == add_eyes(query.matches("addReaction").count());
-        return method == Method::POST && (asks || query == MARK_READY || resolves() || sees());
+        let reacts = |reaction| query == add_reaction(reaction, query.matches("addReaction").count());
+        return method == Method::POST
+            && (asks || query == MARK_READY || resolves() || reacts(Reaction::Eyes) || reacts(Reaction::Confused));
     }
     let Some(parts) = path.strip_prefix('/').and_then(parts_of) else { return false };
     match parts.as_slice() {
@@ -249,7 +251,12 @@ mod tests {
             ("POST", "/repos/a/b/issues/8/dependencies/blocked_by", json!({"issue_id": 1})),
             ("POST", "/graphql", json!({"query": "query($a: Int!) { x }", "variables": {"a": "mutation"}})),
             ("POST", "/graphql", json!({"query": resolve_threads(3), "variables": {"t0": "a", "t1": "b", "t2": "c"}})),
-            ("POST", "/graphql", json!({"query": add_eyes(2), "variables": {"s0": "a", "s1": "b"}})),
+            (
+                "POST",
+                "/graphql",
+                json!({"query": add_reaction(Reaction::Eyes, 2), "variables": {"s0": "a", "s1": "b"}}),
+            ),
+            ("POST", "/graphql", json!({"query": add_reaction(Reaction::Confused, 1), "variables": {"s0": "a"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Forge, ForgeError, HeldLease,
+    Edited, Forge, ForgeError, HeldLease, Reaction,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::UserWire,
-    mutations::add_eyes,
+    mutations::add_reaction,
     permitted::GRAPHQL,
 };
 
@@ -53,6 +53,16 @@ impl Review {
             ReviewVerdict::Approved | ReviewVerdict::Other => false,
         }
     }
+
+    /// Whether it may answer a question: it asks for work, or approves with words.
+    pub fn may_answer(&self) -> bool {
+        self.asks_for_work() || self.verdict == ReviewVerdict::Approved && has_words(&self.body)
+    }
+
+    /// Whether it was edited: its times do not show that.
+    pub fn edited(&self) -> Edited {
+        Edited::Unclear(self.node.clone())
+    }
 }
 
 /// Whether a review has words of its author's, and is not Hob's.
@@ -79,6 +89,8 @@ pub struct LineRemark {
     pub hunk: String,
     /// When it was written.
     pub created_at: Timestamp,
+    /// Whether it was changed afterwards.
+    pub edited: Edited,
     /// Its id for GraphQL.
     pub node: String,
 }
@@ -117,6 +129,7 @@ struct RemarkWire {
     #[serde(default)]
     diff_hunk: String,
     created_at: Timestamp,
+    updated_at: Option<Timestamp>,
 }
 
 impl From<RemarkWire> for LineRemark {
@@ -130,6 +143,7 @@ impl From<RemarkWire> for LineRemark {
             line: wire.line,
             hunk: wire.diff_hunk,
             created_at: wire.created_at,
+            edited: Edited::by_times(wire.created_at, wire.updated_at, &wire.node_id),
             node: wire.node_id,
         }
     }
@@ -192,15 +206,15 @@ impl Reviews<'_> {
         Ok(())
     }
 
-    /// Reacts with eyes to reviews and to comments on lines, by their ids for GraphQL. A second reaction is the first.
+    /// Reacts to reviews and to comments on lines, by their ids for GraphQL. A second reaction is the first.
     ///
     /// # Errors
     /// [`ForgeError`] of the write; [`ForgeError::Refused`] if some could not be reacted to.
-    pub async fn see(self, lease: &HeldLease, nodes: &[String]) -> Result<(), ForgeError> {
+    pub async fn react(self, lease: &HeldLease, nodes: &[String], reaction: Reaction) -> Result<(), ForgeError> {
         let purpose = PullRequestsWrite.to("react to reviews");
         let variables: Map<String, Value> =
             nodes.iter().enumerate().map(|(index, id)| (format!("s{index}"), id.as_str().into())).collect();
-        let body = json!({ "query": add_eyes(nodes.len()), "variables": variables });
+        let body = json!({ "query": add_reaction(reaction, nodes.len()), "variables": variables });
         let answer: Value = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
         match answer["errors"][0]["message"].as_str() {
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    Blocked, ChosenBy, CommentId, OWN_MARK, PersonsWork, Record, RoundKind, Spend, State, StatusRules, events_in_words,
+    Blocked, ChosenBy, OWN_MARK, PersonsWork, Record, RoundKind, SaidId, Spend, State, StatusRules, events_in_words,
     failing, failure_line, no_verdict, unseen,
 };
 use hob_text::{
@@ -19,12 +19,12 @@ use crate::{
 pub const STATUS_MARK: &str = "<!-- hob:status -->";
 
 /// The beginning of Hob's reply to this comment.
-pub fn reply_mark(to: CommentId) -> String {
+pub fn reply_mark(to: SaidId) -> String {
     format!("{OWN_MARK}reply {to} -->")
 }
 
 /// Hob's one-line reply to a comment that it cannot follow.
-pub fn reply_body(record: &Record, to: CommentId, says: &str) -> String {
+pub fn reply_body(record: &Record, to: SaidId, says: &str) -> String {
     format!("{}\n{}\n", reply_mark(to), own_links(inert(says), record))
 }
 

@@ -272,6 +272,7 @@ async fn view(
         Some(_) | None => Vec::new(),
     };
     let conversation = Conversation::on(record.as_ref().and_then(|record| record.pull.number));
+    let conversation = conversation.changed_at(seen.map(|(_, _, at)| at));
     let inbox = record.as_ref().map(|record| Inbox { worker, authorizer, conversation: &conversation, record });
     let of_review = inbox.as_ref().filter(|inbox| in_review(inbox.record).is_some());
     let review = if let (Some(inbox), Some((pull, PullStatus::Open, updated_at))) = (of_review, seen) {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use hob_domain::State;
 use hob_forge::Access;
 use hob_worker::RunLimits;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{Gate, Model, Turnstile, World, run};
@@ -288,7 +288,7 @@ async fn reviews_and_comments_on_lines_get_a_receipt() {
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let query = format!(
         "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviews(first: 9) {{ nodes {{ \
-         author {{ login }} reactions {{ totalCount }} comments(first: 1) {{ nodes {{ reactions {{ totalCount }} }} }} }} }} }} }} }}"
+         author {{ login }} reactions {{ totalCount }} comments(first: 9) {{ nodes {{ reactions {{ totalCount }} }} }} }} }} }} }} }}"
     );
     let found = world.ask_graphql("ann", json!({ "query": query })).await;
     let reviews = found["data"]["repository"]["pullRequest"]["reviews"]["nodes"].as_array().unwrap().clone();
@@ -298,6 +298,92 @@ async fn reviews_and_comments_on_lines_get_a_receipt() {
         (review["reactions"]["totalCount"].as_u64(), on_line.as_u64())
     };
     assert_eq!((seen("ann"), seen("rob")), ((Some(1), Some(1)), (Some(0), Some(0))), "{found}");
+    world.finish().await;
+}
+
+/// The agent asks a question in the round that a review began.
+const ASKS_IN_A_ROUND: &str = r#"[ $n = 1 ] || echo done $n > done.txt
+[ $n != 1 ] || echo '{"outcome":"question","question":"Which colour?"}'"#;
+
+impl World {
+    /// How often Hob reacted with eyes and confused, to the reviews of `login` and to their comments on lines.
+    async fn reactions_in_reviews(&self, pull: u64, login: &str) -> (u64, u64) {
+        let counts =
+            "eyes: reactions(content: EYES) { totalCount } confused: reactions(content: CONFUSED) { totalCount }";
+        let query = format!(
+            "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviews(first: 9) {{ nodes {{ \
+             author {{ login }} {counts} comments(first: 9) {{ nodes {{ {counts} }} }} }} }} }} }} }}"
+        );
+        let found = self.ask_graphql("ann", json!({ "query": query })).await;
+        let reviews = found["data"]["repository"]["pullRequest"]["reviews"]["nodes"].as_array().unwrap().clone();
+        let by = reviews.iter().filter(|review| review["author"]["login"] == login);
+        let all = by.flat_map(|review| review["comments"]["nodes"].as_array().unwrap().iter().chain([review]));
+        let count = |one: &Value, name: &str| one[name]["totalCount"].as_u64().unwrap();
+        all.fold((0, 0), |sum, one| (sum.0 + count(one, "eyes"), sum.1 + count(one, "confused")))
+    }
+
+    /// A pull request whose round has a question.
+    async fn asks_in_a_round(&self) -> (u64, u64) {
+        let issue = self.asks("Make done.txt", "").await;
+        let pull = self.opens_a_pull().await;
+        self.reviews("wil", pull, ("REQUEST_CHANGES", "In colour, please."), &[]).await;
+        self.run().await;
+        assert_eq!(self.labels(issue).await, ["blocked", "code"], "{:?}", self.failures());
+        (issue, pull)
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_in_a_review_of_any_kind_and_on_a_line() {
+    for (event, body, lines, heard) in [
+        ("COMMENT", "Green.", &[][..], "Green."),
+        ("APPROVE", "Fine, and green.", &[], "Fine, and green."),
+        ("REQUEST_CHANGES", "/hob green, please", &[], "green, please"),
+        ("COMMENT", "", &[(1, "Green here.")], "On `done.txt`, line 1: Green here."),
+    ] {
+        let world = World::with_agent(ASKS_IN_A_ROUND).start().await;
+        let (issue, pull) = world.asks_in_a_round().await;
+        world.reviews("rob", pull, ("COMMENT", "Pink!"), &[(1, "Pink here.")]).await;
+        world.reviews("wil", pull, ("APPROVE", ""), &[]).await;
+        assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
+        world.reviews("ann", pull, (event, body), lines).await;
+        assert_eq!(world.run().await.worked, 1, "{event} {body}: {:?}", world.failures());
+        let brief = &world.briefs(issue)[2];
+        assert!(brief.contains(heard) && brief.contains("answer of ann") && !brief.contains("Pink"), "{brief}");
+        assert_eq!(world.reactions_in_reviews(pull, "ann").await, (1, 0), "{event} {body}");
+        assert_eq!(world.reactions_in_reviews(pull, "rob").await, (0, 0));
+        // It is answered, and asks for no round of its own.
+        world.forge.advance(world.settings.review.settle * 2);
+        assert_eq!(world.run().await.worked, 0, "{event} {body}: {:?}", world.history(issue).await);
+        assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
+        world.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_in_a_review_is_told_once_and_a_poll_without_news_costs_nothing() {
+    let world = World::with_agent(ASKS_IN_A_ROUND).start().await;
+    let (issue, pull) = world.asks_in_a_round().await;
+    world.reviews("ann", pull, ("COMMENT", "/hob cancl"), &[(1, "/hob pause")]).await;
+    let worker = world.worker("w1").await;
+    run(&worker).await;
+    let replies = async || receipts(&world, pull, "nobody").await.1;
+    let told = replies().await;
+    assert!(told.iter().any(|text| text.contains("did you mean `/hob cancel`")), "{told:?}");
+    assert!(told.iter().any(|text| text.contains("In a review, only an answer counts.")), "{told:?}");
+    assert_eq!(world.reactions_in_reviews(pull, "ann").await, (0, 2));
+    run(&worker).await;
+    let before = world.forge.requests().len();
+    run(&worker).await;
+    let made = world.forge.requests().split_off(before);
+    let counted: Vec<String> =
+        made.iter().filter(|call| call.counted).map(|call| format!("{} {}", call.method, call.path)).collect();
+    assert!(counted.iter().all(|call| !call.contains("/pulls/") && !call.contains("graphql")), "{counted:?}");
+    assert_eq!(replies().await.len(), 2);
+    assert_eq!(world.reactions_in_reviews(pull, "ann").await, (0, 2));
+    world.reviews("ann", pull, ("COMMENT", "Stop."), &[]).await;
+    run(&worker).await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done, "{:?}", world.failures());
     world.finish().await;
 }
 

@@ -47,7 +47,7 @@ pub(super) async fn make(world: &World, door: &Door) {
     world.forge.advance(Duration::from_secs(2));
     world.forge.set_moods(Moods::new([Mood::Touched], 1).with_percent(100));
     for comment in forge.comments().of(issue).await.unwrap() {
-        forge.comments().is_edited(&comment).await.unwrap();
+        forge.comments().is_edited(&comment.edited).await.unwrap();
     }
     world.forge.set_moods(Moods::default());
     of_pulls(world, &forge, &lease, &things).await;
@@ -143,7 +143,7 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     let reviews = forge.reviews(things.pull);
     assert_eq!(reviews.all().await.unwrap().len(), 1);
     let first = reviews.remarks().await.unwrap()[0].clone();
-    reviews.see(lease, &[first.node]).await.unwrap();
+    reviews.react(lease, &[first.node], Reaction::Eyes).await.unwrap();
     let first = first.id;
     reviews.reply(lease, first, "Done.").await.unwrap();
     reviews.resolve(lease, &[first]).await.unwrap();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use hob_text::{count, markup::code_span};
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Sha, Timestamp};
+use crate::{Message, SaidId, SaidIn, Sha, Timestamp};
 
 /// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
@@ -269,9 +269,9 @@ impl ReviewLog {
         !events.is_empty() && events.iter().all(fresh)
     }
 
-    /// Whether the round under way, or an earlier one, is about this comment.
+    /// Whether the round under way, or an earlier one, is about these words.
     pub(crate) fn is_about(&self, message: &Message) -> bool {
-        let event = ReviewEvent::Comment(message.comment.0);
+        let event = ReviewEvent::of(message.id());
         self.round.contains(&event) || !self.is_new(&event)
     }
 
@@ -281,6 +281,15 @@ impl ReviewLog {
 }
 
 impl ReviewEvent {
+    /// That this was said.
+    pub(crate) fn of(said: SaidId) -> Self {
+        match said.said_in {
+            SaidIn::Comment => Self::Comment(said.id.0),
+            SaidIn::Review => Self::Review(said.id.0),
+            SaidIn::Line => Self::Line(said.id.0),
+        }
+    }
+
     fn head(&self) -> Option<&Sha> {
         match self {
             Self::Check { head, .. } | Self::Conflict { head, .. } | Self::Behind { head, .. } => Some(head),

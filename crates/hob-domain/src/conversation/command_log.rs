@@ -2,16 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommentId, Login, PullNumber, Timestamp};
+use crate::{CommentId, Login, PullNumber, SaidId, SaidIn, Timestamp};
 
 /// Comments that are remembered one by one as handled.
 const HANDLED_MAX: usize = 100;
 
-/// The receipt of a command's comment, given once.
+/// The receipt of a command or of an answer, given once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The comment.
+    /// The comment or the review.
     pub comment: CommentId,
+    /// Which of them.
+    #[serde(rename = "in", default, skip_serializing_if = "SaidIn::is_comment")]
+    pub said_in: SaidIn,
     /// The pull request that the comment is on. `None` if it is on the issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullNumber>,
@@ -20,6 +23,23 @@ pub struct Receipt {
     /// The reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+}
+
+impl Receipt {
+    /// What it is for.
+    pub fn to(&self) -> SaidId {
+        SaidId { said_in: self.said_in, id: self.comment }
+    }
+}
+
+/// Words in a review or on a line that have a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenInReview {
+    /// The words.
+    #[serde(flatten)]
+    pub said: SaidId,
+    /// Whether they are followed.
+    pub verdict: CommandVerdict,
 }
 
 /// Whether a command is followed.
@@ -62,6 +82,9 @@ pub struct CommandLog {
     /// This comment and all earlier ones are handled, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handled_to: Option<CommentId>,
+    /// Reviews and comments on lines that have a receipt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub in_reviews: Vec<TakenInReview>,
     /// Receipts that are still due.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<Receipt>,
@@ -100,10 +123,32 @@ impl CommandLog {
         Some(comment) <= self.handled_to || self.handled.contains(&comment)
     }
 
+    /// Whether something that was said has its receipt, or will have it.
+    pub fn has_taken(&self, said: SaidId) -> bool {
+        match said.said_in {
+            SaidIn::Comment => self.has_handled(said.id),
+            SaidIn::Review | SaidIn::Line => self.in_reviews.iter().any(|taken| taken.said == said),
+        }
+    }
+
+    /// Whether words in a review or on a line were refused.
+    pub(crate) fn has_refused(&self, said: SaidId) -> bool {
+        self.in_reviews.contains(&TakenInReview { said, verdict: CommandVerdict::Impossible })
+    }
+
     /// Adds a command that takes effect with the same commit.
     pub(crate) fn take(&mut self, receipt: Receipt) {
-        self.handle(receipt.comment);
-        self.receipts.retain(|owed| owed.comment != receipt.comment);
+        let (said, verdict) = (receipt.to(), receipt.verdict);
+        match receipt.said_in {
+            SaidIn::Comment => self.handle(receipt.comment),
+            SaidIn::Review | SaidIn::Line => {
+                self.in_reviews.retain(|taken| taken.said != said);
+                self.in_reviews.push(TakenInReview { said, verdict });
+                let over = self.in_reviews.len().saturating_sub(HANDLED_MAX);
+                drop(self.in_reviews.drain(..over));
+            }
+        }
+        self.receipts.retain(|owed| owed.to() != said);
         self.receipts.push(receipt);
     }
 
@@ -124,11 +169,12 @@ impl CommandLog {
     /// moved the ledger, and its receipts are due.
     #[must_use]
     pub fn with_written(self, written: &Self) -> Self {
-        if written.handled.iter().all(|comment| self.has_handled(*comment)) {
+        let in_reviews = written.in_reviews.iter().all(|taken| self.in_reviews.contains(taken));
+        if in_reviews && written.handled.iter().all(|comment| self.has_handled(*comment)) {
             return self;
         }
         let is_given = |receipt: &Receipt| {
-            self.has_handled(receipt.comment) && !self.receipts.iter().any(|owed| owed.comment == receipt.comment)
+            self.has_taken(receipt.to()) && !self.receipts.iter().any(|owed| owed.to() == receipt.to())
         };
         let receipts = written.receipts.iter().filter(|receipt| !is_given(receipt)).cloned().collect();
         Self { receipts, ..written.clone() }
@@ -140,7 +186,8 @@ mod tests {
     use super::*;
 
     fn receipt(comment: u64) -> Receipt {
-        Receipt { comment: CommentId(comment), pull: None, verdict: CommandVerdict::Followed, says: None }
+        let (said_in, verdict) = (SaidIn::Comment, CommandVerdict::Followed);
+        Receipt { comment: CommentId(comment), said_in, pull: None, verdict, says: None }
     }
 
     #[test]
@@ -161,6 +208,22 @@ mod tests {
         log.take(Receipt { verdict: CommandVerdict::Impossible, ..receipt(1) });
         assert_eq!((log.handled.len(), log.receipts.len()), (1, 1));
         assert_eq!(log.receipts[0].verdict, CommandVerdict::Impossible);
+    }
+
+    #[test]
+    fn what_is_said_in_reviews_is_numbered_by_itself() {
+        let review = Receipt { said_in: SaidIn::Review, ..receipt(7) };
+        let mut log = CommandLog::default();
+        log.take(review.clone());
+        assert!(log.has_taken(review.to()) && !log.has_handled(CommentId(7)));
+        assert!(!log.has_taken(SaidId { said_in: SaidIn::Line, ..review.to() }));
+        log.take(receipt(7));
+        assert_eq!(log.receipts.len(), 2);
+        assert_eq!(CommandLog::default().with_written(&log), log);
+        log.take(Receipt { verdict: CommandVerdict::Impossible, ..review.clone() });
+        assert!(log.has_refused(review.to()) && log.in_reviews.len() == 1);
+        (1..=250).for_each(|id| log.take(Receipt { comment: CommentId(id), ..review.clone() }));
+        assert_eq!(log.in_reviews.len(), HANDLED_MAX);
     }
 
     #[test]

@@ -1,21 +1,23 @@
-//! A message to Hob: a comment on an issue or in its pull request's conversation, and what a look at messages is for.
+//! A message to Hob, on an issue or on its pull request, and what a look at messages is for.
 //!
 //! What it leads to depends on the issue's record: see [`follow`](crate::follow()).
 
 use crate::{
-    AccountKind, Actor, Asked, AskedInReview, Command, CommentId, Login, OWN_MARK, PullNumber, Timestamp, asked_in,
-    asked_in_review,
+    AccountKind, Actor, Asked, AskedInReview, Command, CommentId, Login, OWN_MARK, PullNumber, SaidId, SaidIn,
+    Timestamp, asked_in, asked_in_review, asked_work,
     conversation::{
         command::{author_lines, has_own_words, is_verb},
         short_words::{ShortWord, short_word},
     },
 };
 
-/// A comment on an issue or in its pull request's conversation.
+/// A comment on an issue or on its pull request, or the words of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The comment.
+    /// The comment or the review.
     pub comment: CommentId,
+    /// Which of them.
+    pub said_in: SaidIn,
     /// The pull request that the comment is on. `None` if it is on the issue.
     pub pull: Option<PullNumber>,
     /// Who wrote it.
@@ -60,6 +62,11 @@ impl Message {
         }
     }
 
+    /// What it is.
+    pub fn id(&self) -> SaidId {
+        SaidId { said_in: self.said_in, id: self.comment }
+    }
+
     /// Its command, if it is a known one and its words count.
     pub fn command(&self) -> Option<Command> {
         match self.asks().filter(|_| self.trust == MessageTrust::Authorized)? {
@@ -102,6 +109,21 @@ impl Message {
         let is_words = !self.is_to_another() && short_word(&self.body).is_none() && has_own_words(&self.body);
         if is_plain && is_words && !self.has_own_mark() {
             self.body = format!("/hob {}", self.body.trim_start());
+        }
+        self
+    }
+
+    /// A comment on a line as an agent is to read it, which does not see the line: `place` says where it is. Short words
+    /// and commands need no place.
+    #[must_use]
+    pub fn at_line(mut self, place: &str) -> Self {
+        match self.asks() {
+            Some(AskedInReview::Command(_)) => {}
+            Some(AskedInReview::Work) => {
+                self.body = format!("/hob {place}: {}", asked_work(&self.body).unwrap_or_default());
+            }
+            None if self.is_to_another() || self.short_word().is_some() || self.has_own_mark() => {}
+            None => self.body = format!("{place}: {}", self.body.trim()),
         }
         self
     }
@@ -161,6 +183,7 @@ pub(crate) mod tests {
     pub(crate) fn message(body: &str, at: Timestamp) -> Message {
         Message {
             comment: CommentId(5),
+            said_in: SaidIn::Comment,
             pull: None,
             author: Actor { login: "ann".into(), kind: AccountKind::User },
             body: body.to_owned(),
@@ -192,6 +215,21 @@ pub(crate) mod tests {
             let there = Message { pull: Some(PullNumber(9)), ..said.clone() };
             assert_eq!(said.called_by_name(&own.into()).body, on_issue, "{body}");
             assert_eq!(there.called_by_name(&own.into()).body, on_pull, "{body}");
+        }
+    }
+
+    #[test]
+    fn words_on_a_line_say_where_they_are_unless_they_say_it_all() {
+        for (body, read) in [
+            ("Use UTC.", "On `a.rs`, line 3: Use UTC."),
+            ("/hob use UTC", "/hob On `a.rs`, line 3: use UTC"),
+            ("/hob retry", "/hob retry"),
+            ("yes", "yes"),
+            ("@bob, why?", "@bob, why?"),
+            ("<!-- hob:answer x -->", "<!-- hob:answer x -->"),
+        ] {
+            let said = Message { pull: Some(PullNumber(9)), ..message(body, Timestamp::UNIX_EPOCH) };
+            assert_eq!(said.at_line("On `a.rs`, line 3").body, read);
         }
     }
 

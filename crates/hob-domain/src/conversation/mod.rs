@@ -5,6 +5,7 @@ pub(crate) mod command;
 pub(crate) mod command_log;
 pub(crate) mod message;
 pub(crate) mod named_numbers;
+pub(crate) mod said_in;
 pub(crate) mod short_words;
 pub(crate) mod trust;
 pub(crate) mod without_quotes;

@@ -431,8 +431,8 @@ mod tests {
     use super::*;
     use crate::{
         Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, Nonce, Pause,
-        PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, SharedSettings, Spend, Transition,
-        WithPeople, WorkerId, acquire, apply, labels::tests::names, released, reserve,
+        PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, SaidIn, SharedSettings, Spend,
+        Transition, WithPeople, WorkerId, acquire, apply, labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -668,7 +668,13 @@ mod tests {
     #[test]
     fn a_new_state_and_a_persons_word_let_labels_be_repaired_again() {
         let given_up = fought(3, true);
-        let receipt = Receipt { comment: CommentId(3), pull: None, verdict: CommandVerdict::Followed, says: None };
+        let receipt = Receipt {
+            comment: CommentId(3),
+            said_in: SaidIn::Comment,
+            pull: None,
+            verdict: CommandVerdict::Followed,
+            says: None,
+        };
         for (name, then) in [
             ("state", Transition::Reject(PullNumber(9))),
             (

@@ -4,8 +4,8 @@ use hob_text::title;
 
 use crate::{
     AccountKind, ApprovalGrant, Asked, AskedInReview, BlockCode, Blocked, Command, CommandVerdict, EDITED_REPLY,
-    Ending, FollowRules, Following, Message, MessageTrust, Proposed, Receipt, Record, State, StopDeed, asked_work,
-    conversation::short_words::ShortWord, unknown_command_reply,
+    Ending, FollowRules, Following, Message, MessageTrust, Proposed, Receipt, Record, SaidIn, State, StopDeed,
+    asked_work, conversation::short_words::ShortWord, unknown_command_reply,
 };
 
 /// The question that a blocked issue waits for an answer to.
@@ -13,12 +13,20 @@ fn question(record: &Record) -> Option<&Blocked> {
     record.blocked.as_ref().filter(|_| record.state == State::Blocked)
 }
 
+/// Whether a message certainly came after the question. Within its second, the order of comments alone is known.
+fn is_newer(blocked: &Blocked, message: &Message) -> bool {
+    match message.said_in {
+        SaidIn::Comment => blocked.precedes(message.comment, message.at),
+        SaidIn::Review | SaidIn::Line => message.at > blocked.since,
+    }
+}
+
 /// Whether a command answers the question of a blocked issue, and so is not followed as a command.
 pub(crate) fn is_answer(record: &Record, message: &Message, command: &Command) -> bool {
     let Some(blocked) = question(record) else { return false };
     match command {
         Command::Retry | Command::Unblock(_) => message.at >= blocked.since,
-        Command::Approve(_) if blocked.asks_for_approval() => blocked.precedes(message.comment, message.at),
+        Command::Approve(_) if blocked.asks_for_approval() => is_newer(blocked, message),
         Command::Approve(_) => message.at >= blocked.since,
         Command::Cancel
         | Command::Pause(_)
@@ -37,9 +45,13 @@ pub(crate) fn may_answer(record: &Record, message: &Message) -> bool {
     let Some(blocked) = question(record) else { return false };
     // Times have whole seconds: a comment that was taken for an answer before is recognized by its id.
     let taken = record.answer.as_ref().and_then(|answer| answer.comment);
+    let is_old = message.said_in.is_comment()
+        && (Some(message.comment) <= taken || Some(message.comment) == record.comments.status);
+    // Whether it was edited costs a query each time.
+    let is_refused = message.is_binding() && record.commands.has_refused(message.id());
     message.at >= blocked.since
-        && Some(message.comment) > taken
-        && Some(message.comment) != record.comments.status
+        && !is_old
+        && !is_refused
         && !message.has_own_mark()
         && !record.review.is_about(message)
         && meaning(record, message, blocked).is_some()
@@ -50,7 +62,7 @@ pub(crate) fn answer(record: &Record, message: &Message, rules: &FollowRules) ->
     let Some(blocked) = question(record).filter(|_| may_answer(record, message)) else { return Following::Nothing };
     match message.trust {
         // A look for commands tells its author so.
-        MessageTrust::Edited if message.asks().is_some() => return Following::Nothing,
+        MessageTrust::Edited if message.asks().is_some() && message.said_in.is_comment() => return Following::Nothing,
         MessageTrust::Edited if message.is_binding() => return refused(record, message, EDITED_REPLY.to_owned()),
         MessageTrust::Edited | MessageTrust::Authorized | MessageTrust::Unauthorized => {}
     }
@@ -86,15 +98,18 @@ const SAID_MAX: usize = 60;
 
 /// The reply to what cannot be an answer, unless it was given.
 fn refused(record: &Record, message: &Message, why: String) -> Following {
-    if record.commands.has_handled(message.comment) {
+    if record.commands.has_taken(message.id()) {
         return Following::Nothing;
     }
-    let (comment, pull, verdict) = (message.comment, message.pull, CommandVerdict::Impossible);
-    Following::Refused(Receipt { comment, pull, verdict, says: Some(why) })
+    let Message { comment, said_in, pull, .. } = *message;
+    Following::Refused(Receipt { comment, said_in, pull, verdict: CommandVerdict::Impossible, says: Some(why) })
 }
 
 /// The reply to a plain yes where an action waits, which is allowed only in so many words.
 const YES_TO_ACTION: &str = "To allow exactly this action, comment `/hob approve`. Any other words are an answer, and the agent goes on without it.";
+
+/// The reply to a command in a review that no look for commands finds.
+const ANSWERS_ALONE: &str = "In a review, only an answer counts. Write the command in a comment.";
 
 /// The meaning of a comment for a blocked issue, if its author is authorized.
 #[derive(Debug, PartialEq, Eq)]
@@ -113,7 +128,12 @@ fn meaning(record: &Record, message: &Message, blocked: &Blocked) -> Option<Mean
         None => plain_words(record, message, blocked),
         // On a pull request, this and other commands are left to a look for commands.
         Some(AskedInReview::Command(Asked::Unknown(said))) => {
-            message.pull.is_none().then(|| Meaning::Impossible(unknown_command_reply(&said)))
+            let is_left = message.pull.is_some() && message.said_in.is_comment();
+            (!is_left).then(|| Meaning::Impossible(unknown_command_reply(&said)))
+        }
+        Some(AskedInReview::Command(Asked::Known(command))) if !message.said_in.is_comment() => {
+            let meaning = commanded(record, message, blocked, command);
+            Some(meaning.unwrap_or_else(|| Meaning::Impossible(ANSWERS_ALONE.to_owned())))
         }
         Some(AskedInReview::Command(Asked::Known(command))) => {
             let counts =
@@ -132,7 +152,7 @@ fn plain_words(record: &Record, message: &Message, blocked: &Blocked) -> Option<
     if message.is_to_another() || !(is_person || is_asked) {
         return None;
     }
-    let is_newer = blocked.precedes(message.comment, message.at);
+    let is_newer = is_newer(blocked, message);
     Some(match (message.short_word(), blocked.reason) {
         (Some(ShortWord::Stop), _) => Meaning::Cancel,
         (Some(ShortWord::Yes), BlockCode::PlanProposed) if is_newer && record.waiting_plan().is_some() => {
@@ -150,7 +170,7 @@ fn reply(message: &Message) -> Meaning {
 }
 
 fn commanded(record: &Record, message: &Message, blocked: &Blocked, command: Command) -> Option<Meaning> {
-    let is_newer = blocked.precedes(message.comment, message.at);
+    let is_newer = is_newer(blocked, message);
     match (command, blocked.reason) {
         (Command::Cancel, _) => Some(Meaning::Cancel),
         (Command::Retry, _) => Some(Meaning::Words(String::new())),

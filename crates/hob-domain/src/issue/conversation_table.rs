@@ -28,7 +28,7 @@ const STATES: [(&str, &str); 15] = [
 ];
 
 /// The messages that the page shows: what it calls them, and their name.
-const MESSAGES: [(&str, &str); 36] = [
+const MESSAGES: [(&str, &str); 40] = [
     ("Use UTC.", "words"),
     ("the same, edited", "edited words"),
     ("Ok, go ahead", "yes"),
@@ -65,6 +65,10 @@ const MESSAGES: [(&str, &str); 36] = [
     ("PR: `/hob approve`", "PR approve"),
     ("PR: `/hob cancel`", "PR cancel"),
     ("PR: `/hob cancl`", "PR typo"),
+    ("review: Use UTC.", "review words"),
+    ("review: LGTM", "review yes"),
+    ("review: `/hob cancl`", "review typo"),
+    ("line: Use UTC.", "line words"),
 ];
 
 fn cell(record: &Record, message: &Message) -> &'static str {
@@ -109,6 +113,7 @@ fn unheard(record: &Record, message: &Message) -> &'static str {
     match (message.trust, record.state) {
         (MessageTrust::Unauthorized, _) => "",
         _ if message.is_to_another() => "for them",
+        (_, State::Ready | State::Assigned | State::InProgress) if !message.said_in.is_comment() => "read later",
         (_, State::Ready) if message.pull.is_none() || message.asks().is_some() => "read later",
         (_, State::Done) => "it is over",
         (_, State::Ready | State::Assigned | State::InProgress | State::InReview | State::Blocked) => "for people",

@@ -101,7 +101,7 @@ impl Transition {
 fn follow(record: &mut Record, receipt: Receipt, then: Transition, now: Timestamp) -> String {
     // What answered a question on the pull request asks for no round of its own.
     if receipt.pull.is_some() && then.is_an_answer() {
-        record.review.handled.push(ReviewEvent::Comment(receipt.comment.0));
+        record.review.handled.push(ReviewEvent::of(receipt.to()));
     }
     record.commands.take(receipt);
     record.label_fights.begin_anew();

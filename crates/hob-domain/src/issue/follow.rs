@@ -23,7 +23,8 @@ use crate::{
 pub fn concerns(record: &Record, message: &Message, rules: &FollowRules) -> bool {
     match rules.seeks {
         Seeks::Commands => {
-            is_unfollowed(record, message)
+            message.said_in.is_comment()
+                && is_unfollowed(record, message)
                 && (asked(record, message).is_some() || plain_words(record, message, rules).is_some())
         }
         Seeks::Requests => is_open_request(record, message, rules),
@@ -52,8 +53,10 @@ fn is_unfollowed(record: &Record, message: &Message) -> bool {
 /// Whether it asks for work on a pull request in review that no round has done.
 fn is_open_request(record: &Record, message: &Message, rules: &FollowRules) -> bool {
     let is_own = rules.own.as_ref().is_some_and(|own| message.author.login.is(own));
-    let is_handled = record.review.handled.contains(&ReviewEvent::Comment(message.comment.0));
-    record.state == State::InReview && !is_own && !is_handled && message.asks() == Some(AskedInReview::Work)
+    let is_handled = record.review.handled.contains(&ReviewEvent::of(message.id()));
+    // In a review, all words ask for work.
+    let asks = !message.said_in.is_comment() || message.asks() == Some(AskedInReview::Work);
+    record.state == State::InReview && !is_own && !is_handled && asks
 }
 
 /// What a message asks for. A plain stop is a command while the work goes on; what it means for a blocked issue is in
@@ -144,7 +147,7 @@ fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timesta
             None => return Following::Nothing,
         },
     };
-    let receipt = Receipt { comment: message.comment, pull: message.pull, verdict, says };
+    let receipt = Receipt { comment: message.comment, said_in: message.said_in, pull: message.pull, verdict, says };
     Following::Command(Box::new(Transition::Follow { receipt, then: Box::new(then) }))
 }
 
@@ -153,8 +156,9 @@ pub(crate) mod tests {
     use super::*;
     use crate::{
         AccountKind, Actor, Answer, ApprovalGrant, BlockReason, Budget, Budgets, CommandLog, CommandVerdict, CommentId,
-        Control, CostLimit, EventId, Exhausted, Impact, Pause, Proposed, PullLog, PullNumber, Request, SetBudget, Sha,
-        Since, Spend, Trigger, WorkPlan, apply, conversation::message::tests::message, issue::lease::tests::record_at,
+        Control, CostLimit, EventId, Exhausted, Impact, Pause, Proposed, PullLog, PullNumber, Request, SaidIn,
+        SetBudget, Sha, Since, Spend, Trigger, WorkPlan, apply, conversation::message::tests::message,
+        issue::lease::tests::record_at,
     };
 
     /// When the work was asked for, when the question was asked, and when messages come.
@@ -270,6 +274,7 @@ pub(crate) mod tests {
         let said = |body: &str| Message { comment: CommentId(60), ..message(body, at(LATER)) };
         let early = |body: &str| Message { at: at(ASKED - 10), ..said(body) };
         let on_pull = |body: &str| Message { pull: Some(PullNumber(9)), ..said(body) };
+        let said_in = |said_in, body: &str| Message { said_in, ..on_pull(body) };
         let by =
             |login: &str, kind, message: Message| Message { author: Actor { login: login.into(), kind }, ..message };
         let trusted = |trust, message: Message| Message { trust, ..message };
@@ -314,6 +319,18 @@ pub(crate) mod tests {
             ("PR typo", on_pull("/hob cancl")),
             ("PR work", on_pull("/hob please rename it")),
             ("edited PR work", trusted(MessageTrust::Edited, on_pull("/hob please rename it"))),
+            ("review words", said_in(SaidIn::Review, "Use UTC.")),
+            ("review yes", said_in(SaidIn::Review, "LGTM")),
+            ("review stop", said_in(SaidIn::Review, "Stop.")),
+            ("review retry", said_in(SaidIn::Review, "/hob retry")),
+            ("review cancel", said_in(SaidIn::Review, "/hob cancel")),
+            ("review pause", said_in(SaidIn::Review, "/hob pause")),
+            ("review typo", said_in(SaidIn::Review, "/hob cancl")),
+            ("edited review yes", trusted(MessageTrust::Edited, said_in(SaidIn::Review, "LGTM"))),
+            ("edited review retry", trusted(MessageTrust::Edited, said_in(SaidIn::Review, "/hob retry"))),
+            ("a stranger's review", trusted(MessageTrust::Unauthorized, said_in(SaidIn::Review, "Use UTC."))),
+            ("line words", said_in(SaidIn::Line, "Use UTC.")),
+            ("line words to another", said_in(SaidIn::Line, "@bob, what do you think?")),
             ("PR work of Hob's account", by("hob", AccountKind::User, on_pull("/hob please rename it"))),
         ]
     }
@@ -502,7 +519,9 @@ pub(crate) mod tests {
         in-review, paused
         in-review, published since
         in-review, people were told how to ask
-          asks for a round: PR work by name, PR work
+          asks for a round: PR work by name, PR work, review words, review yes, review stop, review retry, review cancel, review pause, review typo, line words, line words to another
+        in-review, the request is handled
+          asks for a round: review words, review yes, review stop, review retry, review cancel, review pause, review typo, line words, line words to another
         ");
     }
 
@@ -510,29 +529,33 @@ pub(crate) mod tests {
     fn a_look_for_an_answer_finds_one_on_a_blocked_issue_alone() {
         insta::assert_snapshot!(table(Seeks::Answer, &State::ALL), @"
         blocked by a question
-          answers: words, yes, words of a program, edited words, words to Hob by name, retry, unblock, approve, PR words, PR work by name, PR yes, PR retry, PR approve, PR work, PR work of Hob's account
-          ends the work: stop, cancel, PR stop
-          cannot answer: edited yes, typo
+          answers: words, yes, words of a program, edited words, words to Hob by name, retry, unblock, approve, PR words, PR work by name, PR yes, PR retry, PR approve, PR work, review words, review yes, review retry, line words, PR work of Hob's account
+          ends the work: stop, cancel, PR stop, review stop, review cancel
+          cannot answer: edited yes, typo, review pause, review typo, edited review yes, edited review retry
         blocked for an approval
-          answers: words, words of a program, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR retry, PR work, PR work of Hob's account
-          cannot answer: yes, edited yes, typo, PR yes
-          ends the work: stop, cancel, PR stop
+          answers: words, words of a program, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR retry, PR work, review words, review retry, line words, PR work of Hob's account
+          cannot answer: yes, edited yes, typo, PR yes, review yes, review pause, review typo, edited review yes, edited review retry
+          ends the work: stop, cancel, PR stop, review stop, review cancel
           approves the action: approve, PR approve
         blocked for the approval of a plan
-          answers: words, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR retry, PR work, PR work of Hob's account
-          approves the plan: yes, approve, PR yes, PR approve
-          ends the work: stop, cancel, PR stop
-          cannot answer: edited yes, typo
+          answers: words, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR retry, PR work, review words, review retry, line words, PR work of Hob's account
+          approves the plan: yes, approve, PR yes, PR approve, review yes
+          ends the work: stop, cancel, PR stop, review stop, review cancel
+          cannot answer: edited yes, typo, review pause, review typo, edited review yes, edited review retry
         blocked by a failure
         blocked by a failure, paused
         blocked, its pull request rejected
         blocked, the budget raised since
-          answers: words, yes, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR yes, PR retry, PR work, PR work of Hob's account
-          ends the work: stop, cancel, PR stop
-          cannot answer: edited yes, approve, typo, PR approve
+          answers: words, yes, edited words, words to Hob by name, retry, unblock, PR words, PR work by name, PR yes, PR retry, PR work, review words, review yes, review retry, line words, PR work of Hob's account
+          ends the work: stop, cancel, PR stop, review stop, review cancel
+          cannot answer: edited yes, approve, typo, PR approve, review pause, review typo, edited review yes, edited review retry
+        blocked by a failure, an answer was taken
+          answers: review words, review yes, review retry, line words
+          ends the work: review stop, review cancel
+          cannot answer: review pause, review typo, edited review yes, edited review retry
         blocked, the budget spent
-          cannot answer: words, yes, edited yes, edited words, words to Hob by name, retry, unblock, approve, typo, PR words, PR work by name, PR yes, PR retry, PR approve, PR work, PR work of Hob's account
-          ends the work: stop, cancel, PR stop
+          cannot answer: words, yes, edited yes, edited words, words to Hob by name, retry, unblock, approve, typo, PR words, PR work by name, PR yes, PR retry, PR approve, PR work, review words, review yes, review retry, review pause, review typo, edited review yes, edited review retry, line words, PR work of Hob's account
+          ends the work: stop, cancel, PR stop, review stop, review cancel
         ");
     }
 
@@ -541,6 +564,10 @@ pub(crate) mod tests {
     fn a_handled_message_is_no_command_and_gets_no_second_reply() {
         for (name, mut record) in records() {
             record.commands.handle(CommentId(60));
+            for (_, message) in messages().into_iter().filter(|(_, message)| !message.said_in.is_comment()) {
+                let (comment, said_in, verdict) = (message.comment, message.said_in, CommandVerdict::Impossible);
+                record.commands.take(Receipt { comment, said_in, pull: None, verdict, says: None });
+            }
             for (message_name, message) in messages() {
                 let followed = follow(&record, &message, &rules(Seeks::Commands), at(LATER));
                 assert_eq!(followed, Following::Nothing, "{name}: {message_name}");

@@ -28,8 +28,8 @@ pub enum ReplyEffect {
         text: String,
         /// What the last of them approves.
         grant: ApprovalGrant,
-        /// The newest of their comments.
-        comment: CommentId,
+        /// The newest of their comments. `None` if all was said in reviews.
+        comment: Option<CommentId>,
         /// When it was written.
         at: Timestamp,
     },
@@ -55,7 +55,8 @@ pub fn joined_with(followed: Vec<(Message, Following)>, actor: &Login, text: &st
         words.push((actor.clone(), text.to_owned()));
     }
     let reply = reply_of(followed);
-    let comment = reply.receipts.iter().map(|receipt| receipt.comment).max();
+    let comments = reply.receipts.iter().filter(|receipt| receipt.said_in.is_comment());
+    let comment = comments.map(|receipt| receipt.comment).max();
     JoinedWords { receipts: reply.receipts, text: joined(&words), comment }
 }
 
@@ -82,9 +83,10 @@ fn words_of(followed: &[(Message, Following)]) -> Vec<(Login, String)> {
 pub fn reply_of(followed: Vec<(Message, Following)>) -> Reply {
     let mut reply = Reply { receipts: Vec::new(), then: ReplyEffect::Stay };
     let mut words: Vec<(Login, String)> = Vec::new();
+    let mut newest = None;
     for (message, following) in followed {
-        let Message { comment, pull, author, at, .. } = message;
-        let taken = Receipt { comment, pull, verdict: CommandVerdict::Followed, says: None };
+        let Message { comment, said_in, pull, author, at, .. } = message;
+        let taken = Receipt { comment, said_in, pull, verdict: CommandVerdict::Followed, says: None };
         match following {
             Following::Nothing | Following::Command(_) | Following::Round => {}
             Following::Refused(receipt) => reply.receipts.push(receipt),
@@ -97,8 +99,9 @@ pub fn reply_of(followed: Vec<(Message, Following)>) -> Reply {
                 if !text.is_empty() {
                     words.push((author.login.clone(), text));
                 }
+                newest = Some(comment).filter(|_| said_in.is_comment()).or(newest);
                 let text = joined(&words);
-                reply.then = ReplyEffect::Answer { actor: author.login, text, grant, comment, at };
+                reply.then = ReplyEffect::Answer { actor: author.login, text, grant, comment: newest, at };
             }
         }
     }
@@ -121,7 +124,7 @@ fn joined(words: &[(Login, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Actor, conversation::message::tests::message};
+    use crate::{Actor, SaidIn, conversation::message::tests::message};
 
     fn said(id: u64, who: &str, following: Following) -> (Message, Following) {
         let at = Timestamp::from_timestamp(i64::try_from(id).unwrap(), 0).unwrap();
@@ -160,7 +163,13 @@ mod tests {
 
     fn refused(id: u64) -> Following {
         let says = Some("no".to_owned());
-        Following::Refused(Receipt { comment: CommentId(id), pull: None, verdict: CommandVerdict::Impossible, says })
+        Following::Refused(Receipt {
+            comment: CommentId(id),
+            said_in: SaidIn::Comment,
+            pull: None,
+            verdict: CommandVerdict::Impossible,
+            says,
+        })
     }
 
     /// Field note N112, and what the last word decides.
@@ -168,7 +177,7 @@ mod tests {
     fn all_words_are_the_answer_and_the_last_one_counts() {
         let answer = |actor: &str, text: &str, grant, id: u64| {
             let at = Timestamp::from_timestamp(i64::try_from(id).unwrap(), 0).unwrap();
-            ReplyEffect::Answer { actor: actor.into(), text: text.to_owned(), grant, comment: CommentId(id), at }
+            ReplyEffect::Answer { actor: actor.into(), text: text.to_owned(), grant, comment: Some(CommentId(id)), at }
         };
         let (nothing, plan) = (ApprovalGrant::Nothing, ApprovalGrant::ProposedPlan);
         for (name, followed, receipts, then) in [

@@ -12,7 +12,7 @@ use crate::{
     Answer, AskedComment, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog,
     Ending, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
     PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent,
-    RouteChoice, RunId, RunPurpose, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
+    RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
 };
 
 /// One change of an issue's record.
@@ -243,8 +243,8 @@ pub enum Note {
     Failure(String),
     /// The branch is on the forge.
     Pushed,
-    /// The command's comment has its receipt.
-    Receipted(CommentId),
+    /// This has its receipt.
+    Receipted(SaidId),
     /// Commands were looked for when the issue had this many comments.
     Looked(u64),
     /// Hob wrote a comment on the issue.
@@ -357,7 +357,7 @@ impl Record {
                     self.told.push(event);
                 }
             }
-            Note::Receipted(comment) => self.commands.receipts.retain(|receipt| receipt.comment != comment),
+            Note::Receipted(said) => self.commands.receipts.retain(|receipt| receipt.to() != said),
         }
     }
 
@@ -497,7 +497,8 @@ impl Traces {
 pub(crate) mod tests {
     use super::*;
     use crate::{
-        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, StopDeed, Taught, Work,
+        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, SaidIn, StopDeed,
+        Taught, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -560,8 +561,13 @@ pub(crate) mod tests {
         let take_over = |recovery| Transition::TakeOver { recovery, from: None };
         let failure = || "no".to_owned();
         let request = Request { control: Control::Pause, by: "ann".into(), at: now(), reason: String::new() };
-        let receipt =
-            Receipt { comment: CommentId(5), pull: None, verdict: crate::CommandVerdict::Followed, says: None };
+        let receipt = Receipt {
+            comment: CommentId(5),
+            said_in: SaidIn::Comment,
+            pull: None,
+            verdict: crate::CommandVerdict::Followed,
+            says: None,
+        };
         let follow = |then| Transition::Follow { receipt: receipt.clone(), then: Box::new(then) };
         let mut table = vec![
             (Transition::Claim { trigger: trigger(1, "x") }, to(&[Ready, Done], Assigned)),

@@ -46,7 +46,7 @@ pub(super) async fn choose_by_words(
     for message in comments {
         let Some(name) = named_in_words(&message.body) else { continue };
         // An edited comment does not show who wrote which part of it.
-        if !conversation.is_edited(worker, message.comment).await? {
+        if !conversation.is_edited(worker, message.id()).await? {
             worded.push(Worded { name: name.to_owned(), by: message.author.login.clone(), at: message.at });
         }
     }

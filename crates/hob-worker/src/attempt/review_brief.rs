@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
-use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark};
+use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark, Reaction};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
 use crate::{WorkError, Worker, held_issue::HeldIssue, inbox::Inbox, pull_facts::head_checks};
@@ -32,7 +32,7 @@ async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) {
         nodes.truncate(SEEN_MAX);
         match nodes.is_empty() {
             true => Ok(()),
-            false => worker.forge.reviews(pull).see(lease, &nodes).await,
+            false => worker.forge.reviews(pull).react(lease, &nodes, Reaction::Eyes).await,
         }
     };
     if let Err(error) = seen.await {
@@ -68,7 +68,7 @@ async fn review_brief(inbox: &Inbox<'_>, issue: &Issue) -> Result<ReviewBrief, W
             let (id, is_of_round) = (said.comment.0, events.contains(&ReviewEvent::Comment(said.comment.0)));
             let Some(words) = asked_work(&said.body).filter(|_| is_of_round) else { continue };
             // An edited one asks for nothing, as with commands: another account may have changed its words.
-            if !conversation.is_edited(worker, said.comment).await? {
+            if !conversation.is_edited(worker, said.comment.into()).await? {
                 brief.comments.push((id, said.author.login.clone(), words.to_owned()));
             }
         }

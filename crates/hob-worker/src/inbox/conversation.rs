@@ -4,8 +4,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use hob_domain::{CommentId, IssueNumber, PullNumber, Record, State, Timestamp};
-use hob_forge::{Comment, ForgeError, Issue, LineRemark, Review};
+use hob_domain::{IssueNumber, PullNumber, Record, SaidId, SaidIn, State, Timestamp};
+use hob_forge::{Comment, Edited, ForgeError, Issue, LineRemark, Review};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
@@ -15,12 +15,14 @@ use crate::Worker;
 #[derive(Default)]
 pub(crate) struct Conversation {
     pull: Option<PullNumber>,
+    /// When the pull request last changed. `None` if it is not known.
+    pull_changed: Option<Timestamp>,
     on_issue: Mutex<Option<OnIssue>>,
     on_pull: OnceCell<Vec<Comment>>,
     reviews: OnceCell<Vec<Review>>,
     remarks: OnceCell<Vec<LineRemark>>,
-    /// Whether comments were edited, which costs a query where their times differ.
-    edited: Mutex<HashMap<CommentId, bool>>,
+    /// Whether messages were edited, which costs a query where their times do not show it.
+    edited: Mutex<HashMap<SaidId, bool>>,
 }
 
 /// The issue's comments that changed at a time or later. `None` for all of them.
@@ -54,6 +56,16 @@ impl Conversation {
             // If another task was faster, its comments are as good.
             drop(self.on_pull.set(comments.to_vec()));
         }
+    }
+
+    /// The same of a pull request that changed last at this time.
+    pub(crate) fn changed_at(self, pull_changed: Option<Timestamp>) -> Self {
+        Self { pull_changed, ..self }
+    }
+
+    /// Whether something may have been said on the pull request at this time or later.
+    pub(crate) fn may_have_news(&self, since: Timestamp) -> bool {
+        self.pull.is_some() && self.pull_changed.is_none_or(|changed| changed >= since)
     }
 
     /// The pull request.
@@ -101,21 +113,37 @@ impl Conversation {
         Ok(self.remarks.get_or_try_init(|| worker.forge.reviews(pull).remarks()).await?)
     }
 
-    /// Whether a comment that was read here was edited.
-    pub(crate) async fn is_edited(&self, worker: &Worker, id: CommentId) -> Result<bool, ForgeError> {
-        if let Some(known) = self.edited.lock().get(&id).copied() {
+    /// Whether a message that was read here was edited.
+    pub(crate) async fn is_edited(&self, worker: &Worker, said: SaidId) -> Result<bool, ForgeError> {
+        if let Some(known) = self.edited.lock().get(&said).copied() {
             return Ok(known);
         }
-        let on_issue = self.on_issue.lock().clone();
-        let on_issue = on_issue.iter().flat_map(|read| read.comments.iter());
-        let on_pull = self.on_pull.get().into_iter().flatten();
-        let comment = on_issue.chain(on_pull).find(|comment| comment.id == id).cloned();
-        let edited = match comment {
-            Some(comment) => worker.forge.comments().is_edited(&comment).await?,
+        let edited = match self.edited_as_read(said) {
+            Some(edited) => worker.forge.comments().is_edited(&edited).await?,
             // It is not known who wrote its words.
             None => true,
         };
-        self.edited.lock().insert(id, edited);
+        self.edited.lock().insert(said, edited);
         Ok(edited)
+    }
+
+    /// What the read of a message shows of whether it was edited. `None` if it was not read here.
+    fn edited_as_read(&self, said: SaidId) -> Option<Edited> {
+        match said.said_in {
+            SaidIn::Comment => {
+                let on_issue = self.on_issue.lock().clone();
+                let on_issue = on_issue.iter().flat_map(|read| read.comments.iter());
+                let mut all = on_issue.chain(self.on_pull.get().into_iter().flatten());
+                all.find(|comment| comment.id == said.id).map(|comment| comment.edited.clone())
+            }
+            SaidIn::Review => {
+                let mut all = self.reviews.get().into_iter().flatten();
+                all.find(|review| review.id == said.id.0).map(Review::edited)
+            }
+            SaidIn::Line => {
+                let mut all = self.remarks.get().into_iter().flatten();
+                all.find(|remark| remark.id == said.id.0).map(|remark| remark.edited.clone())
+            }
+        }
     }
 }

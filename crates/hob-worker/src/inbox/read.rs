@@ -2,9 +2,10 @@
 
 use hob_domain::{
     AskedInReview, CommentId, FollowRules, Following, Message, MessageTrust, OWN_MARK, PlainComments, PullNumber,
-    Record, Seeks, Timestamp, concerns, follow,
+    Record, SaidIn, Seeks, Timestamp, concerns, follow,
 };
-use hob_forge::{Comment, Issue};
+use hob_forge::{Comment, Issue, LineRemark, Review};
+use hob_text::markup::code_span;
 
 use crate::{WorkError, Worker, authorize::Authorizer, inbox::conversation::Conversation};
 
@@ -78,6 +79,7 @@ impl Inbox<'_> {
         let Some(blocked) = &self.record.blocked else { return Ok(Vec::new()) };
         let mut messages = self.on_issue(issue, blocked.since).await?;
         messages.extend(self.on_pull().await?);
+        messages.extend(self.in_reviews(blocked.since).await?);
         let budgets = self.worker.settings.budgets();
         let rules = FollowRules { seeks: Seeks::Answer, budgets, ..FollowRules::default() };
         self.follow_each(messages, &rules).await
@@ -90,7 +92,8 @@ impl Inbox<'_> {
         mut messages: Vec<Message>,
         rules: &FollowRules,
     ) -> Result<Vec<(Message, Following)>, WorkError> {
-        messages.sort_by_key(|message| message.comment);
+        // Comments of one second have the order of their ids.
+        messages.sort_by_key(|message| (message.at, message.comment));
         let mut followed = Vec::new();
         for mut message in messages {
             if !concerns(self.record, &message, rules) {
@@ -110,7 +113,7 @@ impl Inbox<'_> {
             return Ok(MessageTrust::Unauthorized);
         }
         // Other plain words count even if they were edited.
-        if message.is_binding() && self.conversation.is_edited(self.worker, message.comment).await? {
+        if message.is_binding() && self.conversation.is_edited(self.worker, message.id()).await? {
             return Ok(MessageTrust::Edited);
         }
         Ok(MessageTrust::Authorized)
@@ -125,6 +128,24 @@ impl Inbox<'_> {
     pub(crate) async fn on_pull(&self) -> Result<Vec<Message>, WorkError> {
         let comments = self.conversation.on_pull(self.worker).await?;
         self.read(comments.iter().filter_map(|comment| message(comment, self.conversation.pull())).collect()).await
+    }
+
+    /// What people wrote in reviews and on lines of the pull request at `since` or later. While the pull request is as it
+    /// was, nothing is read.
+    async fn in_reviews(&self, since: Timestamp) -> Result<Vec<Message>, WorkError> {
+        if !self.conversation.may_have_news(since) {
+            return Ok(Vec::new());
+        }
+        let pull = self.conversation.pull();
+        let reviews = self.conversation.reviews(self.worker).await?.iter();
+        let reviews = reviews.filter(|review| review.may_answer()).filter_map(|review| of_review(review, pull));
+        let mut messages = self.read(reviews.collect()).await?;
+        let remarks = self.conversation.remarks(self.worker).await?.iter();
+        let (places, on_lines): (Vec<_>, Vec<_>) =
+            remarks.filter_map(|remark| Some((place(remark), of_line(remark, pull)?))).unzip();
+        let on_lines = self.read(on_lines).await?.into_iter().zip(&places);
+        messages.extend(on_lines.map(|(message, place)| message.at_line(place)));
+        Ok(messages)
     }
 
     /// The messages, with those that call Hob by the name of its account as they are meant.
@@ -144,10 +165,43 @@ impl Inbox<'_> {
     }
 }
 
+/// The words of a review as a message. `None` if its author is gone.
+fn of_review(review: &Review, pull: Option<PullNumber>) -> Option<Message> {
+    Some(Message {
+        comment: CommentId(review.id),
+        said_in: SaidIn::Review,
+        pull,
+        author: review.author.clone()?,
+        body: review.body.clone(),
+        at: review.submitted_at,
+        trust: MessageTrust::Authorized,
+    })
+}
+
+/// A comment on a line as a message. `None` if its author is gone.
+fn of_line(remark: &LineRemark, pull: Option<PullNumber>) -> Option<Message> {
+    Some(Message {
+        comment: CommentId(remark.id),
+        said_in: SaidIn::Line,
+        pull,
+        author: remark.author.clone()?,
+        body: remark.body.clone(),
+        at: remark.created_at,
+        trust: MessageTrust::Authorized,
+    })
+}
+
+/// Where a comment on a line is, for an agent.
+fn place(remark: &LineRemark) -> String {
+    let path = code_span(&remark.path);
+    remark.line.map_or_else(|| format!("On {path}"), |line| format!("On {path}, line {line}"))
+}
+
 /// A comment as a message whose words are not judged yet. `None` if its author is gone.
 fn message(comment: &Comment, pull: Option<PullNumber>) -> Option<Message> {
     Some(Message {
         comment: comment.id,
+        said_in: SaidIn::Comment,
         pull,
         author: comment.author.clone()?,
         body: comment.body.clone(),

@@ -4,8 +4,8 @@
 //! One reply to a comment, even if workers die: it begins with a mark that names the comment, and is searched for
 //! before it is written.
 
-use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt};
-use hob_forge::{HeldLease, Look, Reaction};
+use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt, SaidIn};
+use hob_forge::{ForgeError, HeldLease, Look, Reaction};
 use hob_words::{reply_body, reply_mark};
 use tokio::sync::Mutex;
 
@@ -25,7 +25,7 @@ pub(crate) async fn give_receipts(worker: &Worker, lease: &HeldLease, turn: &Mut
             }
             Ok(()) => {}
         }
-        lease.note(Note::Receipted(receipt.comment)).await;
+        lease.note(Note::Receipted(receipt.to())).await;
     }
     Ok(())
 }
@@ -36,12 +36,32 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
         CommandVerdict::Impossible => Reaction::Confused,
     };
     // Nothing depends on it.
-    if let Err(error) = worker.forge.comments().react(lease, receipt.comment, reaction).await {
+    if let Err(error) = react(worker, lease, receipt, reaction).await {
         tracing::warn!(issue = lease.issue().0, %error, "a comment got no reaction: {error}");
     }
     let Some(says) = &receipt.says else { return Ok(()) };
     let on = receipt.pull.map_or(lease.issue(), |pull| IssueNumber(pull.0));
-    let (mark, body) = (reply_mark(receipt.comment), reply_body(&lease.record(), receipt.comment, says));
+    let (mark, body) = (reply_mark(receipt.to()), reply_body(&lease.record(), receipt.to(), says));
     worker.forge.comments().write_once(lease, on, &mark, &body, Look::First).await?;
     Ok(())
+}
+
+async fn react(worker: &Worker, lease: &HeldLease, receipt: &Receipt, reaction: Reaction) -> Result<(), ForgeError> {
+    let id = receipt.comment.0;
+    let reviews = receipt.pull.map(|pull| worker.forge.reviews(pull));
+    let node = match (receipt.said_in, reviews) {
+        (SaidIn::Comment, _) => return worker.forge.comments().react(lease, receipt.comment, reaction).await,
+        (SaidIn::Review, Some(reviews)) => {
+            reviews.all().await?.into_iter().find(|review| review.id == id).map(|review| review.node)
+        }
+        (SaidIn::Line, Some(reviews)) => {
+            reviews.remarks().await?.into_iter().find(|remark| remark.id == id).map(|remark| remark.node)
+        }
+        (SaidIn::Review | SaidIn::Line, None) => None,
+    };
+    match (reviews, node.filter(|node| !node.is_empty())) {
+        (Some(reviews), Some(node)) => reviews.react(lease, &[node], reaction).await,
+        // It was deleted.
+        (_, None) | (None, _) => Ok(()),
+    }
 }

@@ -47,7 +47,7 @@ impl Inbox<'_> {
             ReplyEffect::End(ending) => Response::End(ending, receipts),
             ReplyEffect::Answer { actor, text, grant, comment, at } => {
                 let question = self.record.blocked.as_ref().map(|blocked| blocked.question.clone());
-                let answer = Answer { actor, text, question, comment: Some(comment), event: None };
+                let answer = Answer { actor, text, question, comment, event: None };
                 let approved = approved_since(self.worker, self.authorizer, issue, at).await?;
                 Response::Continue(Unblocking { answer, grant, approved }, receipts)
             }

@@ -67,7 +67,7 @@ pub(super) async fn seek_answer(
         Response::Continue(unblocking, mut receipts) => {
             let commands = observed.record().map(|record| record.commands.clone()).unwrap_or_default();
             // An answer on the pull request is noted there with what follows from it.
-            receipts.retain(|receipt| receipt.pull.is_some() || !commands.has_handled(receipt.comment));
+            receipts.retain(|receipt| receipt.pull.is_some() || !commands.has_taken(receipt.to()));
             return continue_with(worker, observed, unblocking, receipts, base).await.map(Sought::Done);
         }
         Response::End(ending, receipts) => acquire_and_end(worker, observed, base, ending, receipts).await?,
@@ -93,7 +93,7 @@ async fn acknowledge(
     mut receipts: Vec<Receipt>,
 ) -> Result<(), WorkError> {
     let commands = observed.record().map(|record| record.commands.clone()).unwrap_or_default();
-    receipts.retain(|receipt| !commands.has_handled(receipt.comment));
+    receipts.retain(|receipt| !commands.has_taken(receipt.to()));
     if receipts.is_empty() {
         return Ok(());
     }
