@@ -180,7 +180,11 @@ impl OwnLine<'_> {
             format!("{rest}\n{}", self.after).trim().to_owned()
         };
         Some(match known.verb {
-            "retry" => Command::Retry,
+            "retry" => match text() {
+                words if !has_own_words(&words) => Command::Retry,
+                // They were written for the agent.
+                words => Command::Unblock(words),
+            },
             "unblock" => Command::Unblock(text()),
             "approve" => Command::Approve(text()),
             "cancel" => Command::Cancel,
@@ -408,7 +412,9 @@ mod tests {
         let text = str::to_owned;
         for (comment, command) in [
             ("/hob retry", Some(Command::Retry)),
-            ("thanks!\n\n  /hob retry please", Some(Command::Retry)),
+            ("thanks!\n\n  /hob retry ", Some(Command::Retry)),
+            ("/hob retry\n\n> as I said", Some(Command::Retry)),
+            ("/hob retry three times is enough", Some(Command::Unblock(text("three times is enough")))),
             (
                 "/hob unblock use UTC\nand keep the old name",
                 Some(Command::Unblock(text("use UTC\nand keep the old name"))),
@@ -470,7 +476,7 @@ mod tests {
         assert_eq!(asked_in(&format!("/hob retry\n{}", "x".repeat(1 << 20))), None);
         for filler in ["`a`\n", "/hob x\n", "> ", "<!-- ", "[", "```\n", "*a", "![", "- ", "\r"] {
             let long = format!("/hob retry\n\n{}", filler.repeat((COMMENT_MAX - 20) / filler.len()));
-            assert_eq!(command_in(&long), Some(Command::Retry), "{filler:?}");
+            assert!(command_in(&long).is_some(), "{filler:?}");
         }
     }
 }
