@@ -88,7 +88,10 @@ fn ending(message: &Message) -> Ending {
     let mut lines = message.body.lines().map(str::trim);
     let said = lines.find(|line| !line.is_empty() && !line.starts_with('>')).unwrap_or_default();
     match message.short_word() {
-        Some(ShortWord::Stop) => Ending::Stopped { by, deed: StopDeed::Said(title(said, SAID_MAX)) },
+        // The sentence that quotes it has a period of its own.
+        Some(ShortWord::Stop) => {
+            Ending::Stopped { by, deed: StopDeed::Said(title(said.trim_end_matches('.'), SAID_MAX)) }
+        }
         Some(ShortWord::Yes) | None => Ending::Terminated(by),
     }
 }
