@@ -121,9 +121,17 @@ fn plain_words(record: &Record, message: &Message, rules: &FollowRules) -> Optio
     (is_there && is_about_it && has_own_words(&message.body)).then_some(PlainWords::NeedHint(pull))
 }
 
-/// The line that tells people on a pull request how to talk to Hob.
-const HINT: &str = "To ask Hob for a change, begin a comment here with `/hob`, comment on a line, or submit a review. \
-     `/hob cancel` ends the work. Hob leaves other comments here to people.";
+/// The line that tells people on a pull request, or on the issue while that is open, how to talk to Hob.
+fn hint(message: &Message, pull: PullNumber) -> String {
+    let (on, there) = match message.pull {
+        Some(_) => ("here".to_owned(), ""),
+        None => (format!("on pull request #{pull}"), " there"),
+    };
+    format!(
+        "To ask Hob for a change, begin a comment {on} with `/hob`, comment on a line{there}, or submit a review. \
+         `/hob cancel` ends the work. Hob leaves other comments to people."
+    )
+}
 
 fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timestamp) -> Following {
     let Effect { then, verdict, says } = match asked(record, message) {
@@ -142,7 +150,7 @@ fn command(record: &Record, message: &Message, rules: &FollowRules, now: Timesta
             Some(PlainWords::Read) => Effect::seen(message),
             Some(PlainWords::Unread) => Effect::done(Transition::Overhear(message.comment)),
             Some(PlainWords::NeedHint(pull)) => {
-                Effect { then: Transition::Hint(pull), ..Effect::refused(message, HINT.to_owned()) }
+                Effect { then: Transition::Hint(pull), ..Effect::refused(message, hint(message, pull)) }
             }
             None => return Following::Nothing,
         },
