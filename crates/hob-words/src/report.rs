@@ -177,7 +177,8 @@ fn profile(record: &Record) -> Option<String> {
     Some(match route.by {
         ChosenBy::Command | ChosenBy::Label | ChosenBy::Repository => format!("profile {name}: {reasons}"),
         ChosenBy::Router | ChosenBy::Base => {
-            format!("profile {name} ({} % sure: {reasons}); `/hob agent NAME` changes it", route.percent)
+            let why = if reasons.is_empty() { reasons } else { format!(": {reasons}") };
+            format!("profile {name} ({} % sure{why}); `/hob agent NAME` changes it", route.percent)
         }
     })
 }
