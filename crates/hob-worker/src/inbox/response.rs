@@ -63,7 +63,7 @@ impl Inbox<'_> {
 }
 
 /// What an edit of the issue's text says as an answer: the brief has the text itself.
-const EDITED: &str = "I edited the issue: its text says now what is wanted.";
+const EDITED: &str = "I edited the issue: its text now says what is wanted.";
 
 /// The response of the accounts that edited the issue since it was blocked, if all of them are authorized.
 async fn edited(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError> {
