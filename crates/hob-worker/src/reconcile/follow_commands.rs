@@ -42,7 +42,7 @@ pub(super) async fn follow_commands(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let Some(record) = observed.record().cloned() else { return Ok(Reconciled::Nothing) };
-    follow_from(worker, observed, record, commands, base).await
+    Box::pin(follow_from(worker, observed, record, commands, base)).await
 }
 
 /// Follows commands on an issue whose record this is or will be.

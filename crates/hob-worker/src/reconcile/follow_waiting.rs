@@ -35,7 +35,7 @@ pub(super) async fn follow_while_it_waits(
     if commands.is_empty() {
         return Ok(None);
     }
-    follow_from(worker, observed, record, commands, base).await.map(Some)
+    Box::pin(follow_from(worker, observed, record, commands, base)).await.map(Some)
 }
 
 /// The record that an issue without a ledger will have, if its work was asked for by an account that counts.
