@@ -73,6 +73,7 @@ mod seeds;
 mod set_up;
 mod several;
 mod signals;
+mod simulated_day;
 mod trouble;
 mod trust;
 mod unwritten_spend;

@@ -58,6 +58,7 @@ pub(super) async fn seek_answer(
         None => Response::Continue(without_question(&observed), Vec::new()),
     };
     match response {
+        Response::Continue(_, receipts) if slot != Slot::Job => {
             if slot == Slot::None {
                 Box::pin(acknowledge(worker, observed, base, receipts)).await?;
             }
