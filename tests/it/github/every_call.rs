@@ -85,7 +85,7 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     issues.rewriters_since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     issues.before_claim(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     issues.others_work(issue).await.unwrap();
-    issues.assignments(issue, &[own.clone()]).await.unwrap();
+    issues.assignments(issue, std::slice::from_ref(&own)).await.unwrap();
     assert!(!forge.comments().of(issue).await.unwrap().is_empty());
     forge.comments().since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
     let comment = forge.comments().create(lease, "Hello.").await.unwrap();

@@ -128,6 +128,23 @@ impl Shell {
         remaining(&mine.record(), at(now)) > ticks(DEADLINE)
     }
 
+    /// The rules that its decisions follow.
+    fn rules(self) -> PlanRules {
+        let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO, base_rounds: 5 };
+        let repository =
+            RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default(), shared: SharedSettings::default() };
+        let (recovery, skew) = (self.recovery, ticks(SKEW));
+        PlanRules {
+            labels: names(),
+            assignee: AssigneeFilter::Anybody,
+            recovery,
+            skew,
+            repository,
+            open_pulls: None,
+            review,
+        }
+    }
+
     /// The decision function's result for the issue as it was seen and the current ledger.
     pub(super) fn decide(self, world: &World, tip: Option<&Rec>, seen: &Seen, now: i8) -> Next {
         let record = tip.map(Rec::record);
@@ -160,20 +177,7 @@ impl Shell {
             goes_on: None,
             has_command_on_pull: false,
         };
-        let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO, base_rounds: 5 };
-        let repository =
-            RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default(), shared: SharedSettings::default() };
-        let (recovery, skew) = (self.recovery, ticks(SKEW));
-        let rules = PlanRules {
-            labels: names(),
-            assignee: AssigneeFilter::Anybody,
-            recovery,
-            skew,
-            repository,
-            open_pulls: None,
-            review,
-        };
-        match decide(&view, &rules, at(self.judged_at(now))) {
+        match decide(&view, &self.rules(), at(self.judged_at(now))) {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),
             Decision::Act(Action::Recover(_)) => Next::Do(Todo::Recover),
             Decision::Act(Action::SeekAnswer) => seek_answer(tip, seen),
