@@ -49,14 +49,26 @@ impl Day {
         reviews.iter().map(|one| (count(one), count(&one["comments"]["nodes"][0]))).collect()
     }
 
-    /// Every issue and pull request, in the order of their numbers, with all that was said there.
+    /// Every issue, and then every pull request in the order of their issues, with all that was said there.
     pub(super) async fn told(&self) -> String {
+        let mut pulls = self.pulls().await;
+        pulls.sort_by_key(|(_, issue)| *issue);
         let mut all = String::new();
-        for number in 1..=self.last().await {
+        for number in (1..=ISSUES.len() as u64).chain(pulls.into_iter().map(|(pull, _)| pull)) {
             all.push_str(&self.told_on(number).await);
             all.push('\n');
         }
         all
+    }
+
+    /// Each pull request with its issue. Which of two issues that were answered at once has the lower number is chance.
+    pub(super) async fn pulls(&self) -> Vec<(u64, u64)> {
+        let of = |pull: &Value| {
+            let body = text(&pull["body"]);
+            let issue = body.lines().next().and_then(|line| line.strip_prefix("Fixes #")?.parse().ok());
+            (pull["number"].as_u64().unwrap(), issue.unwrap_or_default())
+        };
+        self.world.pulls().await.iter().map(of).collect()
     }
 
     async fn told_on(&self, number: u64) -> String {
