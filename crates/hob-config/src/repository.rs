@@ -109,6 +109,7 @@ impl RepositorySettings {
     /// Whether `key` is a setting of repositories alone.
     pub(super) fn has(key: &str) -> bool {
         let own = toml::Table::try_from(Self::default()).unwrap_or_default();
+        // TOML leaves out what is not given.
         own.contains_key(key) || key == "agent"
     }
 

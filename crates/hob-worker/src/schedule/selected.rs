@@ -101,8 +101,8 @@ impl WorkedOn {
     }
 }
 
-/// Works only on these issues, one attempt each, without waiting: an issue that cannot be claimed now has failed, and
-/// its sentence says why.
+/// Works only on these issues, one attempt each, without waiting: an issue that cannot be claimed now has failed,
+/// unless another worker has it, and its sentence says why.
 ///
 /// # Errors
 /// [`WorkError`] if the forge could not be asked at all; the trouble of one issue is its own.
