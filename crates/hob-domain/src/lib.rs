@@ -72,7 +72,7 @@ pub use conversation::{
 };
 pub use decide::{
     assignee::AssigneeFilter,
-    others_work::{Assignment, ClosingPull, OthersWork, PeopleRules, asks_others, assigned_work, linked_work},
+    others_work::{Assignment, ClosingPull, OthersWork, asks_others, assigned_work, linked_work},
     plan::{Action, Decision, PlanRules, Planned, decide, may_have_words, plan, plan_chosen},
     snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
     wait::WaitReason,

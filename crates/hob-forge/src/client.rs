@@ -10,11 +10,12 @@ use std::{
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, RepoName, Timestamp, remaining};
 use http::Method;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 use crate::{
-    Connection, ForgeError, HeldLease, RepositoryEntry, TokenPermission, pages::all, purpose::Purpose,
-    throttle::WriteTurn, transport::Call, wait::wait,
+    Connection, ForgeError, HeldLease, RepositoryEntry, TokenPermission, pages::all, permitted::GRAPHQL,
+    purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait,
 };
 
 /// The refs below which ledgers are. It is not a setting: a worker that looked elsewhere would not see what others work on, and would
@@ -41,6 +42,18 @@ pub(super) struct KnownRepository {
     pub(super) others_wrote: Option<Timestamp>,
     /// When each permission to see checks was last found missing.
     pub(super) hidden_at: BTreeMap<TokenPermission, Timestamp>,
+}
+
+/// The answer to a mutation. GraphQL reports a failure in an answer with status 200.
+#[derive(Deserialize)]
+struct MutationWire {
+    #[serde(default)]
+    errors: Vec<ProblemWire>,
+}
+
+#[derive(Deserialize)]
+struct ProblemWire {
+    message: String,
 }
 
 impl Forge {
@@ -175,6 +188,27 @@ impl Forge {
         purpose: Purpose<'_>,
     ) -> Result<T, ForgeError> {
         self.repeat(lease, Call::write(&method, path, body, purpose), |error| !error.outcome_is_unknown()).await
+    }
+
+    /// Sends a mutation, fenced by the lease.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write; [`ForgeError::Refused`] with the first failure.
+    pub(super) async fn mutate(
+        &self,
+        lease: &HeldLease,
+        query: &str,
+        variables: Value,
+        purpose: Purpose<'_>,
+    ) -> Result<(), ForgeError> {
+        let body = json!({ "query": query, "variables": variables });
+        let answer: MutationWire = self.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
+        match answer.errors.into_iter().next() {
+            None => Ok(()),
+            Some(ProblemWire { message }) => {
+                Err(ForgeError::Refused { what: purpose.what.to_owned(), status: 200, message })
+            }
+        }
     }
 
     async fn repeat<T: DeserializeOwned>(

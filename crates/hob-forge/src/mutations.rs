@@ -1,25 +1,39 @@
 //! The GraphQL mutations; `permitted` compares requests with these literally.
 
+use serde_json::{Map, Value};
+
 use crate::Reaction;
 
 /// Reacts to this many comments and reviews, `$s0` and following.
 /// <https://docs.github.com/graphql/reference/mutations#addreaction>
 pub(super) fn add_reaction(reaction: Reaction, subjects: usize) -> String {
     let content = reaction.name();
-    let parameters: Vec<String> = (0..subjects).map(|index| format!("$s{index}: ID!")).collect();
-    let fields = (0..subjects).map(|index| {
-        format!(
-            " s{index}: addReaction(input: {{subjectId: $s{index}, content: {content}}}) {{ reaction {{ content }} }}"
-        )
-    });
-    format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
+    for_each("s", subjects, |subject| {
+        format!("addReaction(input: {{subjectId: ${subject}, content: {content}}}) {{ reaction {{ content }} }}")
+    })
 }
 
 /// Resolves this many threads, `$t0` and following.
 /// <https://docs.github.com/graphql/reference/mutations#resolvereviewthread>
 pub(super) fn resolve_threads(threads: usize) -> String {
-    let parameters: Vec<String> = (0..threads).map(|index| format!("$t{index}: ID!")).collect();
-    let fields = (0..threads)
-        .map(|index| format!(" t{index}: resolveReviewThread(input: {{threadId: $t{index}}}) {{ thread {{ id }} }}"));
-    format!("mutation({}) {{{} }}", parameters.join(", "), fields.collect::<String>())
+    for_each("t", threads, |thread| {
+        format!("resolveReviewThread(input: {{threadId: ${thread}}}) {{ thread {{ id }} }}")
+    })
+}
+
+/// The values of the variables of a mutation of [`for_each`] kind.
+pub(super) fn numbered(name: &str, ids: &[String]) -> Value {
+    ids.iter()
+        .enumerate()
+        .map(|(index, id)| (format!("{name}{index}"), id.as_str().into()))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// One field for each of this many ids, named as its variable.
+fn for_each(name: &str, ids: usize, field: impl Fn(&str) -> String) -> String {
+    let names: Vec<String> = (0..ids).map(|index| format!("{name}{index}")).collect();
+    let parameters: Vec<String> = names.iter().map(|name| format!("${name}: ID!")).collect();
+    let fields: String = names.iter().map(|name| format!(" {name}: {}", field(name))).collect();
+    format!("mutation({}) {{{fields} }}", parameters.join(", "))
 }

@@ -12,7 +12,7 @@ use crate::{
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::PullFate,
     pages::oldest,
-    permitted::{GRAPHQL, MARK_READY},
+    permitted::MARK_READY,
     repository::encoded,
 };
 
@@ -91,17 +91,6 @@ struct PullWire {
     node_id: String,
     #[serde(default)]
     draft: bool,
-}
-
-#[derive(Deserialize)]
-struct MutationWire {
-    #[serde(default)]
-    errors: Vec<ProblemWire>,
-}
-
-#[derive(Deserialize)]
-struct ProblemWire {
-    message: String,
 }
 
 /// An entry of the list of issues, which contains pull requests, too.
@@ -302,14 +291,8 @@ impl Pulls<'_> {
         if !found.draft {
             return Ok(());
         }
-        let what = "mark the pull request as ready";
-        let body = json!({ "query": MARK_READY, "variables": { "pull": found.node_id } });
-        let purpose = PullRequestsWrite.to(what);
-        let answer: MutationWire = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
-        match answer.errors.into_iter().next() {
-            None => Ok(()),
-            Some(first) => Err(ForgeError::Refused { what: what.to_owned(), status: 200, message: first.message }),
-        }
+        let purpose = PullRequestsWrite.to("mark the pull request as ready");
+        self.forge.mutate(lease, MARK_READY, json!({ "pull": found.node_id }), purpose).await
     }
 
     /// Closes a pull request without a merge; closing a closed one changes nothing.

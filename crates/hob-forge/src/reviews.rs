@@ -3,14 +3,13 @@
 use hob_domain::{Actor, OWN_MARK, PullNumber, Reviewers, Timestamp};
 use http::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     Edited, Forge, ForgeError, HeldLease, Reaction,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
     issues::UserWire,
-    mutations::add_reaction,
-    permitted::GRAPHQL,
+    mutations::{add_reaction, numbered},
 };
 
 /// A review's verdict on the whole change.
@@ -212,17 +211,7 @@ impl Reviews<'_> {
     /// [`ForgeError`] of the write; [`ForgeError::Refused`] if some could not be reacted to.
     pub async fn react(self, lease: &HeldLease, nodes: &[String], reaction: Reaction) -> Result<(), ForgeError> {
         let purpose = PullRequestsWrite.to("react to reviews");
-        let variables: Map<String, Value> =
-            nodes.iter().enumerate().map(|(index, id)| (format!("s{index}"), id.as_str().into())).collect();
-        let body = json!({ "query": add_reaction(reaction, nodes.len()), "variables": variables });
-        let answer: Value = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
-        match answer["errors"][0]["message"].as_str() {
-            None => Ok(()),
-            Some(message) => {
-                let (what, message) = (purpose.what.to_owned(), message.to_owned());
-                Err(ForgeError::Refused { what, status: 200, message })
-            }
-        }
+        self.forge.mutate(lease, &add_reaction(reaction, nodes.len()), numbered("s", nodes), purpose).await
     }
 
     /// Requests reviews from these people, including those who have already given one.

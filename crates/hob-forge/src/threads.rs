@@ -1,16 +1,14 @@
 //! Resolves threads of a review. Only GraphQL has threads; the REST API has their comments.
 
 use hob_domain::PullNumber;
-use http::Method;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::{
     ForgeError, HeldLease, Reviews,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
-    mutations::resolve_threads,
+    mutations::{numbered, resolve_threads},
     open_pulls::Id,
-    permitted::GRAPHQL,
 };
 
 const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
@@ -47,17 +45,7 @@ impl Reviews<'_> {
             return Ok(());
         }
         let purpose = PullRequestsWrite.to("resolve threads");
-        let variables: Map<String, Value> =
-            open.iter().enumerate().map(|(index, id)| (format!("t{index}"), id.as_str().into())).collect();
-        let body = json!({ "query": resolve_threads(open.len()), "variables": variables });
-        let answer: Value = self.forge.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
-        match answer["errors"][0]["message"].as_str() {
-            None => Ok(()),
-            Some(message) => {
-                let (what, message) = (purpose.what.to_owned(), message.to_owned());
-                Err(ForgeError::Refused { what, status: 200, message })
-            }
-        }
+        self.forge.mutate(lease, &resolve_threads(open.len()), numbered("t", &open), purpose).await
     }
 
     async fn open_threads(self, pull: PullNumber, first: &[u64]) -> Result<Vec<String>, ForgeError> {

@@ -26,14 +26,16 @@ pub fn question_body(record: &Record, blocked: &Blocked, budgets: &Budgets, pers
         Some(exhausted) => used_up(&exhausted, record),
         None => blocked.reason_line(),
     };
-    let question = clip(blocked.question.trim(), SHOWN);
+    let reason = reason_with_links(inert_line(&reason), blocked, record);
+    let asked = asked(record, blocked, budgets, status);
+    format!("{}\n@{person}, this issue is blocked. {reason}\n\n{asked}", question_mark(blocked))
+}
+
+/// The end of a comment that asks: the question, the answer that fits, and where the rest is.
+pub(crate) fn asked(record: &Record, blocked: &Blocked, budgets: &Budgets, status: &str) -> String {
+    let question = inert_line(&format!("**Question**: {}", clip(blocked.question.trim(), SHOWN)));
     let answer = how_to_answer(record, budgets).unwrap_or_default();
-    format!(
-        "{}\n@{person}, this issue is blocked. {}\n\n{}\n\n{answer} [Details and other answers]({status})\n",
-        question_mark(blocked),
-        reason_with_links(inert_line(&reason), blocked, record),
-        inert_line(&format!("**Question**: {question}")),
-    )
+    format!("{question}\n\n{answer} [Details and other answers]({status})\n")
 }
 
 /// The comment once its question was answered, or needs no answer any more. It mentions nobody.

@@ -1,15 +1,13 @@
 //! The comment that brings a question of a round in review to the person who waits on the pull request.
 
 use hob_domain::{BlockCode, Blocked, Budgets, Login, PullNumber, Record, ReviewEvent};
-use hob_text::{clip, inert_line, title};
+use hob_text::{inert_line, title};
 
 use crate::{
-    answer_options::{how_to_answer, used_up, used_up_beside},
-    question::question_mark,
+    answer_options::{used_up, used_up_beside},
+    question::{self, question_mark},
 };
 
-/// Bytes of the question that the comment has: the status comment has all of it.
-const SHOWN: usize = 300;
 /// Characters of the quoted words.
 const QUOTED: usize = 160;
 
@@ -76,12 +74,8 @@ pub fn question_on_pull(record: &Record, blocked: &Blocked, budgets: &Budgets, a
         None => stopped(&blocked.reason_line()),
     };
     let quoted = about.and_then(AskedFor::words).map_or_else(String::new, |words| format!("> {words}\n\n"));
-    let question = inert_line(&format!("**Question**: {}", clip(blocked.question.trim(), SHOWN)));
-    let answer = how_to_answer(record, budgets).unwrap_or_default();
-    format!(
-        "{}\n@{person}, {why}\n\n{quoted}{question}\n\n{answer} [Details and other answers]({status})\n",
-        question_mark(blocked)
-    )
+    let asked = question::asked(record, blocked, budgets, status);
+    format!("{}\n@{person}, {why}\n\n{quoted}{asked}", question_mark(blocked))
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! What people have begun on an issue: looked at before Hob begins, and while it waits for that.
 
-use hob_domain::{
-    AssigneeFilter, Login, OthersWork, PeopleRules, PersonsWork, Record, Trigger, WithPeople, asks_others,
-    assigned_work, linked_work,
-};
+use hob_domain::{OthersWork, PersonsWork, Record, Trigger, WithPeople, asks_others, assigned_work, linked_work};
 use hob_forge::Issue;
 
 use crate::{WorkError, Worker};
@@ -25,10 +22,8 @@ pub(super) async fn begun(
         return Ok(Vec::new());
     }
     let own = worker.own_login().await?;
-    let (assignee, prefix) = (assignee(worker), &worker.settings.workspace.branch_prefix);
-    let rules = rules(own.as_ref(), &assignee, prefix);
-    let mut begun = linked_work(&linked, rules);
-    if asks_others(&issue.assignees, trigger, rules) {
+    let mut begun = linked_work(&linked, own.as_ref(), &worker.settings.workspace.branch_prefix);
+    if asks_others(&issue.assignees, trigger, own.as_ref(), &worker.settings.plan_rules().assignee) {
         let assignments = worker.forge.issues().assignments(issue.number, &issue.assignees).await?;
         begun.extend(assigned_work(&assignments, trigger));
     }
@@ -47,8 +42,8 @@ pub(super) async fn still_begun(
     let mut begun = Vec::new();
     if !waits_for.iter().all(|work| is_assignee(&work)) {
         let own = worker.own_login().await?;
-        let (assignee, prefix) = (assignee(worker), &worker.settings.workspace.branch_prefix);
-        begun = linked_work(&linked(worker, issue).await?, rules(own.as_ref(), &assignee, prefix));
+        let linked = linked(worker, issue).await?;
+        begun = linked_work(&linked, own.as_ref(), &worker.settings.workspace.branch_prefix);
     }
     let still = |work: &&PersonsWork| match work {
         PersonsWork::Assignee(login) => issue.assignees.iter().any(|assignee| assignee.is(login)),
@@ -66,12 +61,4 @@ async fn linked(worker: &Worker, issue: &Issue) -> Result<OthersWork, WorkError>
     let linked = worker.forge.issues().others_work(issue.number).await?;
     worker.memory.linked.note(issue.number, linked.clone(), now);
     Ok(linked)
-}
-
-fn assignee(worker: &Worker) -> AssigneeFilter {
-    worker.settings.plan_rules().assignee
-}
-
-fn rules<'a>(own: Option<&'a Login>, assignee: &'a AssigneeFilter, branch_prefix: &'a str) -> PeopleRules<'a> {
-    PeopleRules { own, branch_prefix, assignee }
 }

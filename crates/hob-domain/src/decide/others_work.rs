@@ -33,22 +33,12 @@ pub struct OthersWork {
     pub branches: Vec<String>,
 }
 
-/// What tells a person's work from Hob's own.
-#[derive(Debug, Clone, Copy)]
-pub struct PeopleRules<'a> {
-    /// Hob's account, if it is known.
-    pub own: Option<&'a Login>,
-    /// How the names of Hob's branches begin.
-    pub branch_prefix: &'a str,
-    /// Whose issues Hob begins.
-    pub assignee: &'a AssigneeFilter,
-}
-
-/// The open pull requests and branches of people, of those that belong to an issue.
-pub fn linked_work(others: &OthersWork, rules: PeopleRules<'_>) -> Vec<PersonsWork> {
-    let is_own_branch = |name: &str| !rules.branch_prefix.is_empty() && name.starts_with(rules.branch_prefix);
+/// The open pull requests and branches of people, of those that belong to an issue: not those of Hob's account `own`, and no
+/// branch whose name begins with `branch_prefix`.
+pub fn linked_work(others: &OthersWork, own: Option<&Login>, branch_prefix: &str) -> Vec<PersonsWork> {
+    let is_own_branch = |name: &str| !branch_prefix.is_empty() && name.starts_with(branch_prefix);
     let is_own = |pull: &ClosingPull| {
-        let by_own = pull.author.as_ref().zip(rules.own).is_some_and(|(author, own)| author.login.is(own));
+        let by_own = pull.author.as_ref().zip(own).is_some_and(|(author, own)| author.login.is(own));
         by_own || (pull.repository.is_none() && is_own_branch(&pull.branch))
     };
     let by_person = |pull: &&ClosingPull| pull.author.as_ref().is_none_or(|author| author.kind == AccountKind::User);
@@ -61,10 +51,10 @@ pub fn linked_work(others: &OthersWork, rules: PeopleRules<'_>) -> Vec<PersonsWo
 }
 
 /// Whether an issue's assignees say that somebody else than who asked may work on it. They do not if Hob's own account
-/// is among them, or the one whose issues Hob begins.
-pub fn asks_others(assignees: &[Login], trigger: &Trigger, rules: PeopleRules<'_>) -> bool {
-    let is_own = |assignee: &Login| rules.own.is_some_and(|own| assignee.is(own));
-    let is_set = matches!(rules.assignee, AssigneeFilter::Account(_)) && rules.assignee.fits(assignees);
+/// `own` is among them, or the one whose issues Hob begins, by `begins`.
+pub fn asks_others(assignees: &[Login], trigger: &Trigger, own: Option<&Login>, begins: &AssigneeFilter) -> bool {
+    let is_own = |assignee: &Login| own.is_some_and(|own| assignee.is(own));
+    let is_set = matches!(begins, AssigneeFilter::Account(_)) && begins.fits(assignees);
     !is_set && !assignees.iter().any(is_own) && assignees.iter().any(|assignee| !assignee.is(&trigger.actor))
 }
 
@@ -111,9 +101,7 @@ mod tests {
             pull(6, "x", None),
         ];
         let branches = vec!["hob/1-x".to_owned(), "wil/fix".to_owned()];
-        let own = "hob".into();
-        let rules = PeopleRules { own: Some(&own), branch_prefix: "hob/", assignee: &AssigneeFilter::Anybody };
-        let found = linked_work(&OthersWork { pulls, branches }, rules);
+        let found = linked_work(&OthersWork { pulls, branches }, Some(&"hob".into()), "hob/");
         assert_eq!(
             found.iter().map(PersonsWork::says).collect::<Vec<_>>(),
             [
@@ -145,9 +133,8 @@ mod tests {
             (vec![assigned("wil", None)], "wil", vec![]),
         ] {
             let assignee = AssigneeFilter::new(setting);
-            let rules = PeopleRules { own: Some(&own), branch_prefix: "hob/", assignee: &assignee };
             let assignees: Vec<Login> = assignments.iter().map(|one| one.assignee.clone()).collect();
-            let found = match asks_others(&assignees, &trigger, rules) {
+            let found = match asks_others(&assignees, &trigger, Some(&own), &assignee) {
                 true => assigned_work(&assignments, &trigger),
                 false => Vec::new(),
             };

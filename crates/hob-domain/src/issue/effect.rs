@@ -283,10 +283,10 @@ fn wait_for_people(record: &mut Record, begun: Vec<PersonsWork>) -> String {
     if record.state == State::Done {
         *record = asked_for_again(record);
     }
-    let says: Vec<String> = begun.iter().map(PersonsWork::says).collect();
+    let says = PersonsWork::each_says(&begun);
     (record.refused, record.failure.until) = (None, None);
     record.work.with_people = Some(WithPeople::Waits(begun));
-    format!("waits: {}", says.join(", and "))
+    format!("waits: {says}")
 }
 
 fn show_refusal(record: &mut Record, now: Timestamp) -> String {

@@ -1,5 +1,6 @@
 //! What people have begun on an issue: Hob waits for it before it spends money.
 
+use hob_text::markup::code_span;
 use serde::{Deserialize, Serialize};
 
 use crate::Login;
@@ -26,7 +27,7 @@ impl PersonsWork {
     pub fn says(&self) -> String {
         match self {
             Self::Pull { pull, by } => format!("{by}'s pull request {pull} closes this issue"),
-            Self::Branch(branch) => format!("the branch {} is linked to this issue", code(branch)),
+            Self::Branch(branch) => format!("the branch {} is linked to this issue", code_span(branch)),
             Self::Assignee(login) => format!("{login} is assigned to this issue"),
         }
     }
@@ -35,22 +36,26 @@ impl PersonsWork {
     pub fn ends_when(&self) -> String {
         match self {
             Self::Pull { pull, .. } => format!("{pull} is closed without a merge"),
-            Self::Branch(branch) => format!("{} is unlinked", code(branch)),
+            Self::Branch(branch) => format!("{} is unlinked", code_span(branch)),
             Self::Assignee(login) => format!("{login} is unassigned"),
         }
     }
 
+    /// What people have begun, in one sentence without its end.
+    pub fn each_says(all: &[Self]) -> String {
+        joined(all, Self::says)
+    }
+
     /// The facts and what ends the wait for them, in two sentences of which the first lacks its beginning.
     pub fn all_say(all: &[Self]) -> String {
-        let joined = |say: fn(&Self) -> String| all.iter().map(say).collect::<Vec<_>>().join(", and ");
-        let (says, ends_when) = (joined(Self::says), joined(Self::ends_when));
+        let (says, ends_when) = (Self::each_says(all), joined(all, Self::ends_when));
         format!("{says}. Hob begins when {ends_when}; `/hob retry` in a comment begins now")
     }
 }
 
 /// A branch's name as code, which it cannot end.
-fn code(branch: &str) -> String {
-    format!("`{}`", branch.replace('`', "'"))
+fn joined(all: &[PersonsWork], say: impl Fn(&PersonsWork) -> String) -> String {
+    all.iter().map(say).collect::<Vec<_>>().join(", and ")
 }
 
 /// How Hob's work goes with what people have begun on the issue.

@@ -212,7 +212,7 @@ async fn wait_for_people(
             return Ok(Reconciled::Nothing);
         }
     }
-    let why = begun.iter().map(PersonsWork::says).collect::<Vec<_>>().join(", and ");
+    let why = PersonsWork::each_says(&begun);
     let held = acquire(worker, observed, base, Transition::WaitForPeople(begun)).await?;
     show_and_release(worker, &held, &why).await?;
     Ok(Reconciled::UpToDate)

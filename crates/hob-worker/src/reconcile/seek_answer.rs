@@ -65,9 +65,8 @@ pub(super) async fn seek_answer(
             return Ok(Sought::Answer);
         }
         Response::Continue(unblocking, mut receipts) => {
-            let commands = observed.record().map(|record| record.commands.clone()).unwrap_or_default();
             // An answer on the pull request is noted there with what follows from it.
-            receipts.retain(|receipt| receipt.pull.is_some() || !commands.has_taken(receipt.to()));
+            receipts.retain(|receipt| receipt.pull.is_some() || !has_taken(&observed, receipt));
             return continue_with(worker, observed, unblocking, receipts, base).await.map(Sought::Done);
         }
         Response::End(ending, receipts) => acquire_and_end(worker, observed, base, ending, receipts).await?,
@@ -92,8 +91,7 @@ async fn acknowledge(
     base: &Arc<BaseBranch>,
     mut receipts: Vec<Receipt>,
 ) -> Result<(), WorkError> {
-    let commands = observed.record().map(|record| record.commands.clone()).unwrap_or_default();
-    receipts.retain(|receipt| !commands.has_taken(receipt.to()));
+    receipts.retain(|receipt| !has_taken(&observed, receipt));
     if receipts.is_empty() {
         return Ok(());
     }
@@ -101,6 +99,11 @@ async fn acknowledge(
     let held = acquire(worker, observed, base, Transition::Reconcile { what }.following(receipts)).await?;
     give_receipts(worker, &held.lease, &held.receipts).await?;
     release(worker, &held).await
+}
+
+/// Whether the ledger has the message already that a receipt is for.
+fn has_taken(observed: &Observed, receipt: &Receipt) -> bool {
+    observed.record().is_some_and(|record| record.commands.has_taken(receipt.to()))
 }
 
 /// The answer to no question: a blocked record without a reason can only be resumed.
