@@ -1,6 +1,6 @@
 // Reviews, comments on a diff, and who is asked for a review.
 import { pull, repository } from "../lib/seed.mjs";
-import { timeline } from "./issues.mjs";
+import { reactions, timeline } from "./issues.mjs";
 
 export async function reviews(session, report) {
   const { at, head } = await repository(session, "reviews");
@@ -78,6 +78,7 @@ async function lines(session, report, at, made) {
   await wil.get(`${at}/pulls/comments/1`, { status: 404 });
   await wil.patch(own, { body: "Here, I mean." });
   await wil.patch(own, {}, { status: 422 });
+  await reactions(session, report, `${own}/reactions`);
   await wil.delete(`${at}/pulls/comments/${reply.id}`);
   await wil.delete(`${at}/pulls/comments/${reply.id}`, undefined, { status: 404 });
   await wil.put(`${at}/contents/two.txt`, { message: "Add two.txt", content: "Mgo=", branch: "one" }, { status: 201 });
