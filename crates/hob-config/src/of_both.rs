@@ -17,6 +17,7 @@ pub const OF_BOTH: [&str; 19] = [
     "notify.mention",
     "on_red_base",
     "plan",
+    "proof_time",
     "publish.base",
     "publish.commit_message",
     "publish.draft",

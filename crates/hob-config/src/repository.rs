@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::PlanFirst;
+use hob_domain::{PathGlobs, PlanFirst};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -44,12 +44,17 @@ pub struct RepositorySettings {
     pub recipes: BTreeMap<String, RecipeSettings>,
     /// Paths, as globs, that Hob's work must not touch.
     pub protected: Vec<String>,
+    /// Paths, as globs, of tests and what only tests need. Empty: as their names say.
+    pub tests: Vec<String>,
     /// When a plan comes before the work. This and what follows are also the operator's to set.
     #[serde(skip_serializing)]
     pub plan: Option<PlanFirst>,
     /// Deadline of one check.
     #[serde(with = "duration::optional", skip_serializing)]
     pub check_time: Option<Duration>,
+    /// Time of the checks on the trees between base and head.
+    #[serde(with = "duration::optional", skip_serializing)]
+    pub proof_time: Option<Duration>,
     /// What happens if a check already fails on the base.
     #[serde(skip_serializing)]
     pub on_red_base: Option<RedBase>,
@@ -141,6 +146,9 @@ impl RepositorySettings {
                 return Err(RepositorySettingsError(format!("a {name} is empty: write a shell command")));
             }
         }
+        if let Err(error) = PathGlobs::new(settings.tests.clone()) {
+            return Err(RepositorySettingsError(format!("`tests` has a glob that cannot be read: {error}")));
+        }
         let plain = |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if let Some(bad) = settings.setup_key.iter().find(|path| path.is_empty() || !plain(path)) {
             let reason = format!("`{bad}` in `setup_key` is not a path within the repository");
@@ -166,6 +174,7 @@ impl RepositorySettings {
             put("notify.mention", &self.notify.mention, &mut own.notify.mention),
             put("on_red_base", &self.on_red_base, &mut own.on_red_base),
             put("plan", &self.plan, &mut own.plan),
+            put("proof_time", &self.proof_time, &mut own.proof_time),
             put("publish.base", &publish.base, &mut own.publish.base),
             put("publish.commit_message", &publish.commit_message, &mut own.publish.commit_message),
             put("publish.draft", &publish.draft, &mut own.publish.draft),

@@ -38,6 +38,9 @@ pub struct Settings {
     /// Deadline of one check.
     #[serde(with = "duration")]
     pub check_time: Duration,
+    /// Time of the checks on the two trees between base and head; 0 means that they do not run there.
+    #[serde(with = "duration")]
+    pub proof_time: Duration,
     /// What happens if a check already fails on the base.
     pub on_red_base: RedBase,
     /// How failures of a run are handled.

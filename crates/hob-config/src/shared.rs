@@ -20,6 +20,7 @@ const SHARED: [&str; 23] = [
     "notify.mention",
     "on_red_base",
     "plan",
+    "proof_time",
     "publish.author",
     "publish.base",
     "publish.commit_message",

@@ -49,8 +49,10 @@ pub use change::{
         ReviewRules, RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,
     },
     run_unasked::run_unasked,
+    shown::{Closeness, Names, NeedUnknown, NotMade, Shown, Word},
     slug::branch_for,
     statement::{Checked, CheckedOnce, Proof, STATEMENT_VERSION, Statement},
+    test_results::{TestEnd, TestResults},
     workflow_split::{NotSplit, Workflows, split_workflow},
 };
 pub use checklist::{Checklist, ChecklistStep, StepState};

@@ -396,6 +396,7 @@ pub(crate) mod tests {
             seconds,
             run: hob_domain::CheckRun::Now,
             refused: None,
+            tests: hob_domain::TestResults::default(),
         };
         let before = [
             ran("./quick", CheckExit::Passed, 0),

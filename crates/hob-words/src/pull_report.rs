@@ -303,6 +303,7 @@ mod tests {
             seconds: 2,
             run: CheckRun::Now,
             refused: None,
+            tests: hob_domain::TestResults::default(),
         }
     }
 

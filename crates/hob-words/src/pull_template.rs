@@ -364,8 +364,15 @@ mod tests {
 
     fn evidence(command: &str, exit: CheckExit) -> Evidence {
         let output = String::new();
-        let check =
-            CheckResult { command: command.to_owned(), exit, output, seconds: 2, run: CheckRun::Now, refused: None };
+        let check = CheckResult {
+            command: command.to_owned(),
+            exit,
+            output,
+            seconds: 2,
+            run: CheckRun::Now,
+            refused: None,
+            tests: hob_domain::TestResults::default(),
+        };
         Evidence { base: Vec::new(), head: vec![check] }
     }
 

@@ -109,6 +109,10 @@ pub enum CheckedCommit {
     Base,
     /// The work.
     Head,
+    /// The commit that the work starts from, with the tests of the work.
+    Needed,
+    /// The work, with the tests of the commit that it starts from.
+    Kept,
 }
 
 impl std::fmt::Display for CheckedCommit {
@@ -116,6 +120,8 @@ impl std::fmt::Display for CheckedCommit {
         f.pad(match self {
             Self::Base => "base",
             Self::Head => "head",
+            Self::Needed => "base with the new tests",
+            Self::Kept => "head with the old tests",
         })
     }
 }

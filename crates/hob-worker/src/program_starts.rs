@@ -68,6 +68,7 @@ fn as_check(word: &str, start: &Start) -> CheckResult {
         seconds: 0,
         run: CheckRun::Now,
         refused: start.refused.clone(),
+        tests: hob_domain::TestResults::default(),
     }
 }
 

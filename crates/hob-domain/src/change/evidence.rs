@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure_mark;
+use crate::{TestResults, failure_mark};
 
 /// How one check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,9 @@ pub struct CheckResult {
     /// What the sandbox refused it, with the counts, as a part of a sentence; untrusted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// The tests that it named.
+    #[serde(skip)]
+    pub tests: TestResults,
 }
 
 /// Words that programs print about a refused call, in lower case.
@@ -227,6 +230,7 @@ mod tests {
             seconds: 1,
             run: CheckRun::Now,
             refused: None,
+            tests: TestResults::default(),
         };
         exits.iter().enumerate().map(one).collect()
     }

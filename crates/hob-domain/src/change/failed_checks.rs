@@ -113,7 +113,15 @@ mod tests {
 
     fn failed(command: &str, output: String) -> CheckResult {
         let exit = CheckExit::Failed { code: 1 };
-        CheckResult { command: command.to_owned(), exit, output, seconds: 1, run: CheckRun::Now, refused: None }
+        CheckResult {
+            command: command.to_owned(),
+            exit,
+            output,
+            seconds: 1,
+            run: CheckRun::Now,
+            refused: None,
+            tests: crate::TestResults::default(),
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) mod push_refused;
 pub(crate) mod push_rules;
 pub(crate) mod review;
 pub(crate) mod run_unasked;
+pub(crate) mod shown;
 pub(crate) mod slug;
 pub(crate) mod statement;
+pub(crate) mod test_results;
 pub(crate) mod workflow_split;

@@ -138,7 +138,15 @@ pub(crate) mod tests {
 
     fn check(command: &str, exit: CheckExit, run: CheckRun) -> CheckResult {
         let output = "a long text, `@ann` and \u{1b}[31m".to_owned();
-        CheckResult { command: command.to_owned(), exit, output, seconds: 2, run, refused: Some("a host".to_owned()) }
+        CheckResult {
+            command: command.to_owned(),
+            exit,
+            output,
+            seconds: 2,
+            run,
+            refused: Some("a host".to_owned()),
+            tests: crate::TestResults::default(),
+        }
     }
 
     /// A statement about two checks, one of which the work repaired.

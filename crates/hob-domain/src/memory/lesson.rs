@@ -161,6 +161,7 @@ mod tests {
             seconds,
             run: CheckRun::Now,
             refused: None,
+            tests: crate::TestResults::default(),
         }
     }
 

@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons,
-    Login, PersonsCommit, RunId, RunPurpose, Sha, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons, Login, PersonsCommit, RunId, RunPurpose, Sha, Spend, investigation::Case, Shown,
 };
 use hob_words::{Finding, NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
@@ -56,6 +55,8 @@ pub(super) struct Job<'a> {
     pub(super) limits: AttemptLimits,
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
+    /// What the runs between base and head showed of a commit; `None` if they were not made yet.
+    pub(super) shown: Mutex<Option<(Sha, Shown)>>,
     /// Facts about the repository from earlier work, one a line.
     pub(super) memory: Vec<String>,
     /// Facts about the repository from this attempt.
@@ -93,10 +94,16 @@ impl Job<'_> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
     }
 
+<<<<<<< HEAD
     /// All comments by authorized accounts, also those that came meanwhile.
     pub(super) fn comments_so_far(&self) -> Vec<(Login, String)> {
         let said = self.held.steering.said().into_iter().filter(|said| said.comment > self.briefed);
         self.comments.iter().cloned().chain(said.map(|said| (said.author, said.body))).collect()
+=======
+    /// What the runs between base and head showed of the work so far.
+    pub(super) fn shown(&self) -> Option<Shown> {
+        self.shown.lock().as_ref().map(|(_, shown)| shown.clone())
+>>>>>>> 15b9beb8 (proof: Two more runs, by test, between base and head)
     }
 
     /// The reviewer's findings that the author has to address.

@@ -19,6 +19,7 @@ mod by_words;
 mod case;
 mod end;
 mod finish;
+mod four_runs;
 mod hand_off;
 mod hearing;
 mod hearings;

@@ -123,6 +123,7 @@ pub(super) async fn prepare<'a>(
         memory,
         lessons,
         reviews,
+        shown: Mutex::default(),
         unfit,
     })
 }

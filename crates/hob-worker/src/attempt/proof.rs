@@ -1,18 +1,21 @@
 //! The proof of the work: the repository's rules and its checks, on the base and on the head.
 
-use hob_agent::Confined;
+use std::{path::PathBuf, time::Duration};
+
+use hob_agent::{Confined, Home};
 use hob_config::{RedBase, RepositorySettings};
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Lesson, Sha, Transition, Verdict,
-    left_out,
+    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Lesson, Sha, Shown, Transition,
+    Verdict, left_out,
 };
-use hob_workspace::{CheckLimits, run_checks};
+use hob_workspace::{CheckLimits, report_variables, run_checks};
 
 use crate::{
     CheckedCommit, WorkError, WorkEvent, Worker,
     attempt::{
         branch::{policy_violations, work_so_far},
         end::AttemptEnd,
+        four_runs::four_runs,
         job::Job,
         set_up::{SetUp, last_lines, set_up},
         sign::signed,
@@ -25,6 +28,8 @@ pub(super) struct Proven {
     pub(super) head: Sha,
     pub(super) diff: Diff,
     pub(super) evidence: Evidence,
+    /// What the runs between base and head show.
+    pub(super) shown: Shown,
     pub(super) change: ChangeText,
 }
 
@@ -53,7 +58,7 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
         return Ok(Proof::Conflicted(conflicts));
     }
     let head = signed(worker, job, head).await?;
-    let head_results = checks_on(worker, job, &head, CheckedCommit::Head).await?;
+    let head_results = checks_on(worker, job, &head, CheckedCommit::Head, checks_time(worker, job)).await?;
     let failed = FailedChecks::among(&head_results).last;
     // A run itself clears those of the one before.
     if !failed.is_empty() {
@@ -63,7 +68,8 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     Ok(match evidence.verdict() {
         // The work is not responsible for checks that failed before: with another policy no agent works on a red base.
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
-            Proof::Passed(Box::new(Proven { head, diff, evidence, change }))
+            let shown = Box::pin(four_runs(worker, job, &head, &evidence)).await?;
+            Proof::Passed(Box::new(Proven { head, diff, evidence, shown, change }))
         }
         Verdict::Broken { .. } | Verdict::Undecided { .. } => Proof::Failed(evidence),
     })
@@ -114,18 +120,25 @@ async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResul
         worker.progress(job.number(), &format!("checks on the base: {all} of {all} passed earlier"));
         return Ok(passed);
     }
-    let results = checks_on(worker, job, base, CheckedCommit::Base).await?;
+    let results = checks_on(worker, job, base, CheckedCommit::Base, checks_time(worker, job)).await?;
     if !results.is_empty() {
         worker.memory.base_checks.note(base, checks, &results, now);
     }
     Ok(results)
 }
 
-async fn checks_on(
+/// The time of all checks on one commit.
+fn checks_time(worker: &Worker, job: &Job<'_>) -> Duration {
+    worker.settings.check_time.saturating_mul(u32::try_from(job.rules.checks.len()).unwrap_or(u32::MAX))
+}
+
+/// Runs the checks on a commit, for `time` at most.
+pub(super) async fn checks_on(
     worker: &Worker,
     job: &Job<'_>,
     sha: &Sha,
     on: CheckedCommit,
+    time: Duration,
 ) -> Result<Vec<CheckResult>, WorkError> {
     let checks = &job.rules.checks;
     if checks.is_empty() {
@@ -133,10 +146,6 @@ async fn checks_on(
     }
     let set_up = set_up(worker, job, sha).await?;
     let folder = job.checkout.proof(sha).await?;
-    let limits = CheckLimits {
-        time: worker.settings.check_time.saturating_mul(u32::try_from(checks.len()).unwrap_or(u32::MAX)),
-        output_bytes: worker.settings.checks.output_bytes,
-    };
     // Nothing that an agent or another check left in a home reaches it.
     let mut sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     if let SetUp::Ready(prepared) = &set_up {
@@ -145,22 +154,39 @@ async fn checks_on(
     }
     let (hosts, environment) = (check_hosts(worker, &job.rules), worker.children.environment.clone());
     let confined = Confined::to_check(&folder, &hosts, &sandbox, environment, &worker.cancel).await;
-    let (confined, _home, _egress) = confined?;
+    let (mut confined, home, _egress) = confined?;
+    let reports = match &home {
+        Some(home) => ask_for_reports(&mut confined, home).await,
+        None => None,
+    };
+    let limits = CheckLimits { time, output_bytes: worker.settings.checks.output_bytes, reports };
     let run = run_checks(&folder, checks, &confined.plan, &confined.environment, limits, &worker.cancel);
     let mut results = run.await.map_err(WorkError::Checks)?;
     match set_up {
         SetUp::Failed(step) => results.insert(0, *step),
+        // What they say of a tree that no person wrote says nothing of the repository.
+        SetUp::Nothing | SetUp::Ready(_) if matches!(on, CheckedCommit::Needed | CheckedCommit::Kept) => {}
         SetUp::Nothing | SetUp::Ready(_) => {
             results.iter().for_each(|result| job.learn(Lesson::of_check(result)));
             worker.memory.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
         }
     }
-    for failed in results.iter().filter(|check| check.failed()) {
+    // A failure between base and head is what is looked for, or is told with what it shows.
+    let is_told = matches!(on, CheckedCommit::Base | CheckedCommit::Head);
+    for failed in results.iter().filter(|check| is_told && check.failed()) {
         tell(worker, job, failed);
     }
     let passed = results.iter().filter(|check| check.passed()).count();
     worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
+}
+
+/// Asks test runners for reports, in a folder of the checks' home. Without one, their output has to tell.
+async fn ask_for_reports(confined: &mut Confined, home: &Home) -> Option<PathBuf> {
+    let place = home.path().join(".hob-tests");
+    tokio::fs::create_dir(&place).await.ok()?;
+    report_variables(&mut confined.environment, &place);
+    Some(place)
 }
 
 /// Reports how a check failed as progress.

@@ -42,7 +42,7 @@ pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<
     let (time, output_bytes) = (worker.settings.check_time, worker.settings.checks.output_bytes);
     let ends = Instant::now() + time.saturating_mul(u32::try_from(steps.len()).unwrap_or(u32::MAX));
     for step in steps {
-        let limits = CheckLimits { time: ends - Instant::now(), output_bytes };
+        let limits = CheckLimits { time: ends - Instant::now(), output_bytes, reports: None };
         let step = std::slice::from_ref(step);
         let run = run_checks(&made.folder, step, &confined.plan, &confined.environment, limits, &worker.cancel);
         let results = run.await.map_err(WorkError::Checks)?;

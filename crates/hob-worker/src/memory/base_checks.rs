@@ -58,7 +58,15 @@ mod tests {
 
     fn result(exit: CheckExit) -> CheckResult {
         let (command, output) = ("test".to_owned(), "ok".to_owned());
-        CheckResult { command, exit, output, seconds: 7, run: CheckRun::Now, refused: None }
+        CheckResult {
+            command,
+            exit,
+            output,
+            seconds: 7,
+            run: CheckRun::Now,
+            refused: None,
+            tests: hob_domain::TestResults::default(),
+        }
     }
 
     #[test]

@@ -51,6 +51,7 @@ mod tests {
             seconds: 1,
             run: CheckRun::Now,
             refused: None,
+            tests: hob_domain::TestResults::default(),
         };
         let (passed, failed) = (CheckExit::Passed, CheckExit::Failed { code: 1 });
         let (known, one, two) = (Flakes::default(), Sha::from("1"), Sha::from("2"));

@@ -1,0 +1,16 @@
+//! What a change's tests show: which files are tests, how each test ended, and what follows from the four runs. Pure; the
+//! trees are made in `hob-workspace`, the runs in `hob-worker`.
+
+mod compare;
+mod failure;
+pub mod formats;
+mod judge;
+mod manifest;
+mod rust;
+mod sides;
+
+pub use compare::{Made, Run, Runs};
+pub use judge::judges;
+pub use manifest::{judged_by, judges_otherwise};
+pub use rust::{Split, split};
+pub use sides::{Side, Sides};

@@ -1,0 +1,97 @@
+//! The checks on the two trees between base and head, after they passed on the head: the old tests on the new code, and the new
+//! tests on the old code. What they show stands in the pull request; `docs/proof.md` says what each word claims.
+
+use std::time::Duration;
+
+use hob_domain::{CheckExit, CheckResult, Evidence, NotMade, PathGlobs, Sha, Shown};
+use hob_proof::{Made, Runs};
+use hob_workspace::{Crossed, Crossing, SideRules};
+use tokio::time::Instant;
+
+use crate::{
+    CheckedCommit, WorkError, Worker,
+    attempt::{job::Job, proof::checks_on},
+};
+
+/// What the runs show of `head`, whose checks passed. Runs whose tree is the base's or the head's are not made again.
+pub(super) async fn four_runs(
+    worker: &Worker,
+    job: &Job<'_>,
+    head: &Sha,
+    evidence: &Evidence,
+) -> Result<Shown, WorkError> {
+    let known = job.shown.lock().clone();
+    if let Some((_, shown)) = known.filter(|(of, _)| of == head) {
+        return Ok(shown);
+    }
+    // They were read before.
+    let own = Some(&job.rules.tests).filter(|tests| !tests.is_empty());
+    let tests = own.and_then(|tests| PathGlobs::new(tests.clone()).ok());
+    let rules = SideRules { tests, checks: job.rules.checks.clone() };
+    let Crossed { code, tests, judges, mixed, needed, kept } = job.checkout.crossed(head, rules).await?;
+    let mut between = Between { worker, job, mixed, ends: Instant::now() + worker.settings.proof_time };
+    // A regression is worse news than a test that shows nothing.
+    let kept = between.run(kept, CheckedCommit::Kept, evidence).await?;
+    let needed = between.run(needed, CheckedCommit::Needed, evidence).await?;
+    let runs = Runs {
+        base: evidence.base.clone().into(),
+        head: evidence.head.clone().into(),
+        needed,
+        kept,
+        code,
+        tests,
+        judges,
+    };
+    let shown = runs.shown();
+    *job.shown.lock() = Some((head.clone(), shown.clone()));
+    Ok(shown)
+}
+
+/// The runs between base and head.
+struct Between<'a> {
+    worker: &'a Worker,
+    job: &'a Job<'a>,
+    /// Files of which the trees have code and tests of one side.
+    mixed: Vec<String>,
+    /// When their time is over.
+    ends: Instant,
+}
+
+impl Between<'_> {
+    async fn run(&mut self, on: Crossing, name: CheckedCommit, evidence: &Evidence) -> Result<Made, WorkError> {
+        let commit = match on {
+            Crossing::Base => return Ok(Made::AsBase),
+            Crossing::Head => return Ok(Made::AsHead),
+            Crossing::Commit(commit) => commit,
+        };
+        // A check that does not pass on the head shows nothing anywhere.
+        if evidence.head.is_empty() || !evidence.head.iter().all(CheckResult::passed) {
+            return Ok(Made::Not(NotMade::Off));
+        }
+        if !self.mixed.is_empty() {
+            return Ok(Made::Not(NotMade::Mixed { files: self.mixed.iter().cloned().collect() }));
+        }
+        if self.worker.settings.proof_time == Duration::ZERO {
+            return Ok(Made::Not(NotMade::Off));
+        }
+        let left = self.ends.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Made::Not(NotMade::NoTime));
+        }
+        let results = checks_on(self.worker, self.job, &commit, name, left).await?;
+        let why = why_nothing(&results, &self.job.rules.checks);
+        Ok(why.map_or_else(|| Made::Run(results.into()), Made::Not))
+    }
+}
+
+/// Why results say nothing.
+fn why_nothing(results: &[CheckResult], checks: &[String]) -> Option<NotMade> {
+    let ended = |exit: CheckExit| results.iter().any(|check| check.exit == exit);
+    if ended(CheckExit::OutOfTime) || ended(CheckExit::Cancelled) {
+        return Some(NotMade::NoTime);
+    }
+    if results.len() > checks.len() {
+        return Some(NotMade::SetUpFailed);
+    }
+    results.iter().any(|check| check.refusal().is_some()).then_some(NotMade::Refused)
+}
