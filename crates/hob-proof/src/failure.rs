@@ -3,7 +3,9 @@
 use hob_domain::TestEnd;
 
 /// Words of a failure that says nothing of the code's behaviour: what the test names is not there.
-const ABSENT: [&str; 22] = [
+const ABSENT: [&str; 26] = [
+    "attributeerror: ...",
+    "call to undefined",
     "cannot find module",
     "cannot find package",
     "could not compile",
@@ -11,10 +13,12 @@ const ABSENT: [&str; 22] = [
     "has no attribute",
     "has no exported member",
     "importerror",
+    "failed to import",
     "is not a constructor",
     "is not a function",
     "is not defined",
     "loaderror",
+    "module not found",
     "modulenotfounderror",
     "nameerror",
     "no such file to load",

@@ -13,6 +13,8 @@ use crate::failure::failed;
 struct Open {
     name: String,
     end: TestEnd,
+    /// Whether a failure has no message, so that what it says is between its marks.
+    awaits_words: bool,
 }
 
 /// The tests of a report. `None` if it is none, or is cut off.
@@ -23,7 +25,7 @@ pub fn junit(text: &str) -> Option<TestResults> {
         match reader.read_event().ok()? {
             Event::Start(element) => match element.local_name().as_ref() {
                 b"testsuite" | b"testsuites" => is_report = true,
-                b"testcase" => open = Some(Open { name: name(&element)?, end: TestEnd::Passed }),
+                b"testcase" => open = Some(Open { name: name(&element)?, end: TestEnd::Passed, awaits_words: false }),
                 inner => note(open.as_mut(), inner, &element),
             },
             Event::Empty(element) => match element.local_name().as_ref() {
@@ -32,8 +34,14 @@ pub fn junit(text: &str) -> Option<TestResults> {
                 inner => note(open.as_mut(), inner, &element),
             },
             Event::End(element) if element.local_name().as_ref() == b"testcase" => {
-                if let Some(Open { name, end }) = open.take() {
+                if let Some(Open { name, end, .. }) = open.take() {
                     results.add(name, end);
+                }
+            }
+            Event::Text(text) => {
+                if let Some(open) = open.as_mut().filter(|open| open.awaits_words) {
+                    open.end = failed(&String::from_utf8_lossy(&text));
+                    open.awaits_words = false;
                 }
             }
             Event::Eof => return (is_report && open.is_none()).then_some(results),
@@ -45,12 +53,14 @@ pub fn junit(text: &str) -> Option<TestResults> {
 /// Takes in an element within a test.
 fn note(open: Option<&mut Open>, element: &[u8], start: &BytesStart<'_>) {
     let Some(open) = open else { return };
-    let said = || [attribute(start, "message"), attribute(start, "type")].map(Option::unwrap_or_default).join(" ");
     open.end = match element {
         b"skipped" => TestEnd::Skipped,
-        b"failure" => failed(&said()),
-        // Most runners write errors for whatever an assertion did not say.
-        b"error" => failed(&said()),
+        // Many runners write errors for whatever an assertion did not say.
+        b"failure" | b"error" => {
+            let message = attribute(start, "message").unwrap_or_default();
+            open.awaits_words = message.is_empty();
+            failed(&message)
+        }
         _other => return,
     };
 }

@@ -21,12 +21,13 @@ pub use rspec::rspec;
 type Reader = fn(&str) -> TestResults;
 
 /// All readers of what programs print, each for lines that no other one takes.
-const READERS: [Reader; 8] = [
+const READERS: [Reader; 9] = [
     go::go,
     libtest::libtest,
     marks::marks,
     nextest::nextest,
     pytest::pytest,
+    rspec::listed,
     tap::tap,
     unittest::unittest,
     vstest::vstest,
@@ -132,7 +133,7 @@ mod tests {
         expect(
             "TAP version 13\n# Subtest: slug\n    # Subtest: cuts\n    ok 1 - cuts\n      ---\n      duration_ms: 0.5\n      ...\n    1..1\nok 1 - slug\nnot ok 2 - words\nok 3 - slow # SKIP not here\n\
              not ok 4 - later # TODO\n1..4\n",
-            &[("slug", Passed), ("slug › cuts", Passed), ("slow", Skipped), ("later", Skipped), ("words", Failed)]
+            &[("slug › cuts", Passed), ("slow", Skipped), ("later", Skipped), ("words", Failed)]
                 .iter()
                 .copied()
                 .collect::<std::collections::BTreeMap<_, _>>()
@@ -146,7 +147,11 @@ mod tests {
         // jest --verbose.
         expect(
             "PASS src/a.test.js\n  slug\n    ✓ cuts words (3 ms)\n    ✕ keeps accents (1 ms)\n    ○ skipped later\n\n  ● slug › keeps accents\n\n    expect(received).toBe(expected)\n",
-            &[("slug › cuts words", Passed), ("slug › keeps accents", Failed), ("slug › later", Skipped)],
+            &[
+                ("src/a.test.js › slug › cuts words", Passed),
+                ("src/a.test.js › slug › keeps accents", Failed),
+                ("src/a.test.js › slug › later", Skipped),
+            ],
         );
         // mocha.
         expect(
@@ -179,5 +184,154 @@ mod tests {
     fn other_output_names_no_test() {
         expect("building\nok\nerror: x\n- a list\n1) first\nPASS\nFAIL\n✓ done\n2 tests passed\n", &[("done", Passed)]);
         expect("the test of it ... ok, it says\n--- a/x\n+++ b/x\n", &[]);
+    }
+
+    /// What runners really print of the same tests: one that passes, one that fails, one that names what is absent, one that
+    /// is skipped; and of files that cannot be read.
+    #[test]
+    fn the_recordings_of_runners_are_read() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/formats/recordings");
+        let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        let mut told = String::new();
+        for name in names {
+            let text = std::fs::read_to_string(folder.join(&name)).unwrap();
+            let name = name.into_string().unwrap();
+            let results = match name.rsplit_once('.').unwrap() {
+                (_, "xml") => junit(&text).unwrap(),
+                ("rspec", "json") => rspec(&text).unwrap(),
+                _output => printed(&text),
+            };
+            let more = if results.names_failures_alone { " (failures alone)" } else { "" };
+            told.push_str(&format!("{name}{more}\n"));
+            for (test, end) in results.tests {
+                told.push_str(&format!("  {end:?} {test}\n"));
+            }
+        }
+        insta::assert_snapshot!(told, @r"
+        bats.txt
+          Skipped comes later
+          Passed cuts words
+          Failed keeps accents
+        cargo-test.txt
+          Passed src/lib.rs - slug (line 3)
+          Skipped tests::comes_later
+          Passed tests::cuts_words
+          Failed tests::keeps_accents
+          Passed tests::panics
+        go-v.txt
+          Passed example.org/slug TestCutsWords
+          Failed example.org/slug TestKeepsAccents
+          Failed example.org/slug TestKeepsAccents/upper
+          Skipped example.org/slug TestLater
+          Broken example.org/slug/broken
+        go.json
+          Passed example.org/slug TestCutsWords
+          Failed example.org/slug TestKeepsAccents
+          Failed example.org/slug TestKeepsAccents/upper
+          Skipped example.org/slug TestLater
+          Broken example.org/slug/broken
+        go.txt (failures alone)
+          Failed example.org/slug TestKeepsAccents
+          Failed example.org/slug TestKeepsAccents/upper
+          Broken example.org/slug/broken
+        jest-verbose.txt
+          Skipped t/other.test.js › slug › comes later
+          Passed t/other.test.js › slug › cuts words
+          Passed t/other.test.js › slug › deep › is nested
+          Failed t/other.test.js › slug › keeps accents
+          Broken t/other.test.js › slug › names what is absent
+          Skipped t/slug.test.js › slug › comes later
+          Passed t/slug.test.js › slug › cuts words
+          Passed t/slug.test.js › slug › deep › is nested
+          Failed t/slug.test.js › slug › keeps accents
+          Broken t/slug.test.js › slug › names what is absent
+        jest.txt (failures alone)
+          Failed t/other.test.js › slug › keeps accents
+          Broken t/other.test.js › slug › names what is absent
+          Failed t/slug.test.js › slug › keeps accents
+          Broken t/slug.test.js › slug › names what is absent
+        mocha-dot.txt (failures alone)
+          Failed slug › keeps accents
+          Broken slug › names what is absent
+        mocha.txt
+          Skipped slug › comes later
+          Passed slug › cuts words
+          Passed slug › deep › is nested
+          Failed slug › keeps accents
+          Broken slug › names what is absent
+        node-spec.txt
+          Skipped slug › comes later
+          Passed slug › cuts words
+          Passed slug › deep › is nested
+          Failed slug › keeps accents
+          Broken slug › names what is absent
+        node-tap.txt
+          Skipped slug › comes later
+          Passed slug › cuts words
+          Passed slug › deep › is nested
+          Failed slug › keeps accents
+          Broken slug › names what is absent
+        phpunit-testdox.txt
+          Passed Slug › Cuts words
+          Failed Slug › Keeps accents
+          Broken Slug › Names what is absent
+        phpunit.txt (failures alone)
+          Failed SlugTest::testKeepsAccents
+          Broken SlugTest::testNamesWhatIsAbsent
+        phpunit.xml
+          Skipped SlugTest.testComesLater
+          Passed SlugTest.testCutsWords
+          Failed SlugTest.testKeepsAccents
+          Broken SlugTest.testNamesWhatIsAbsent
+        prove-v.txt
+          Skipped 3
+          Passed cuts words
+          Failed keeps accents
+        prove.txt (failures alone)
+          Failed keeps accents
+        pytest-gone.txt (failures alone)
+          Broken tests/test_gone.py
+        pytest-v.txt
+          Passed tests/test_slug.py::Slug::test_cuts_words
+          Failed tests/test_slug.py::Slug::test_keeps_accents
+          Skipped tests/test_slug.py::Slug::test_later
+          Broken tests/test_slug.py::Slug::test_names_what_is_absent
+        pytest.txt (failures alone)
+          Failed tests/test_slug.py::Slug::test_keeps_accents
+          Broken tests/test_slug.py::Slug::test_names_what_is_absent
+        pytest.xml
+          Passed tests/test_slug.py::Slug::test_cuts_words
+          Failed tests/test_slug.py::Slug::test_keeps_accents
+          Skipped tests/test_slug.py::Slug::test_later
+          Broken tests/test_slug.py::Slug::test_names_what_is_absent
+        rspec.json
+          Skipped slug comes later
+          Passed slug cuts words
+          Failed slug keeps accents
+          Broken slug names what is absent
+        rspec.txt (failures alone)
+          Failed slug keeps accents
+          Broken slug names what is absent
+        unittest-v.txt
+          Passed tests.test_slug.Slug.test_cuts_words
+          Failed tests.test_slug.Slug.test_keeps_accents
+          Skipped tests.test_slug.Slug.test_later
+          Broken tests.test_slug.Slug.test_names_what_is_absent
+          Broken unittest.loader._FailedTest.tests.test_gone
+        unittest.txt (failures alone)
+          Failed tests.test_slug.Slug.test_keeps_accents
+          Broken tests.test_slug.Slug.test_names_what_is_absent
+          Broken unittest.loader._FailedTest.tests.test_gone
+        vitest-verbose.txt
+          Skipped vt/slug.test.mjs > slug two > comes later
+          Passed vt/slug.test.mjs > slug two > cuts words
+          Passed vt/slug.test.mjs > slug two > deep > is nested
+          Failed vt/slug.test.mjs > slug two > keeps accents
+          Broken vt/slug.test.mjs > slug two > names what is absent
+        vitest.txt (failures alone)
+          Failed vt/slug.test.mjs > slug two > keeps accents
+          Broken vt/slug.test.mjs > slug two > names what is absent
+        ");
     }
 }

@@ -1,4 +1,4 @@
-//! RSpec's formatter `json`.
+//! RSpec: the formatter `json`, and the list of failures below all others.
 
 use serde::Deserialize;
 
@@ -38,6 +38,23 @@ pub fn rspec(text: &str) -> Option<TestResults> {
         results.add(full_description, end);
     }
     Some(results)
+}
+
+/// The failures that the output lists: `rspec ./spec/slug_spec.rb:4 # slug keeps accents`.
+pub(super) fn listed(output: &str) -> TestResults {
+    let mut results = TestResults::default();
+    let lines: Vec<&str> = output.lines().collect();
+    for line in &lines {
+        let Some((place, name)) = line.strip_prefix("rspec ").and_then(|rest| rest.split_once(" # ")) else { continue };
+        if !place.contains(".rb") {
+            continue;
+        }
+        let above = lines.iter().position(|line| line.trim_start().split_once(") ").is_some_and(|(_, of)| of == name));
+        let said = above.map(|at| lines[at + 1..].iter().take(6).copied().collect::<Vec<_>>().join("\n"));
+        results.add(name, said.map_or(TestEnd::Failed, |said| failed(&said)));
+    }
+    results.names_failures_alone = lines.iter().any(|line| line.contains(" examples, ") || line.contains(" example, "));
+    results
 }
 
 #[cfg(test)]

@@ -37,7 +37,10 @@ pub(super) fn unittest(output: &str) -> TestResults {
             (None, _, _) => {}
         }
     }
-    let is_there = lines.iter().any(|line| line.starts_with("Ran ") && line.contains(" test"));
+    let is_there = lines.iter().any(|line| {
+        let count = line.strip_prefix("Ran ").and_then(|rest| rest.split_once(" test")).map(|(count, _)| count);
+        count.is_some_and(|count| count.parse::<u64>().is_ok())
+    });
     results.names_failures_alone = is_there && !is_verbose;
     results
 }
