@@ -76,6 +76,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         failed_checks: &[],
         left_out: &[],
         unfit: None,
+        shown: None,
         findings: &[],
         base_checks: &[],
         checks: task.checks,

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use crate::{DEFAULTS, DraftRule, ReviewUpdate};
 
 /// Their keys, the same in both files.
-pub const OF_BOTH: [&str; 19] = [
+pub const OF_BOTH: [&str; 20] = [
     "check_time",
     "dashboard.issue",
     "labels.priority",

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::given::at;
 
 /// Their keys; a section means all of its keys.
-const SHARED: [&str; 23] = [
+const SHARED: [&str; 24] = [
     "budget",
     "check_time",
     "dashboard",

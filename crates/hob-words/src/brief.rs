@@ -59,6 +59,8 @@ pub struct BriefParts<'a> {
     pub left_out: &'a [LeftOut],
     /// Why the work so far cannot be committed.
     pub unfit: Option<&'a str>,
+    /// What the runs between base and head showed of the work so far, and the agent was not told yet.
+    pub shown: Option<&'a str>,
     /// What a reviewer found in the work so far.
     pub findings: &'a [Finding],
     /// The results of the checks on the base.
@@ -133,6 +135,7 @@ pub fn brief(parts: &BriefParts<'_>) -> String {
         let list: Vec<String> = parts.conflicts.iter().map(|conflict| format!("- {conflict}")).collect();
         push_fenced(&mut text, parts.fence, "conflicts", &clip(&list.join("\n"), parts.text_bytes));
     }
+    push_shown(&mut text, parts);
     push_findings(&mut text, parts.fence, parts.findings);
     push_checks(&mut text, parts);
     if !parts.refused_changes.is_empty() {
@@ -171,6 +174,18 @@ pub fn investigation_brief(parts: &BriefParts<'_>) -> String {
     push_memory(&mut text, parts);
     push(&mut text, "\n");
     text
+}
+
+/// What the checks show of the work so far beside passing. The names in it are those of tests and files.
+fn push_shown(text: &mut String, parts: &BriefParts<'_>) {
+    let Some(shown) = parts.shown else { return };
+    push(text, "\nThe checks pass on your work so far. A person will be told this first:\n");
+    push_fenced(text, parts.fence, "what the checks show", &without_invisible(shown).0);
+    push(
+        text,
+        "\nMend what the issue does not ask for: restore a test that says what still holds, and add one that fails without your \
+         change, where there can be one. Where the issue asks for it, leave it and say so in your last words.\n",
+    );
 }
 
 /// What earlier work showed of the repository.
@@ -331,6 +346,7 @@ pub(crate) mod tests {
             failed_checks: &[],
             left_out: &[],
             unfit: None,
+            shown: None,
             findings: &[],
             base_checks: &[],
             checks: &[],

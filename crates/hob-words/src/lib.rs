@@ -29,6 +29,7 @@ mod report_comment;
 mod review_text;
 mod reviewer;
 mod round_answers;
+mod shown_words;
 
 pub use answer_options::how_to_answer;
 pub use brief::{BriefParts, brief, investigation_brief};
@@ -52,3 +53,4 @@ pub use reviewer::{
     ReviewerParts, ReviewerReport, SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
 pub use round_answers::round_answers;
+pub use shown_words::for_the_agent;

@@ -1,8 +1,8 @@
 //! The body of a pull request: what changed, the proof, what is open, and, folded, the reasons, cost and limits.
 
 use hob_domain::{
-    ChangeText, CheckResult, Conflict, Diff, Evidence, LastLines, LeftOut, Record, Sha, Verdict, exit_word, left_out,
-    run_unasked,
+    ChangeText, CheckResult, Conflict, Diff, Evidence, LastLines, LeftOut, Record, Sha, Shown, Verdict, exit_word,
+    left_out, run_unasked,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -14,6 +14,7 @@ use crate::{
     PullTemplate, ReviewerReport,
     answered::answered,
     pull_template::{Parts, filled},
+    shown_words::{look_first, shown_sentence},
 };
 
 /// Characters a body may have on the forge, with room to spare.
@@ -36,6 +37,8 @@ pub struct PullReport<'a> {
     pub agent: &'a str,
     /// The checks on base and head.
     pub evidence: &'a Evidence,
+    /// What the runs between base and head show.
+    pub shown: &'a Shown,
     /// The conflicts with the base that the agent resolved.
     pub conflicts: &'a [Conflict],
     /// The base branch, if it has moved on meanwhile.
@@ -70,7 +73,7 @@ const TALK: &str = "To ask Hob for a change, submit a review, comment on a line,
 /// The pull request's body, in the repository's template if it has one.
 pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
-    let evidence = evidence_table(report.evidence) + &last_lines(report.evidence);
+    let evidence = evidence_table(report.evidence, report.shown) + &last_lines(report.evidence);
     let parts = Parts { issue: record.issue, changed: changed(report), evidence };
     let mut text = match report.template {
         Some(template) => filled(template, &parts, report.evidence),
@@ -79,11 +82,22 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
             format!("Fixes #{issue}\n\n## What changed\n\n{changed}\n## Evidence\n\n{evidence}")
         }
     };
+    text.insert_str(0, &first(report));
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
     text.push_str(&report.reviewer.map(ReviewerReport::section).unwrap_or_default());
     line(&mut text, &format!("{TALK}\n"));
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
+}
+
+/// What a person should look at before anything else; empty if nothing stands out.
+fn first(report: &PullReport<'_>) -> String {
+    let told = look_first(report.shown);
+    if told.is_empty() {
+        return String::new();
+    }
+    let list: String = told.iter().map(|one| format!("- {one}\n")).collect();
+    format!("**Look here first**\n\n{list}\n")
 }
 
 /// What was done, in the agent's words, and the files.
@@ -209,18 +223,17 @@ fn background(report: &PullReport<'_>) -> String {
     text
 }
 
-/// The evidence's verdict in one sentence, and a table of the checks before and after.
-pub fn evidence_table(evidence: &Evidence) -> String {
+/// What is shown in a sentence, and a table of the checks before and after.
+pub fn evidence_table(evidence: &Evidence, shown: &Shown) -> String {
     let mut text = match evidence.verdict() {
         Verdict::NoChecks => {
             return "**Not verified**: `.github/hob.toml` on the base branch names no checks. Add \
                     `checks = [\"…\"]` there, and Hob runs them on the base and on the head.\n"
                 .to_owned();
         }
-        Verdict::Green => "**Green**: every check passes on the work, and none failed on the base.\n".to_owned(),
-        Verdict::RedToGreen { repaired } => {
-            let verb = if repaired.len() == 1 { "passes" } else { "pass" };
-            format!("**Red before, green after**: {} failed on the base and {verb} on the work.\n", commands(&repaired))
+        Verdict::Green | Verdict::RedToGreen { .. } => {
+            let told = shown_sentence(shown).unwrap_or_else(|| "**Green**: the checks pass.".to_owned());
+            format!("{told}\n")
         }
         Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
         Verdict::StillRed { commands: red } => still_red(evidence, red),
@@ -289,11 +302,11 @@ fn commands(commands: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, ChangeKind, CheckExit, CheckRun, ConflictKind, FileChange, FileMode, Spend, State, failed_checks,
+        Answer, ChangeKind, CheckExit, CheckRun, ConflictKind, FileChange, FileMode, Spend, State, Word, failed_checks,
     };
 
     use super::*;
-    use crate::fixtures::record_at;
+    use crate::{fixtures::record_at, shown_words::tests::shown};
 
     fn check(command: &str, exit: CheckExit) -> CheckResult {
         CheckResult {
@@ -338,6 +351,7 @@ mod tests {
             change,
             agent: "native",
             evidence,
+            shown: &shown(Word::NoTests),
             conflicts: &[],
             moved: None,
             reviewer: None,
@@ -375,7 +389,7 @@ mod tests {
 
         ## Evidence
 
-        **Red before, green after**: `./test.sh` failed on the base and passes on the work.
+        **No tests**: the checks pass, and no test changed or was repaired.
 
         | check | base | head |
         |---|---|---|
@@ -453,6 +467,7 @@ mod tests {
                 change,
                 agent,
                 evidence,
+                shown: &shown(Word::NoTests),
                 conflicts,
                 moved,
                 reviewer,
@@ -485,6 +500,7 @@ mod tests {
             change,
             agent,
             evidence,
+            shown: &shown(Word::NoTests),
             conflicts,
             moved,
             reviewer: None,
@@ -530,7 +546,7 @@ mod tests {
 
 
         == green
-        **Green**: every check passes on the work, and none failed on the base.
+        **No tests**: the checks pass, and no test changed or was repaired.
 
         | check | base | head |
         |---|---|---|
@@ -542,7 +558,7 @@ mod tests {
 
 
         == green, with no run on the base
-        **Green**: every check passes on the work, and none failed on the base.
+        **No tests**: the checks pass, and no test changed or was repaired.
 
         | check | base | head |
         |---|---|---|

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons, Login, PersonsCommit, RunId, RunPurpose, Sha, Spend, investigation::Case, Shown,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons,
+    Login, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
 };
 use hob_words::{Finding, NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
@@ -94,16 +95,15 @@ impl Job<'_> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
     }
 
-<<<<<<< HEAD
     /// All comments by authorized accounts, also those that came meanwhile.
     pub(super) fn comments_so_far(&self) -> Vec<(Login, String)> {
         let said = self.held.steering.said().into_iter().filter(|said| said.comment > self.briefed);
         self.comments.iter().cloned().chain(said.map(|said| (said.author, said.body))).collect()
-=======
+    }
+
     /// What the runs between base and head showed of the work so far.
     pub(super) fn shown(&self) -> Option<Shown> {
         self.shown.lock().as_ref().map(|(_, shown)| shown.clone())
->>>>>>> 15b9beb8 (proof: Two more runs, by test, between base and head)
     }
 
     /// The reviewer's findings that the author has to address.

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use hob_config::DraftRule;
-use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, dollars, run_unasked};
+use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, Shown, dollars, run_unasked};
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::count;
@@ -74,7 +74,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
     let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
     // A change to files that run automatically stays a draft, even with green checks.
-    if worker.settings.publish.draft == DraftRule::UntilGreen && run_unasked(&proven.diff).is_empty() {
+    if worker.settings.publish.draft == DraftRule::UntilGreen && !wants_a_look(proven) {
         lease.note(Note::OpenedDraft(pull.number)).await;
     }
     // Nobody is asked for a review before the agent has read what people said.
@@ -132,6 +132,7 @@ fn draft(
         change: &proven.change,
         agent: &job.active.now().loaded.name,
         evidence: &proven.evidence,
+        shown: &proven.shown,
         conflicts: job.checkout.conflicts(),
         moved,
         reviewer,
@@ -147,8 +148,15 @@ fn draft(
         title: proven.change.pull_title(title),
         body,
         // Files that run automatically make it a draft, so that a person looks at them before anyone merges by habit.
-        draft: worker.settings.publish.draft != DraftRule::Never || !run_unasked(&proven.diff).is_empty(),
+        draft: worker.settings.publish.draft != DraftRule::Never || wants_a_look(proven),
     }
+}
+
+/// Whether a person should look before anyone merges by habit: files run by themselves, what the checks run changed, or old tests
+/// fail on the new code.
+fn wants_a_look(proven: &Proven) -> bool {
+    let Shown { judges, broken, .. } = &proven.shown;
+    !run_unasked(&proven.diff).is_empty() || !judges.is_empty() || !broken.is_empty()
 }
 
 /// The sandbox that agents and checks ran in. What the machine lacks is the operator's business only.

@@ -248,7 +248,11 @@ async fn request(
         comments: &job.comments_so_far(),
         profile: (&reviewer.profile.name, &reviewer.profile.instructions),
         patch: &proven.diff.patch,
-        evidence: &format!("{}\n{}", evidence_table(&proven.evidence), failed_checks(&proven.evidence.head)),
+        evidence: &format!(
+            "{}\n{}",
+            evidence_table(&proven.evidence, &proven.shown),
+            failed_checks(&proven.evidence.head)
+        ),
         text_bytes: worker.settings.limits.text_bytes(),
         fence: &fence,
     });

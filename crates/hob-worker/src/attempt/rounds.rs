@@ -5,6 +5,7 @@ use std::{ops::ControlFlow, time::Duration};
 
 use hob_agent::AgentError;
 use hob_domain::{BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass, Outcome};
+use hob_words::for_the_agent;
 use hob_workspace::{UnfitWork, WorkspaceError};
 
 use crate::{
@@ -67,6 +68,9 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
         (_, false) => "conflicts with the base are left",
         (true, true) if job.unfit().is_some() => "the work cannot be committed",
         (true, true) if round == 1 && job.has_lost_work() => "part of the work is not in a commit",
+        (true, true) if round == 1 && job.shown().is_some_and(|shown| for_the_agent(&shown).is_some()) => {
+            "the checks do not show what they should"
+        }
         (true, true) if !job.findings().is_empty() => "the reviewer has findings",
         (true, true) if !job.held.lease.record().commands.unread.is_empty() => "a person said more meanwhile",
         (_, true) => "the checks failed",
@@ -100,7 +104,11 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would
             // lose.
             Round::Proven(proven)
-                if round == 0 && limit > 0 && (!proven.evidence.red_otherwise().is_empty() || job.has_lost_work()) =>
+                if round == 0
+                    && limit > 0
+                    && (!proven.evidence.red_otherwise().is_empty()
+                        || job.has_lost_work()
+                        || for_the_agent(&proven.shown).is_some()) =>
             {
                 failed = proven.evidence.red_otherwise();
                 worked = proven.head;
