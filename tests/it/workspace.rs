@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::harness::{script, strict_fence};
 
 mod attacks;
+mod corpus;
 mod update;
 
 /// A served repository and a workspace, both gone at the end.
@@ -559,7 +560,7 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
         "test ! -e left && grep -q fixed src/a.txt".to_owned(),
         "echo x > left; echo y > src/a.txt; git status".to_owned(),
     ];
-    let limits = CheckLimits { time: std::time::Duration::from_secs(60), output_bytes: 10_000 };
+    let limits = CheckLimits { time: std::time::Duration::from_secs(60), output_bytes: 10_000, reports: None };
     let run = async |sha: &Sha| {
         let folder = checkout.proof(sha).await.unwrap();
         let sandbox = crate::harness::sandbox();

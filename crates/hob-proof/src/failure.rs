@@ -3,7 +3,7 @@
 use hob_domain::TestEnd;
 
 /// Words of a failure that says nothing of the code's behaviour: what the test names is not there.
-const ABSENT: [&str; 26] = [
+const ABSENT: [&str; 28] = [
     "attributeerror: ...",
     "call to undefined",
     "cannot find module",
@@ -13,6 +13,7 @@ const ABSENT: [&str; 26] = [
     "has no attribute",
     "has no exported member",
     "importerror",
+    "error[e0",
     "failed to import",
     "is not a constructor",
     "is not a function",
@@ -28,6 +29,7 @@ const ABSENT: [&str; 26] = [
     "uninitialized constant",
     "undefined function",
     "undefined method",
+    "undefined subroutine",
     "undefined:",
     "unresolved import",
 ];
