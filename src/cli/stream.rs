@@ -141,7 +141,9 @@ fn stage(event: &WorkEvent) -> Option<u8> {
             // An agent that is done is at 70.
             Some(AGENT_BEGINS + (*share).min(100) / 2)
         }
-        WorkEvent::Checked { on: CheckedCommit::Head, .. } => Some(CHECKED),
+        WorkEvent::Checked { on: CheckedCommit::Head | CheckedCommit::Needed | CheckedCommit::Kept, .. } => {
+            Some(CHECKED)
+        }
         WorkEvent::Published { .. } => Some(PUBLISHED),
         WorkEvent::Moved { state: State::InReview | State::Done, .. } => Some(ENDED),
         WorkEvent::Moved { state: State::Ready | State::Blocked, .. }

@@ -566,7 +566,7 @@ async fn the_checks_run_in_a_clean_folder_each_time() {
         let sandbox = crate::harness::sandbox();
         let (confined, _home) = Confined::to_folder(&folder, &sandbox, child_environment()).await.unwrap();
         let Confined { plan, environment } = &confined;
-        run_checks(&folder, &commands, plan, environment, limits, &CancellationToken::new()).await.unwrap()
+        run_checks(&folder, &commands, plan, environment, limits.clone(), &CancellationToken::new()).await.unwrap()
     };
     let evidence = Evidence { base: run(checkout.base()).await, head: run(&head).await };
     assert_eq!(evidence.verdict(), Verdict::RedToGreen { repaired: vec![commands[0].clone()] }, "{evidence:?}");

@@ -110,7 +110,7 @@ async fn shown(checkout: &Checkout, base: &[CheckResult], head: &Sha, check: &st
 
 /// Compares what is shown of all kinds with what is right.
 async fn each_kind_has_its_word(name: &str, program: &str) {
-    let found = Program::new(program).arg("--version").run(&CancellationToken::new()).await;
+    let found = Program::of_hob(program, &child_environment()).arg("--version").run(&CancellationToken::new()).await;
     if !found.is_ok_and(|found| found.exit == Exit::Code(0)) {
         return eprintln!("skipped: `{program}` is not there");
     }
