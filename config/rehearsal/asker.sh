@@ -1,5 +1,6 @@
 # The `command` agent of the rehearsal: reads its brief on standard input, asks when the brief has no answer to its
-# question, and edits the folder when it has one. The last line it prints is its result.
+# question, and edits the folder when it has one. Its first test shows nothing, which Hob tells it once. The last line it
+# prints is its result.
 brief=$(cat)
 case $brief in
 *"--- answer of"*[Rr]ound*down*) ;;
@@ -8,7 +9,16 @@ case $brief in
     exit 0
     ;;
 esac
-sed 's/^minutes=\$1$/minutes=${1%%.*}/' pace.sh > pace.new && cat pace.new > pace.sh && rm pace.new
-sed 's/^exit \$status$/expect 90.5 "1 h 30 min"\nexit $status/' test.sh > test.new && cat test.new > test.sh && rm test.new
-printf '\nFractions of a minute are rounded down.\n' >> README.md
-echo '{"outcome": "done", "summary": "Fractions of a minute are rounded down, as the answer on the issue says. There is a case for it in test.sh and a line in the README."}'
+edit() { sed "$1" "$2" > edited && cat edited > "$2" && rm edited; }
+case $brief in
+*"also pass without the change"*)
+    edit 's/^expect 125 .*/expect 90.5 "1 h 30 min"/' tests/run.sh
+    echo '{"outcome": "done", "summary": "Fractions of a minute are rounded down, as the answer on the issue says. `tests/run.sh` has a case with a fraction now, and the README a line."}'
+    ;;
+*)
+    edit 's/^minutes=\$1$/minutes=${1%%.*}/' pace.sh
+    edit 's/^echo "1\.\.\$cases"$/expect 125 "2 h 5 min"\n&/' tests/run.sh
+    printf '\nFractions of a minute are rounded down.\n' >> README.md
+    echo '{"outcome": "done", "summary": "Fractions of a minute are rounded down, as the answer on the issue says. There is one more case in tests/run.sh and a line in the README."}'
+    ;;
+esac

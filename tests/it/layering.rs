@@ -22,16 +22,17 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-process", &["hob-sandbox"]),
     ("hob-egress", &["hob-config"]),
     ("hob-forge", &["hob-text", "hob-domain", "hob-config"]),
-    ("hob-workspace", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox"]),
+    ("hob-proof", &["hob-domain"]),
+    ("hob-workspace", &["hob-text", "hob-domain", "hob-config", "hob-proof", "hob-process", "hob-sandbox"]),
     ("hob-agent", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
-    ("hob-worker", &["hob-text", "hob-domain", "hob-words", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-workspace", "hob-agent"]),
+    ("hob-worker", &["hob-text", "hob-domain", "hob-words", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-proof", "hob-workspace", "hob-agent"]),
     ("hob-eval", &["hob-process", "hob-sandbox"]),
     ("github-emulator", &[]),
     ("hob-bench", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent", "github-emulator"]),
 ];
 
 /// Dependencies that tests and examples may have beyond the map.
-const DEV: &[(&str, &str)] = &[("hob", "hob-bench"), ("hob", "hob-workspace")];
+const DEV: &[(&str, &str)] = &[("hob", "hob-bench"), ("hob", "hob-proof"), ("hob", "hob-workspace")];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -51,9 +51,17 @@ async fn the_bundled_rehearsal_ends_with_a_merge_a_recipe_an_answer_a_hand_off_a
     assert!(finished.exit.is_success(), "{}", finished.stderr.text());
     let accounts = account(&finished);
     assert_eq!(states(&accounts[0]), ["assigned", "in-progress", "in-review", "done"]);
-    assert!(accounts[0]["evidence"].as_str().unwrap().starts_with("**Red before, green after**"));
+    assert!(
+        accounts[0]["evidence"]
+            .as_str()
+            .unwrap()
+            .starts_with("**Proven**: `60 is 1 h 0 min` fails without this change")
+    );
     assert!(accounts[0]["diff"].as_str().unwrap().contains("-ge 60"));
     assert_eq!(states(&accounts[1]), ["assigned", "in-progress", "in-review"]);
+    // Its first test showed nothing and went back.
+    assert!(accounts[2]["evidence"].as_str().unwrap().starts_with("**Proven**: `90.5 is 1 h 30 min` fails"));
+    assert!(accounts[3]["evidence"].as_str().unwrap().starts_with("**No tests**"));
     let answered = ["assigned", "in-progress", "blocked", "assigned", "in-progress", "in-review"];
     assert_eq!(states(&accounts[2]), answered);
     assert!(accounts[2]["question"].as_str().unwrap().contains("rounded down or up?"));
@@ -77,7 +85,7 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
         assert!(!text.contains("http://"), "the forge is gone: {text}");
     }
     let progress = said.lines().filter(|line| line.contains("s #") || line.contains("polled:"));
-    assert!(progress.count() <= 40, "{said}");
+    assert!(progress.count() <= 48, "{said}");
     assert!(
         !said.contains("turn 1/250") && !said.contains("{\"outcome\"") && !said.contains("blocked     blocked"),
         "{said}"

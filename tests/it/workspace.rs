@@ -8,7 +8,7 @@ use std::{
 };
 
 use hob_agent::Confined;
-use hob_config::{WorkspaceSettings, child_environment};
+use hob_config::{WorkspaceSettings, child_environment, toolchain_folders};
 use hob_domain::{
     ChangeKind, DiffPolicy, Evidence, FailureClass, FileMode, HobFiles, IssueNumber, LeftOut, RepoName, Sha, Timestamp,
     Verdict, WhyLeftOut,

@@ -1,5 +1,7 @@
 //! The files that the checks run: the `Makefile` of `make test`, the script of `sh ci/test.sh`, and what these run in turn.
 //!
+//! A script that is run for its output, as in `test "$(sh greet.sh)" = hello`, is looked at: it is the product.
+//!
 //! # Caveats
 //! Commands are read as words, not as a shell reads them. A script that is found through a variable is not found here.
 
@@ -60,6 +62,7 @@ fn named_in(text: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for line in text.lines() {
         let is_separator = |c: char| c.is_whitespace() || ";&|()<>'\"`=,{}[]".contains(c);
+        let line = without_substitutions(line);
         let words: Vec<&str> = line.split(is_separator).filter(|word| !word.is_empty()).collect();
         for (at, word) in words.iter().enumerate() {
             let program = word.rsplit('/').next().unwrap_or(word).trim_start_matches(['@', '-']);
@@ -84,6 +87,27 @@ fn named_in(text: &str) -> Vec<String> {
         }
     }
     paths
+}
+
+/// A line without what the shell replaces by a command's output.
+fn without_substitutions(line: &str) -> String {
+    let mut kept = String::with_capacity(line.len());
+    let (mut depth, mut is_quoted, mut rest) = (0_usize, false, line.chars().peekable());
+    while let Some(c) = rest.next() {
+        match c {
+            '`' if depth == 0 => is_quoted = !is_quoted,
+            '$' if depth == 0 && rest.peek() == Some(&'(') => {
+                rest.next();
+                depth = 1;
+                kept.push(' ');
+            }
+            '(' if depth > 0 => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            c if depth == 0 && !is_quoted => kept.push(c),
+            _inside => {}
+        }
+    }
+    kept
 }
 
 /// A word as a path in the repository.
@@ -125,5 +149,7 @@ mod tests {
         assert_eq!(of("sh test.sh", &files), ["test.sh"]);
         assert_eq!(of("./run", &files), ["run"]);
         assert_eq!(of("sh ../test.sh /test.sh $X/test.sh", &files), [""; 0]);
+        assert_eq!(of("test \"$(sh test.sh $(./run))\" = x && [ `./run` ] && true", &files), [""; 0]);
+        assert_eq!(of("x=$((1 + 1)) ./run $(", &files), ["run"]);
     }
 }

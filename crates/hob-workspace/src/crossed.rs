@@ -96,7 +96,8 @@ struct Between<'r> {
 fn crossed(repo: &Repository, base: Oid, head: Oid, rules: &SideRules) -> Result<Crossed, git2::Error> {
     let (old, new) = (repo.find_commit(base)?, repo.find_commit(head)?);
     let (from, to) = (old.tree()?, new.tree()?);
-    let judges = judges_of(repo, &[&from, &to], &rules.checks);
+    let by_names = Sides::new(rules.tests.clone(), BTreeSet::new());
+    let judges = judges_of(repo, &[&from, &to], &rules.checks, &by_names);
     let sides = Sides::new(rules.tests.clone(), judges);
     let (mut needed, mut kept) = (Index::new()?, Index::new()?);
     needed.read_tree(&from)?;
@@ -132,7 +133,7 @@ fn crossed(repo: &Repository, base: Oid, head: Oid, rules: &SideRules) -> Result
     if found.code {
         found.needed = crossing(&mut needed, &old)?;
         found.kept = crossing(&mut kept, &new)?;
-    } else {
+    } else if found.tests || !found.judges.is_empty() {
         (found.needed, found.kept) = (Crossing::Head, Crossing::Base);
     }
     Ok(found)
@@ -230,10 +231,13 @@ fn same_apart_from_judge(path: &str, before: &str, after: &str) -> bool {
     judged_by(path, before, after).zip(judged_by(path, after, after)).is_some_and(|(one, other)| one == other)
 }
 
-/// The files that the checks run, on any of the sides.
-fn judges_of(repo: &Repository, trees: &[&Tree<'_>], checks: &[String]) -> BTreeSet<String> {
+/// The files that the checks run, in any of the trees. A test that a check runs is still a test, and what it runs is the product.
+fn judges_of(repo: &Repository, trees: &[&Tree<'_>], checks: &[String], by_names: &Sides) -> BTreeSet<String> {
     let of = |tree: &&Tree<'_>| {
         judges(checks, |path| {
+            if by_names.of(path) == Side::Test {
+                return None;
+            }
             let entry = tree.get_path(Path::new(path)).ok()?;
             (entry.kind() == Some(git2::ObjectType::Blob)).then(|| text_of(repo, entry.id()).unwrap_or_default())
         })

@@ -35,7 +35,7 @@ async fn the_native_agent_turns_a_red_check_green() {
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{}", world.status(issue).await);
     let pull = world.pull().await;
     let body = pull["body"].as_str().unwrap();
-    for part in ["It greets now.", "**Red before, green after**", "by the agent `reader`"] {
+    for part in ["It greets now.", "**Proven**, by check", "by the agent `reader`"] {
         assert!(body.contains(part), "{part}\n{body}");
     }
     assert_eq!(world.changed(pull["number"].as_u64().unwrap()).await, ["hello.sh"]);
@@ -96,7 +96,7 @@ async fn a_recipe_of_the_repository_needs_no_model() {
     assert_eq!(world.labels(issue).await, ["agent:notice", "code", "in-review"], "{}", world.status(issue).await);
     let pull = world.pull().await;
     assert_eq!(world.changed(pull["number"].as_u64().unwrap()).await, ["NOTICE", "by-shell.txt"]);
-    assert!(pull["body"].as_str().unwrap().contains("**Red before, green after**"), "{}", pull["body"]);
+    assert!(pull["body"].as_str().unwrap().contains("**Proven**, by check"), "{}", pull["body"]);
     world.finish().await;
 }
 

@@ -20,7 +20,7 @@ async fn a_labelled_issue_becomes_a_proven_pull_request() {
     {
         assert!(body.contains(part), "{part}\n{body}");
     }
-    assert!(body.contains("**Red before, green after**"), "{body}");
+    assert!(body.contains("**Proven**, by check"), "{body}");
     assert_eq!(pull["title"], "Make done.txt");
     assert_eq!(pull["head"]["ref"], format!("hob/{issue}-make-done-txt"));
     assert_eq!((&pull["base"]["ref"], &pull["user"]["login"]), (&"main".into(), &"hob".into()));

@@ -33,8 +33,7 @@ async fn the_pull_request_is_the_template_filled() {
     let body = text(&pull["body"]);
     let headings: Vec<&str> = body.lines().filter(|line| line.starts_with("## ")).collect();
     assert_eq!(headings, ["## Summary", "## How was this tested?", "## Checklist", "## Open"], "{body}");
-    for part in
-        [&format!("Fixes #{issue}\n"), "**Red before, green after**", "- [x] Tests pass locally", "- [ ] I have read"]
+    for part in [&format!("Fixes #{issue}\n"), "**Proven**, by check", "- [x] Tests pass locally", "- [ ] I have read"]
     {
         assert!(body.contains(part), "{part}\n{body}");
     }

@@ -20,7 +20,7 @@ async fn a_failed_check_goes_back_to_the_agent_and_the_second_round_mends_it() {
             && briefs[1].contains("the word is missing")
     );
     let pull = world.pull().await;
-    assert!(pull["body"].as_str().unwrap().contains("**Red before, green after**"), "{}", pull["body"]);
+    assert!(pull["body"].as_str().unwrap().contains("**Proven**, by check"), "{}", pull["body"]);
     world.finish().await;
 }
 

@@ -146,7 +146,7 @@ async fn what_a_run_does_to_its_copy_reaches_no_other() {
     let pulls = world.pulls().await;
     assert_eq!(pulls.len(), 2, "{:?}", world.failures());
     for pull in &pulls {
-        assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
+        assert!(pull["body"].as_str().unwrap().contains("**No tests**"), "{}", pull["body"]);
     }
     assert_eq!(std::fs::read_to_string(world.dir().join("runs")).unwrap(), "ran\n", "the base's script, once");
     world.finish().await;
@@ -181,7 +181,7 @@ async fn what_an_issues_commits_prepare_reaches_no_other_issue() {
     assert_eq!(world.labels(second).await, ["code", "in-review"], "{:?}", world.failures());
     let pulls = world.pulls().await;
     let pull = pulls.iter().find(|pull| pull["title"].as_str().unwrap().contains("Make done.txt")).unwrap();
-    assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
+    assert!(pull["body"].as_str().unwrap().contains("**No tests**"), "{}", pull["body"]);
     assert_eq!(std::fs::read_to_string(world.dir().join("runs")).unwrap(), "ran\nran\n", "of both bases");
     world.finish().await;
 }
@@ -205,7 +205,7 @@ async fn is_green_with(setting: &str, rules: impl Fn(&str, &str) -> String) {
     world.asks("Try it", "").await;
     world.run().await;
     let pull = world.pull().await;
-    assert!(pull["body"].as_str().unwrap().contains("**Green**"), "{}", pull["body"]);
+    assert!(pull["body"].as_str().unwrap().contains("**No tests**"), "{}", pull["body"]);
     world.finish().await;
 }
 

@@ -85,8 +85,9 @@ impl Language {
 /// The checks on a commit.
 async fn run(checkout: &Checkout, sha: &Sha, check: &str) -> Vec<CheckResult> {
     let folder = checkout.proof(sha).await.unwrap();
-    let sandbox = crate::harness::sandbox();
-    let (confined, _home) = Confined::to_folder(&folder, &sandbox, child_environment()).await.unwrap();
+    let environment = child_environment();
+    let sandbox = crate::harness::sandbox().reading(toolchain_folders(&environment));
+    let (confined, _home) = Confined::to_folder(&folder, &sandbox, environment).await.unwrap();
     let Confined { plan, environment } = &confined;
     let limits = CheckLimits { time: Duration::from_secs(120), output_bytes: 10_000, reports: None };
     let checks = [check.to_owned()];
