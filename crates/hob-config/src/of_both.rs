@@ -143,7 +143,7 @@ mod tests {
 
     /// A value of each key that is not the default.
     const ALL: &str = "dashboard.issue = 'auto'\nlabels = { trigger = 'hob', priority = ['p0'] }\nlimits.open_pulls = 2\n\
-                       check_time = '7m'\non_red_base = 'wait'\nplan = 'large'\nnotify.mention = ['ann']\nrouting.enabled = false\n\
+                       check_time = '7m'\nproof_time = '5m'\non_red_base = 'wait'\nplan = 'large'\nnotify.mention = ['ann']\nrouting.enabled = false\n\
                        review = { update = 'rebase', reviewer = 'critic' }\n\
                        [publish]\nbase = 'next'\ncommit_message = '{title} (#{issue})'\ndraft = true\nlabels = ['bot']\n\
                        reviewers = ['ann']\nsign_off = true\ntemplate = 'fix.md'\ntrailers = ['assisted-by']";

@@ -4,7 +4,7 @@
 use std::{
     ffi::{CStr, CString, OsStr, OsString},
     fs::File,
-    io::{self, Write},
+    io::{self, Read, Write},
     os::{fd::OwnedFd, unix::ffi::OsStringExt},
     path::Path,
     rc::Rc,
@@ -177,6 +177,27 @@ impl Folder {
         };
         let is_file = FileType::from_raw_mode(found.st_mode as RawMode) == FileType::RegularFile;
         Ok(Some(is_file.then(|| u64::try_from(found.st_size).unwrap_or(0))))
+    }
+
+    /// The text of the file of this name; `None` unless that is a file of at most `max` bytes of UTF-8.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn text(&self, name: impl Arg, max: u64) -> io::Result<Option<String>> {
+        let file = match openat(&self.0, name, READ, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let found = fstat(&file)?;
+        let is_file = FileType::from_raw_mode(found.st_mode as RawMode) == FileType::RegularFile;
+        if !is_file || u64::try_from(found.st_size).unwrap_or(u64::MAX) > max {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        // It may grow meanwhile.
+        File::from(file).take(max).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8(bytes).ok())
     }
 
     /// Moves an entry into another folder of the same file system; `false` if that one has an entry of the same name.

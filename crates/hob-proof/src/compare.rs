@@ -149,7 +149,23 @@ impl Runs {
                 broken.insert(check.command.clone());
             }
         }
+        broken.extend(self.vanished(kept));
         broken
+    }
+
+    /// The old tests that passed on the base and that checks which pass do not name any more, on the same tests with the new
+    /// code: it ends the runner, or keeps it from them.
+    fn vanished(&self, kept: &Run) -> Vec<String> {
+        let before = &self.base.tests;
+        if before.names_failures_alone || kept.tests.names_failures_alone {
+            return Vec::new();
+        }
+        let is_gone = |(name, end): &(&String, &TestEnd)| **end == TestEnd::Passed && kept.tests.end(name).is_none();
+        let gone: Vec<String> = before.tests.iter().filter(is_gone).map(|(name, _)| name.clone()).collect();
+        // Some names have parts that differ from run to run.
+        let other = kept.tests.tests.keys().filter(|name| before.end(name).is_none()).count();
+        let all_pass = kept.checks.iter().all(CheckResult::passed);
+        if all_pass && gone.len() > other { gone } else { Vec::new() }
     }
 
     /// Whether a test passes on the head.
@@ -234,6 +250,17 @@ mod tests {
         assert_eq!((proven.needed.first, proven.new.first), (vec!["new".to_owned()], vec!["new".to_owned()]));
         let by_check = shown(run(0, ""), run(0, ""), run(1, "expected 2, found 1"), run(0, ""));
         assert_eq!((by_check.word, by_check.by), (Word::Proven, Closeness::Checks));
+    }
+
+    #[test]
+    fn old_tests_that_the_new_code_keeps_from_running_are_named() {
+        let proven = |kept: &str| {
+            shown(run(0, OLD), run(0, BOTH), run(101, "test old ... ok\ntest new ... FAILED\n"), run(0, kept))
+        };
+        assert_eq!(proven("").word, Word::OldTestsChanged);
+        assert_eq!(proven("").broken.first, ["old"]);
+        // A name that differs from run to run.
+        assert_eq!(proven("test old_0x7f3a ... ok\n").word, Word::Proven);
     }
 
     #[test]

@@ -89,7 +89,7 @@ const ENDINGS: [&str; 21] = [
     "_unittest.cc",
 ];
 
-/// Endings of names of types, whose case counts: `Latest.java` is no test.
+/// Endings of names of types, whose case counts: `Latest.java` is not a test.
 const TYPE_ENDINGS: [&str; 15] = [
     "IT.java",
     "Spec.groovy",

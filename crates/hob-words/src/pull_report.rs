@@ -90,7 +90,7 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
     clip(&text, BODY_MAX)
 }
 
-/// What a person should look at before anything else; empty if nothing stands out.
+/// What a person should look at before anything else; empty if there is nothing.
 fn first(report: &PullReport<'_>) -> String {
     let told = look_first(report.shown);
     if told.is_empty() {

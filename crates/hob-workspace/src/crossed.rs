@@ -62,20 +62,18 @@ pub struct SideRules {
     pub checks: Vec<String>,
 }
 
-impl Checkout {
-    /// Makes the trees between the base and `head`.
-    ///
-    /// # Errors
-    /// [`WorkspaceError::Library`] when a commit is not there.
-    pub async fn crossed(&self, head: &Sha, rules: SideRules) -> Result<Crossed, WorkspaceError> {
-        let (git, base, head) = (self.git_dir(), oid(self.base())?, oid(head)?);
-        blocking("tell code and tests apart", move || {
-            let doing = "tell code and tests apart";
-            let repo = git_dir::open(&git, doing)?;
-            crossed(&repo, base, head, &rules).map_err(library(doing))
-        })
-        .await
-    }
+/// Makes the trees between the base and `head`.
+///
+/// # Errors
+/// [`WorkspaceError::Library`] when a commit is not there.
+pub async fn crossed(checkout: &Checkout, head: &Sha, rules: SideRules) -> Result<Crossed, WorkspaceError> {
+    let (git, base, head) = (checkout.git_dir(), oid(checkout.base())?, oid(head)?);
+    blocking("tell code and tests apart", move || {
+        let doing = "tell code and tests apart";
+        let repo = git_dir::open(&git, doing)?;
+        cross(&repo, base, head, &rules).map_err(library(doing))
+    })
+    .await
 }
 
 /// The files of one path on both sides.
@@ -93,7 +91,7 @@ struct Between<'r> {
     found: Crossed,
 }
 
-fn crossed(repo: &Repository, base: Oid, head: Oid, rules: &SideRules) -> Result<Crossed, git2::Error> {
+fn cross(repo: &Repository, base: Oid, head: Oid, rules: &SideRules) -> Result<Crossed, git2::Error> {
     let (old, new) = (repo.find_commit(base)?, repo.find_commit(head)?);
     let (from, to) = (old.tree()?, new.tree()?);
     let by_names = Sides::new(rules.tests.clone(), BTreeSet::new());
@@ -317,7 +315,7 @@ mod tests {
     ) -> (Crossed, Vec<(String, String)>, Vec<(String, String)>) {
         let (_dir, repo, base, head) = repository(base, head);
         let rules = SideRules { tests: None, checks: vec![check.to_owned()] };
-        let crossed = crossed(&repo, base, head, &rules).unwrap();
+        let crossed = cross(&repo, base, head, &rules).unwrap();
         let files = |crossing: &Crossing| {
             let commit = match crossing {
                 Crossing::Base => base,

@@ -57,7 +57,7 @@ pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
 pub use commit::Foreign;
 pub use committer::was_committer;
-pub use crossed::{Crossed, Crossing, SideRules};
+pub use crossed::{Crossed, Crossing, SideRules, crossed};
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
 pub use names::{BranchName, InvalidBranchName};
 pub use prepared::{Prepared, Preparing, Source};

@@ -1,14 +1,14 @@
 //! The reports that test runners write to files: those that Hob asks for by variables, and those that they always write.
 
-use std::{ffi::OsString, fs, io, path::Path};
+use std::{ffi::OsString, io, path::Path};
 
 use hob_domain::TestResults;
-use hob_process::{Environment, Folder};
+use hob_process::{Entry, Environment, Folder};
 use hob_proof::formats::{junit, rspec};
 
 /// Folders of reports that are written without being asked, from the folder of a module.
-const FOLDERS: [&[&str]; 4] =
-    [&["target", "surefire-reports"], &["target", "failsafe-reports"], &["build", "test-results"], &["test-results"]];
+const FOLDERS: [[&str; 2]; 4] =
+    [["target", "surefire-reports"], ["target", "failsafe-reports"], ["build", "test-results"], ["test-results", ""]];
 /// How deep modules are.
 const DEEP: usize = 4;
 /// Folders that are looked at, and reports that are read.
@@ -37,10 +37,14 @@ pub fn report_variables(environment: &mut Environment, place: &Path) {
 pub(crate) fn reported(folder: &Path, place: &Path) -> TestResults {
     let mut found = Found::default();
     // A report that cannot be read tells nothing: the output may.
-    found.take(place).ok();
-    fs::remove_dir_all(place).and_then(|()| fs::create_dir(place)).ok();
+    if let Ok(place) = Folder::open(place) {
+        found.take(&place, DEEP).ok();
+        for entry in place.entries().unwrap_or_default() {
+            place.removes(&entry.name()).ok();
+        }
+    }
     if let Ok(top) = Folder::open(folder) {
-        found.modules(&top, folder, DEEP).ok();
+        found.modules(&top, DEEP).ok();
     }
     found.results
 }
@@ -55,48 +59,47 @@ struct Found {
 
 impl Found {
     /// Looks for reports of the module in `folder` and of those below it. No link is followed.
-    fn modules(&mut self, folder: &Folder, path: &Path, deep: usize) -> io::Result<()> {
+    fn modules(&mut self, folder: &Folder, deep: usize) -> io::Result<()> {
         self.folders += 1;
-        for names in FOLDERS {
-            let mut place = Some((Folder::open(path)?, path.to_owned()));
-            for name in names {
+        for [first, inner @ ..] in FOLDERS {
+            let mut place = folder.inner(first)?;
+            for name in inner.iter().filter(|name| !name.is_empty()) {
                 place = match place {
-                    Some((here, path)) => here.inner(*name)?.map(|inner| (inner, path.join(name))),
+                    Some(here) => here.inner(*name)?,
                     None => None,
                 };
             }
-            if let Some((_, place)) = place {
-                self.take(&place)?;
+            if let Some(place) = place {
+                self.take(&place, DEEP)?;
             }
         }
-        for entry in folder.entries()?.into_iter().filter(|entry| entry.is_folder()) {
+        for entry in folder.entries()?.into_iter().filter(Entry::is_folder) {
             let name = entry.name();
             if deep == 0 || self.folders > FOLDERS_MAX || PASSED_OVER.iter().any(|passed| name == *passed) {
                 continue;
             }
             if let Some(inner) = folder.inner(name.as_os_str())? {
-                self.modules(&inner, &path.join(&name), deep - 1)?;
+                self.modules(&inner, deep - 1)?;
             }
         }
         Ok(())
     }
 
     /// Reads the reports in a folder, and in those below it.
-    fn take(&mut self, place: &Path) -> io::Result<()> {
-        let folder = Folder::open(place)?;
+    fn take(&mut self, folder: &Folder, deep: usize) -> io::Result<()> {
         for entry in folder.entries()? {
-            let (name, path) = (entry.name(), place.join(entry.name()));
+            let name = entry.name();
             if entry.is_folder() {
-                self.take(&path)?;
+                let inner = if deep > 0 { folder.inner(name.as_os_str())? } else { None };
+                inner.map_or(Ok(()), |inner| self.take(&inner, deep - 1))?;
                 continue;
             }
             let ending = Path::new(&name).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-            let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= REPORT_MAX);
-            if !is_file || self.reports >= REPORTS_MAX || !matches!(ending, "xml" | "json") {
+            if self.reports >= REPORTS_MAX || !matches!(ending, "xml" | "json") {
                 continue;
             }
             self.reports += 1;
-            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let Some(text) = folder.text(name.as_os_str(), REPORT_MAX)? else { continue };
             let read = if ending == "xml" { junit(&text) } else { rspec(&text) };
             let all = std::mem::take(&mut self.results);
             self.results = all.and(read.unwrap_or_default());
@@ -107,6 +110,8 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use hob_domain::TestEnd;
 
     use super::*;

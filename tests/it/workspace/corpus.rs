@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use hob_domain::{CheckResult, Names, Shown};
 use hob_proof::{Made, Runs};
-use hob_workspace::{Crossed, Crossing, SideRules};
+use hob_workspace::{Crossed, Crossing, SideRules, crossed};
 use serde::Deserialize;
 
 use super::*;
+use crate::harness::needs;
 
 /// The same small program in one language, in several states.
 #[derive(Deserialize)]
@@ -97,7 +98,7 @@ async fn run(checkout: &Checkout, sha: &Sha, check: &str) -> Vec<CheckResult> {
 /// What is shown of the commit `head`.
 async fn shown(checkout: &Checkout, base: &[CheckResult], head: &Sha, check: &str) -> Shown {
     let rules = SideRules { tests: None, checks: vec![check.to_owned()] };
-    let Crossed { code, tests, judges, mixed, needed, kept } = checkout.crossed(head, rules).await.unwrap();
+    let Crossed { code, tests, judges, mixed, needed, kept } = crossed(checkout, head, rules).await.unwrap();
     assert!(mixed.is_empty(), "{mixed:?}");
     let made = async |crossing: Crossing| match crossing {
         Crossing::Base => Made::AsBase,
@@ -110,11 +111,7 @@ async fn shown(checkout: &Checkout, base: &[CheckResult], head: &Sha, check: &st
 }
 
 /// Compares what is shown of all kinds with what is right.
-async fn each_kind_has_its_word(name: &str, program: &str) {
-    let found = Program::of_hob(program, &child_environment()).arg("--version").run(&CancellationToken::new()).await;
-    if !found.is_ok_and(|found| found.exit == Exit::Code(0)) {
-        return eprintln!("skipped: `{program}` is not there");
-    }
+async fn each_kind_has_its_word(name: &str) {
     let (language, yard) = (Language::of(name), Yard::empty(WorkspaceSettings::default()).await);
     let before = Kind { name: "before", code: "bug", tests: "old", word: "", why: "" };
     language.write(&yard.source(), &before);
@@ -153,25 +150,30 @@ fn names_what_changed(language: &Language, kind: &Kind, shown: &Shown) -> bool {
 
 #[tokio::test]
 async fn each_kind_of_change_has_its_word_in_python() {
-    each_kind_has_its_word("python", "python3").await;
+    needs!("python3");
+    each_kind_has_its_word("python").await;
 }
 
 #[tokio::test]
 async fn each_kind_of_change_has_its_word_in_javascript() {
-    each_kind_has_its_word("javascript", "node").await;
+    needs!("node");
+    each_kind_has_its_word("javascript").await;
 }
 
 #[tokio::test]
 async fn each_kind_of_change_has_its_word_in_perl() {
-    each_kind_has_its_word("perl", "prove").await;
+    needs!("prove");
+    each_kind_has_its_word("perl").await;
 }
 
 #[tokio::test]
 async fn each_kind_of_change_has_its_word_in_rust() {
-    each_kind_has_its_word("rust", "rustc").await;
+    needs!("rustc");
+    each_kind_has_its_word("rust").await;
 }
 
 #[tokio::test]
 async fn each_kind_of_change_has_its_word_in_shell() {
-    each_kind_has_its_word("shell", "sed").await;
+    needs!("sed");
+    each_kind_has_its_word("shell").await;
 }

@@ -55,7 +55,7 @@ fn note(open: Option<&mut Open>, element: &[u8], start: &BytesStart<'_>) {
     let Some(open) = open else { return };
     open.end = match element {
         b"skipped" => TestEnd::Skipped,
-        // Many runners write errors for whatever an assertion did not say.
+        // Many runners write errors for all that no assertion said.
         b"failure" | b"error" => {
             let message = attribute(start, "message").unwrap_or_default();
             open.awaits_words = message.is_empty();

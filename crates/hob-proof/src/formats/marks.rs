@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
                 (self.half_told, self.by_files) = (Some(indent), true);
             }
             Some((name, _)) if self.suites.contains(without_time(name)) => {}
-            // A list of something has no suite above it, or stands further to the left than mocha's tests.
+            // A list of something has no suite above it, or is further to the left than mocha's tests.
             Some(_) if !text.starts_with(MARKS) && (self.open.is_empty() || indent < 4) => {}
             Some((name, end)) => {
                 let end = if end == TestEnd::Failed { reason(after) } else { end };
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.results.add(name.join(" › "), end);
     }
 
-    /// Takes the name of a failure, as it stands above the reason.
+    /// Takes the name of a failure, which is above the reason.
     fn failure(&mut self, line: &'a str, text: &'a str, after: &[&'a str]) -> bool {
         // jest: `  ● slug › keeps accents`.
         if let Some(name) = line.strip_prefix("  ● ") {

@@ -1,16 +1,16 @@
 //! The checks on the two trees between base and head, after they passed on the head: the old tests on the new code, and the new
-//! tests on the old code. What they show stands in the pull request; `docs/proof.md` says what each word claims.
+//! tests on the old code. The pull request says what they show; `docs/proof.md` says what each word claims.
 
 use std::time::Duration;
 
 use hob_domain::{CheckExit, CheckResult, Evidence, NotMade, PathGlobs, Sha, Shown};
 use hob_proof::{Made, Runs};
-use hob_workspace::{Crossed, Crossing, SideRules};
+use hob_workspace::{Crossed, Crossing, SideRules, crossed};
 use tokio::time::Instant;
 
 use crate::{
     CheckedCommit, WorkError, Worker,
-    attempt::{job::Job, proof::checks_on},
+    attempt::{checks_run::checks_on, job::Job},
 };
 
 /// What the runs show of `head`, whose checks passed. Runs whose tree is the base's or the head's are not made again.
@@ -28,7 +28,7 @@ pub(super) async fn four_runs(
     let own = Some(&job.rules.tests).filter(|tests| !tests.is_empty());
     let tests = own.and_then(|tests| PathGlobs::new(tests.clone()).ok());
     let rules = SideRules { tests, checks: job.rules.checks.clone() };
-    let Crossed { code, tests, judges, mixed, needed, kept } = job.checkout.crossed(head, rules).await?;
+    let Crossed { code, tests, judges, mixed, needed, kept } = crossed(&job.checkout, head, rules).await?;
     let mut between = Between { worker, job, mixed, ends: Instant::now() + worker.settings.proof_time };
     // A regression is worse news than a test that shows nothing.
     let kept = between.run(kept, CheckedCommit::Kept, evidence).await?;

@@ -17,6 +17,7 @@ mod branch;
 mod breaker;
 mod by_words;
 mod case;
+mod checks_run;
 mod end;
 mod finish;
 mod four_runs;

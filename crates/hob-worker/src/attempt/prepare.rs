@@ -95,7 +95,6 @@ pub(super) async fn prepare<'a>(
     let route = lease.record().route.filter(|_| first.loaded.profile.is_some());
     first.report(worker, held, route.map(|route| route.percent));
     let active = ActiveProfiles::new(first);
-    let (base_checks, reviews, unfit) = (OnceLock::new(), Mutex::default(), Mutex::default());
     let (memory, lessons) = (memory(worker, issue.number, &rules, purpose), Mutex::default());
     Ok(Job {
         held,
@@ -119,12 +118,12 @@ pub(super) async fn prepare<'a>(
         pushed_by_people,
         run,
         limits: AttemptLimits { began: lease.record().spend, ..limits },
-        base_checks,
+        base_checks: OnceLock::new(),
         memory,
         lessons,
-        reviews,
+        reviews: Mutex::default(),
         shown: Mutex::default(),
-        unfit,
+        unfit: Mutex::default(),
     })
 }
 

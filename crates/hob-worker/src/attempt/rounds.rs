@@ -77,6 +77,11 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
     }
 }
 
+/// Whether work that passes goes back to the agent, which is asked about it once.
+fn goes_back(job: &Job<'_>, proven: &Proven) -> bool {
+    !proven.evidence.red_otherwise().is_empty() || job.has_lost_work() || for_the_agent(&proven.shown).is_some()
+}
+
 /// Runs the agent and its proof until the work is published, blocked or requeued.
 pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
     tell_where(worker, job);
@@ -103,13 +108,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
         match run_round(worker, job, round, &failed).await? {
             // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would
             // lose.
-            Round::Proven(proven)
-                if round == 0
-                    && limit > 0
-                    && (!proven.evidence.red_otherwise().is_empty()
-                        || job.has_lost_work()
-                        || for_the_agent(&proven.shown).is_some()) =>
-            {
+            Round::Proven(proven) if round == 0 && limit > 0 && goes_back(job, &proven) => {
                 failed = proven.evidence.red_otherwise();
                 worked = proven.head;
             }
