@@ -38,6 +38,7 @@ pub use change::{
     diff::{ChangeKind, Diff, FileChange, FileMode, LinkOut, SecretFound, shown_path},
     evidence::{CheckExit, CheckResult, CheckRun, CheckTally, Evidence, Verdict},
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
+    finding::{Finding, FindingSeverity},
     left_out::{LeftOut, WhyLeftOut, left_out},
     persons_commit::PersonsCommit,
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation, refused_changes},

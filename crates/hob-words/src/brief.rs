@@ -2,14 +2,14 @@
 //! that they cannot guess, and without what a person would not see.
 
 use hob_domain::{
-    Answer, BlockCode, CheckResult, Conflict, HandOffTarget, IssueNumber, LastLines, LeftOut, Login, Nonce,
+    Answer, BlockCode, CheckResult, Conflict, Finding, HandOffTarget, IssueNumber, LastLines, LeftOut, Login, Nonce,
     PersonsCommit, ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
 };
 use hob_text::{clip, clip_middle, push_fenced, push_page, without_invisible};
 
 use crate::{
-    Finding, NamedIssue, PlanBrief, ReviewBrief, issue_page::push_issue, persons_commits::push_persons_commits,
-    profile_brief, report_comment::REPORT_BYTES, reviewer::push_findings,
+    NamedIssue, PlanBrief, ReviewBrief, issue_page::push_issue, persons_commits::push_persons_commits, profile_brief,
+    report_comment::REPORT_BYTES, reviewer::push_findings,
 };
 
 /// What goes into a brief.

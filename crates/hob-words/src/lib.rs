@@ -49,8 +49,8 @@ pub use report::{STATUS_MARK, reply_body, reply_mark, status_body};
 pub use report_comment::{report_comment, report_mark, report_of, split_mark};
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answered_by, answered_events};
 pub use reviewer::{
-    FINDINGS_MAX, Finding, FindingSeverity, Findings, Judgement, REVIEWER_ROUNDS, ReviewCase, ReviewScore,
-    ReviewerParts, ReviewerReport, SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
+    FINDINGS_MAX, Findings, Judgement, REVIEWER_ROUNDS, ReviewCase, ReviewScore, ReviewerParts, ReviewerReport,
+    SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
 pub use round_answers::round_answers;
 pub use shown_words::for_the_agent;

@@ -3,8 +3,9 @@
 
 use hob_domain::State;
 use rustix::process::Signal;
+use serde_json::json;
 
-use crate::harness::{Builder, Gate, World, redacted};
+use crate::harness::{Builder, Gate, World, redacted, run};
 
 /// A profile that reviews by the agent `eyes`.
 const PROFILE: &str = "---\nname: eyes\ndescription: Reads changes\nhob:\n  backend: looker\n  deliverable: comment\n  \
@@ -250,5 +251,66 @@ async fn a_hob_that_stops_while_a_reviewer_looks_has_the_next_one_look_again() {
     assert_eq!((world.looks().len(), world.pulls().await.len()), (2, 1));
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
     assert!(world.pull().await["body"].as_str().unwrap().contains("The reviewer `eyes` had no findings."));
+    world.finish().await;
+}
+
+/// Says that the line end is missing until it is there, and then that the word is wrong until it is another.
+const READS_TWICE: &str = "if [ $(wc -l < done.txt) = 0 ]; then printf '{\"severity\":\"high\",\"file\":\"done.txt\",\"reason\":\"no \\u202eline end\"}\\n'
+    elif grep -q done done.txt; then echo '- high done.txt:1: the word is wrong'; else echo 'No findings'; fi";
+
+#[tokio::test]
+async fn the_next_attempt_is_told_what_a_reviewer_found() {
+    let author = r#"case $n in
+        0) printf done > done.txt ;;
+        1) echo '{"outcome":"question","question":"Is a line end wanted?"}' ;;
+        *) echo all > done.txt ;;
+    esac"#;
+    let world = reviewed(author, READS_TWICE).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    world.comments("ann", issue, "yes, it is").await;
+    // Another machine: what it knows is in the ledger.
+    let other = world.worker("w2").await;
+    run(&other).await;
+    let brief = &world.briefs(issue)[2];
+    for part in ["\n- high done.txt: no line end\n--- end ", "says that it must not be merged", "yes, it is"] {
+        assert!(brief.contains(part), "{part}\n{brief}");
+    }
+    let record = world.record(issue).await.unwrap();
+    assert_eq!((record.state, record.work.findings.len()), (State::InReview, 0), "{:?}", world.failures());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_next_attempt_is_not_told_what_was_mended() {
+    let author = r#"case $n in
+        0) printf done > done.txt ;;
+        1) echo done > done.txt ;;
+        2) echo '{"outcome":"failed","reason":"no words are left"}' ;;
+        *) echo all > done.txt ;;
+    esac"#;
+    let reviewer = format!("if [ $looks = 2 ]; then {}fi\n{READS_TWICE}", Gate::before(""));
+    let world = reviewed(author, &reviewer).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    world.comments("ann", issue, "/hob retry").await;
+    let meanwhile = async {
+        gate.reached().await;
+        world.edits("ann", issue, json!({"title": "Make done.txt again"})).await;
+        gate.open().await;
+    };
+    tokio::join!(world.run(), meanwhile);
+    let briefs = world.briefs(issue);
+    assert!(briefs[3].contains("the word is wrong") && !briefs[3].contains("line end"), "{}", briefs[3]);
+    // The last look found nothing, and the edit stopped the work.
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    world.comments("ann", issue, "make it longer").await;
+    world.run().await;
+    let brief = &world.briefs(issue)[4];
+    assert!(!brief.contains("A reviewer read your work"), "{brief}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish().await;
 }

@@ -9,6 +9,7 @@ pub(crate) mod denied;
 pub(crate) mod diff;
 pub(crate) mod evidence;
 pub(crate) mod failed_checks;
+pub(crate) mod finding;
 pub(crate) mod left_out;
 pub(crate) mod persons_commit;
 pub(crate) mod policy;

@@ -43,9 +43,10 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
             part.remove(name);
         }
     }
-    // Nor what people had begun.
+    // Nor what people had begun, or a reviewer had found.
     if let Some(work) = record.get_mut("work").and_then(Value::as_object_mut) {
         work.remove("with_people");
+        work.remove("findings");
     }
     let failure = [("text", "last_failure"), ("until", "retry_after"), ("mark", "stalled"), ("outage", "outage")];
     spread(&mut record, "failure", &failure);

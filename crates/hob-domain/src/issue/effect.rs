@@ -390,6 +390,7 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
     };
     record.review.end(&head);
     record.failure.outage = None;
+    record.work.findings.clear();
     (record.work.head, record.pull.number) = (Some(head), Some(pull));
     keep_proof(record, proof);
     record.work.push_branch();

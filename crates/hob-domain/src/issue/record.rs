@@ -247,8 +247,8 @@ impl Record {
 mod tests {
     use super::*;
     use crate::{
-        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Impact, LabelChange, Lesson, Lessons, Outage, Pause,
-        PersonsWork, PlanLog, Proposed, PullNumber, RepositoryRecord, Stopped, WithPeople,
+        BaseChoice, BlockReason, Branch, CheckTally, DayShare, Finding, FindingSeverity, Impact, LabelChange, Lesson,
+        Lessons, Outage, Pause, PersonsWork, PlanLog, Proposed, PullNumber, RepositoryRecord, Stopped, WithPeople,
         change::statement::tests::proof,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},
@@ -332,6 +332,12 @@ mod tests {
                 proof: Some(Box::new(proof())),
                 checklist: Some(checklist()),
                 with_people: Some(WithPeople::Waits(vec![PersonsWork::Branch(text())])),
+                findings: vec![Finding {
+                    severity: FindingSeverity::High,
+                    file: text(),
+                    line: Some(1),
+                    reason: text(),
+                }],
             },
             control: Some(pause.into()),
             pull: PullLog::of(PullNumber(5)),
@@ -350,7 +356,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"stopped":{"reason":"worker-died","text":"x"}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"approval":{"waits":{"tool":"x","line":"x","text":"x","impact":"high"},"given":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"}},"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"with_people":{"waits":[{"branch":"x"}]}},"control":{"what":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x","obeyed":true},"pull":{"number":5},"comments":{"status":6,"report":8,"asked":{"id":9,"answered":true}},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"taught":{"facts":[{"kind":"flaky","command":"x"}]}}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"stopped":{"reason":"worker-died","text":"x"}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"approval":{"waits":{"tool":"x","line":"x","text":"x","impact":"high"},"given":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"}},"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"with_people":{"waits":[{"branch":"x"}]},"findings":[{"severity":"high","file":"x","line":1,"reason":"x"}]},"control":{"what":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x","obeyed":true},"pull":{"number":5},"comments":{"status":6,"report":8,"asked":{"id":9,"answered":true}},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"taught":{"facts":[{"kind":"flaky","command":"x"}]}}
         "#);
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Generation, Lessons, Login, Nonce, Outage, PersonsWork,
-    PlanLog, Proof, Proposed, Remarks, Sha, Stopped, Timestamp, WithPeople, WorkerId,
+    ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Finding, Generation, Lessons, Login, Nonce, Outage,
+    PersonsWork, PlanLog, Proof, Proposed, Remarks, Sha, Stopped, Timestamp, WithPeople, WorkerId,
 };
 
 /// Who may write, and until when.
@@ -147,6 +147,9 @@ pub struct Work {
     /// How it goes with what people have begun on the issue. `None` if they have begun nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_people: Option<WithPeople>,
+    /// What a reviewer found last that must not be merged, until people are shown the work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 impl Work {

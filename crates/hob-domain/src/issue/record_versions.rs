@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    BaseChoice, ChosenBy, Claimant, CommentId, Generation, Introduced, IssueNumber, Lesson, Lessons, Nonce, Note,
-    NotifyEvent, Outage, PullNumber, RECORD_VERSION, Record, RouteChoice, Sha, Since, Spend, State, Timestamp,
-    WorkerId, acquire, apply,
+    BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced, IssueNumber, Lesson,
+    Lessons, Nonce, Note, NotifyEvent, Outage, PullNumber, RECORD_VERSION, Record, RouteChoice, Sha, Since, Spend,
+    State, Timestamp, WorkerId, acquire, apply,
     checklist::tests::checklist,
     issue::{
         as_version_1::as_version_1, blocked::tests::every_reason, lease::tests::record_at, transition::tests::table,
@@ -33,6 +33,12 @@ fn notes() -> Vec<Note> {
         Note::Closed(CommentId(6)),
         Note::Asks(CommentId(8)),
         Note::Checklist(checklist()),
+        Note::Found(vec![Finding {
+            severity: FindingSeverity::High,
+            file: "a".to_owned(),
+            line: None,
+            reason: "r".to_owned(),
+        }]),
         Note::Notified(NotifyEvent::Blocked),
         Note::Notified(NotifyEvent::InReview),
         Note::Notified(NotifyEvent::Done),
@@ -99,6 +105,7 @@ fn of_version_1(record: &Record) -> Record {
         trigger.at = trigger.at.or(Some(record.since.at));
     }
     (kept.failure.stopped, kept.comments.asked, kept.work.with_people) = (None, None, None);
+    kept.work.findings.clear();
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);
     kept
 }

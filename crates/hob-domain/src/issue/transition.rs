@@ -10,9 +10,10 @@
 
 use crate::{
     Answer, AskedComment, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog,
-    Ending, EventAnswer, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
+    Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
     PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent,
     RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
+    change::finding::kept,
 };
 
 /// One change of an issue's record.
@@ -263,6 +264,8 @@ pub enum Note {
     Asks(CommentId),
     /// How far the agent got with its own checklist when its run ended.
     Checklist(Checklist),
+    /// What a reviewer found in the work that must not be merged.
+    Found(Vec<Finding>),
     /// A notification was sent, or given up.
     Notified(NotifyEvent),
     /// The branch that the work goes to.
@@ -339,6 +342,7 @@ impl Record {
             Note::Outage(outage) => self.failure.outage = Some(outage),
             Note::Pushed => self.work.push_branch(),
             Note::Checklist(checklist) => self.work.checklist = Some(checklist),
+            Note::Found(findings) => self.work.findings = kept(findings),
             Note::Told(comment) => {
                 if let Some(blocked) = self.blocked.as_mut() {
                     blocked.told = true;

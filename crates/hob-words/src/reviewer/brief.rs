@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use hob_domain::{IssueNumber, Login, Nonce, ProfileName, RepoName};
+use hob_domain::{Finding, IssueNumber, Login, Nonce, ProfileName, RepoName};
 use hob_text::{clip, clip_middle, push_fenced, rendered, terminal, without_invisible};
 
-use crate::{Finding, issue_page::push_issue, profile_brief};
+use crate::{issue_page::push_issue, profile_brief};
 
 /// Bytes of the change in the brief; the reviewer can read the files.
 const PATCH_MAX: usize = 96 * 1024;
@@ -89,7 +89,7 @@ pub(in super::super) fn push_findings(text: &mut String, fence: &Nonce, findings
         // Writing to a string cannot fail.
         writeln!(list, "- {} {}: {}", finding.severity, finding.place(), finding.reason).ok();
     }
-    push_fenced(text, fence, "findings", list.trim_end());
+    push_fenced(text, fence, "findings", &without_invisible(list.trim_end()).0);
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::FindingSeverity;
+    use hob_domain::FindingSeverity;
 
     fn write(body: &str, patch: &str, evidence: &str) -> String {
         reviewer_brief(&ReviewerParts {

@@ -1,9 +1,9 @@
 //! Changes with known defects, and a reviewer's score on them.
 
-use hob_domain::{ChangeKind, Diff, FileChange, FileMode};
+use hob_domain::{ChangeKind, Diff, FileChange, FileMode, Finding, FindingSeverity};
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, FindingSeverity, Findings};
+use crate::Findings;
 
 /// The most lines between a finding and the defect that it describes.
 const NEAR: u32 = 3;

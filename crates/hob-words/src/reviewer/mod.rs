@@ -6,7 +6,6 @@
 
 mod brief;
 mod cases;
-mod finding;
 mod read;
 mod report;
 mod share;
@@ -14,7 +13,6 @@ mod share;
 pub(super) use brief::push_findings;
 pub use brief::{ReviewerParts, reviewer_brief};
 pub use cases::{Judgement, ReviewCase, ReviewScore, SeededDefect};
-pub use finding::{Finding, FindingSeverity};
 pub use read::{FINDINGS_MAX, Findings, UnreadableFindings};
 pub use report::{REVIEWER_ROUNDS, ReviewerReport};
 pub use share::reviewer_allowance;

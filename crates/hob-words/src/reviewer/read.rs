@@ -1,12 +1,10 @@
 //! Reads findings from a reviewer's closing words: lines of a list, or JSON. It accepts any markup, but only findings
 //! about files of the change.
 
-use hob_domain::Diff;
+use hob_domain::{Diff, Finding, FindingSeverity};
 use hob_text::{clip, shortened, visible};
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::{Finding, FindingSeverity};
 
 /// The most findings of one review that are kept.
 pub const FINDINGS_MAX: usize = 30;

@@ -96,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Finding, FindingSeverity};
+    use hob_domain::{Finding, FindingSeverity};
 
     fn finding(severity: FindingSeverity, reason: &str) -> Finding {
         Finding { severity, file: "src/a.rs".to_owned(), line: Some(3), reason: reason.to_owned() }

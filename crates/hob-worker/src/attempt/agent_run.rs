@@ -125,7 +125,7 @@ pub(super) async fn run_agent(
         note_answer(worker, job).await;
     }
     write_spend(worker, job, spend).await?;
-    let paths = public_paths(worker, job);
+    let paths = public_paths(worker, job.checkout.folder());
     Ok(RunReport { outcome: outcome.in_words(|words| without_tokens(&paths.text(words))), spend })
 }
 
@@ -230,10 +230,10 @@ fn time_of(worker: &Worker, job: &Job<'_>, allowance: Allowance) -> (Duration, &
 }
 
 /// The replacements for the worker's paths in an agent's text.
-fn public_paths(worker: &Worker, job: &Job<'_>) -> PublicPaths {
+pub(super) fn public_paths(worker: &Worker, folder: &Path) -> PublicPaths {
     let state = worker.children.sandbox.homes().and_then(Path::parent).map(Path::to_owned);
     let home = worker.children.environment.get(OsStr::new("HOME")).map(PathBuf::from);
-    PublicPaths::new(job.checkout.folder(), state.into_iter().chain(home))
+    PublicPaths::new(folder, state.into_iter().chain(home))
 }
 
 /// Shows the agent's progress, passes its checklist on, and notes its spend as it grows; returns the total that was
@@ -259,7 +259,7 @@ pub(super) async fn show_progress(
         }
         if let Some(checklist) = line.checklist {
             worker.advanced(job.number(), &checklist.standing(), checklist.percent());
-            steps.send_replace(Some(checklist.in_words(|step| public_paths(worker, job).text(step))));
+            steps.send_replace(Some(checklist.in_words(|step| public_paths(worker, job.checkout.folder()).text(step))));
         }
         if let Some(iteration) = line.iteration {
             let Iteration { action, effect, .. } = &iteration;

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Image, IssueNumber, LeftOut, Lesson, Lessons,
-    Login, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Finding, Image, IssueNumber, LeftOut, Lesson,
+    Lessons, Login, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
 };
-use hob_words::{Finding, NamedIssue, ReviewBrief};
+use hob_words::{NamedIssue, ReviewBrief};
 use hob_workspace::{Checkout, UnfitWork};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -106,9 +106,9 @@ impl Job<'_> {
         self.shown.lock().as_ref().map(|(_, shown)| shown.clone())
     }
 
-    /// The reviewer's findings that the author has to address.
+    /// The reviewer's findings that the author has to address, also those of an earlier attempt.
     pub(super) fn findings(&self) -> Vec<Finding> {
-        self.with_reviews(|reviews| reviews.for_author())
+        self.held.lease.record().work.findings
     }
 
     pub(super) fn with_reviews<T>(&self, of: impl FnOnce(&mut Reviews) -> T) -> T {

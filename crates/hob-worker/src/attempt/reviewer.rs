@@ -11,10 +11,10 @@
 use hob_agent::{AgentError, NarrowedAgent, RunContext};
 use hob_domain::{
     Allowance, CatalogEntry, Diff, Exhausted, InvalidProfileName, Note, Outcome, Profile, ProfileName, Progress, RunId,
-    RunPurpose, RunReport, RunRequest, failed_checks,
+    RunPurpose, RunRequest, failed_checks,
 };
 use hob_forge::fresh_nonce;
-use hob_text::{count, rendered, title};
+use hob_text::{count, rendered, title, without_tokens};
 use hob_words::{
     Findings, ReviewerParts, ReviewerReport, UnreadableFindings, evidence_table, reviewer_allowance, reviewer_brief,
 };
@@ -25,7 +25,7 @@ use crate::{
     WorkError, Worker,
     agent::build_narrowed,
     attempt::{
-        agent_run::{PROGRESS_QUEUE, show_progress, write_spend},
+        agent_run::{PROGRESS_QUEUE, public_paths, show_progress, write_spend},
         branch::{is_reviewed, keep},
         end::{AttemptEnd, Interrupt},
         hearing::{goes_back, said_before},
@@ -209,13 +209,19 @@ async fn ask(worker: &Worker, job: &Job<'_>, proven: &Proven, reviewer: &Reviewe
     let spend = report.as_ref().map_or(noted, |report| report.spend);
     job.with_reviews(|reviews| reviews.taken = reviews.taken + spend);
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
+    let paths = public_paths(worker, &request.folder);
+    let in_public = |outcome: Outcome| outcome.in_words(|words| without_tokens(&paths.text(words)));
+    let found = report.map_err(NoReview::from).and_then(|report| findings(in_public(report.outcome), &proven.diff));
+    if let Ok(found) = &found {
+        // The next attempt may have to address them, on any machine.
+        job.held.lease.note(Note::Found(found.high().cloned().collect())).await;
+    }
     write_spend(worker, job, spend).await?;
-    let found = report.map_err(NoReview::from).and_then(|report| findings(report, &proven.diff));
     Ok(found.map_or_else(Reviewed::Missing, Reviewed::Found))
 }
 
-fn findings(report: RunReport, diff: &Diff) -> Result<Findings, NoReview> {
-    match report.outcome {
+fn findings(outcome: Outcome, diff: &Diff) -> Result<Findings, NoReview> {
+    match outcome {
         Outcome::Done { summary: said, .. } | Outcome::NothingToDo { reason: said } => Ok(Findings::read(&said, diff)?),
         Outcome::Question { .. } => Err(NoReview::Question),
         Outcome::ApprovalNeeded { .. } => Err(NoReview::ApprovalNeeded),

@@ -1,7 +1,7 @@
 //! The reviews of one attempt's work before its pull request.
 
 use hob_domain::{ChangeText, Diff, Spend};
-use hob_words::{Finding, ReviewerReport};
+use hob_words::ReviewerReport;
 
 /// The reviews of one attempt.
 #[derive(Debug, Default)]
@@ -14,12 +14,4 @@ pub(super) struct Reviews {
     pub(super) taken: Spend,
     /// The work that went back last, and what its author said of it.
     pub(super) sent_back: Option<(Diff, ChangeText)>,
-}
-
-impl Reviews {
-    /// The findings that the author has to address.
-    pub(super) fn for_author(&self) -> Vec<Finding> {
-        let report = self.report.as_ref().filter(|_| self.sent_back.is_some());
-        report.into_iter().flat_map(|report| report.findings.high()).cloned().collect()
-    }
 }

@@ -71,8 +71,8 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
         (true, true) if round == 1 && job.shown().is_some_and(|shown| for_the_agent(&shown).is_some()) => {
             "the checks do not show what they should"
         }
-        (true, true) if !job.findings().is_empty() => "the reviewer has findings",
         (true, true) if !job.held.lease.record().commands.unread.is_empty() => "a person said more meanwhile",
+        (true, true) if !job.findings().is_empty() => "the reviewer has findings",
         (_, true) => "the checks failed",
     }
 }

@@ -18,7 +18,7 @@ pub enum FindingSeverity {
 
 impl FindingSeverity {
     /// The severity with this name, in the words that reviewers use.
-    pub(super) fn named(word: &str) -> Option<Self> {
+    pub fn named(word: &str) -> Option<Self> {
         Some(match word.to_ascii_lowercase().as_str() {
             "high" | "critical" | "severe" | "blocker" => Self::High,
             "medium" | "moderate" | "major" => Self::Medium,
@@ -37,6 +37,9 @@ impl fmt::Display for FindingSeverity {
         })
     }
 }
+
+/// Bytes of the findings that are kept for the next attempt.
+const KEPT_MAX: usize = 8 * 1024;
 
 /// One thing that a reviewer found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +61,35 @@ impl Finding {
         match self.line {
             Some(line) => format!("{}:{line}", self.file),
             None => self.file.clone(),
+        }
+    }
+}
+
+/// As many of the findings as are kept for the next attempt, the first ones first.
+pub(crate) fn kept(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut room = KEPT_MAX;
+    let fits = |finding: &Finding| {
+        let left = room.checked_sub(finding.file.len() + finding.reason.len());
+        room = left.unwrap_or_default();
+        left.is_some()
+    };
+    findings.into_iter().take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledger_keeps_a_bounded_part_of_the_findings() {
+        let finding = |bytes: usize| Finding {
+            severity: FindingSeverity::High,
+            file: "a.rs".to_owned(),
+            line: Some(1),
+            reason: "x".repeat(bytes),
+        };
+        for (bytes, all, left) in [(10, 30, 30), (1_000, 30, 8), (KEPT_MAX, 1, 0)] {
+            assert_eq!(kept(vec![finding(bytes); all]).len(), left, "{bytes}");
         }
     }
 }
