@@ -31,7 +31,8 @@ pub use change::{
     code_owners::code_owners,
     commit_identity::{CommitIdentity, noreply_email},
     commit_message::{
-        InvalidTemplate, MadeBy, MessageRules, SignOff, Trailer, change_in, check_template, commit_message, signed_off,
+        InvalidTemplate, MadeBy, MessageRules, SignOff, Trailer, change_in, check_template, commit_message,
+        has_sign_off_of, signed_off,
     },
     conflict::{Conflict, ConflictKind},
     denied::denied_advice,
@@ -63,7 +64,7 @@ pub use conversation::{
         Asked, AskedInReview, Command, EDITED_REPLY, asked_in, asked_in_review, asked_work, command_in, command_list,
         unknown_command_reply,
     },
-    command_log::{ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
+    command_log::{AskedSignOff, ChosenAgent, CommandLog, CommandVerdict, Receipt, SetBudget},
     message::{Message, MessageTrust, Seeks},
     named_numbers::named_numbers,
     said_in::{SaidId, SaidIn},

@@ -18,8 +18,19 @@ const LOGIN_AGE_MAX: Duration = Duration::from_secs(5 * 60);
 struct UserWire {
     id: u64,
     login: Login,
+    #[serde(default)]
+    name: Option<String>,
     #[serde(default, rename = "type")]
     kind: Option<String>,
+}
+
+/// An account, as its page shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its id, which stays if it is renamed.
+    pub id: u64,
+    /// The name that it shows. `None` if it shows none.
+    pub name: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -93,15 +104,15 @@ impl Connection {
         Ok(self.user().await?.is_some_and(|user| user.kind.is_none_or(|kind| kind == "User")))
     }
 
-    /// The id of an account. `None` if the forge does not tell.
+    /// The id and the name of an account. `None` if the forge does not tell.
     ///
     /// # Errors
     /// [`ForgeError`] of the read.
-    pub async fn account_id(&self, login: &Login) -> Result<Option<u64>, ForgeError> {
+    pub async fn account(&self, login: &Login) -> Result<Option<Account>, ForgeError> {
         // A bot's login ends with `[bot]`, which a URL cannot contain unescaped.
         let path = format!("/users/{}", encoded(login.as_str()));
-        match self.get::<UserWire>(&path, Purpose::without_permission("ask for the id of Hob's account")).await {
-            Ok(user) => Ok(Some(user.id)),
+        match self.get::<UserWire>(&path, Purpose::without_permission("ask for the id of an account")).await {
+            Ok(user) => Ok(Some(Account { id: user.id, name: user.name.filter(|name| !name.trim().is_empty()) })),
             Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }

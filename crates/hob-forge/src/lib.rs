@@ -58,6 +58,7 @@ mod wait;
 mod window;
 mod wrong_server;
 
+pub use account::Account;
 pub use app_key::AppKey;
 pub use authentication::{App, Authentication};
 pub use before_claim::BeforeClaim;

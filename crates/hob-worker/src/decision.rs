@@ -16,6 +16,7 @@ pub(super) fn sentence(action: &Action) -> &'static str {
         Action::NoteChecks(_) => {
             "its comment would say which checks fail on the base too, wait for an approval, or have no verdict"
         }
+        Action::SignOff => "its worker died while it signed the commits off: another would do that",
         Action::MarkReady(_) => "its pull request's checks have passed: it would be marked as ready for review",
         Action::Rebuild => "its ledger was deleted: it would be rebuilt",
         Action::CarryOut(_) => "a pause or an end was requested: the next worker would carry it out",

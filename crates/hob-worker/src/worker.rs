@@ -240,26 +240,25 @@ impl Worker {
     /// The address that the forge keeps for the worker's account; `None` if it does not tell which account that is.
     async fn account_email(&self) -> Result<Option<String>, WorkError> {
         let Some(login) = self.own_login().await? else { return Ok(None) };
-        self.email_of(&login).await
+        Ok(self.identity_of(&login).await?.map(|account| account.email))
     }
 
     /// A person as a co-author. `None` if the forge does not say which account it is.
-    pub(super) async fn identity_of(&self, login: &Login) -> Option<CommitIdentity> {
-        match self.email_of(login).await {
-            Ok(email) => Some(CommitIdentity { name: login.to_string(), email: email? }),
-            Err(error) => {
-                tracing::warn!(%error, "`{login}` is not named as a co-author: {error}");
-                None
-            }
-        }
+    pub(super) async fn co_author(&self, login: &Login) -> Option<CommitIdentity> {
+        self.identity_of(login).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "`{login}` is not named as a co-author: {error}");
+            None
+        })
     }
 
-    /// An account's no-reply address.
-    async fn email_of(&self, login: &Login) -> Result<Option<String>, WorkError> {
-        let Some(id) = self.forge.connection().account_id(login).await? else { return Ok(None) };
+    /// A person as commits name them: by the name that the account shows, and by its no-reply address. `None` if the
+    /// forge does not say which account it is.
+    pub(super) async fn identity_of(&self, login: &Login) -> Result<Option<CommitIdentity>, WorkError> {
+        let Some(account) = self.forge.connection().account(login).await? else { return Ok(None) };
         let url = self.server_url.split_once("://").map_or(self.server_url.as_str(), |(_, rest)| rest);
         let host = url.split(['/', ':']).next().unwrap_or_default();
-        Ok(Some(noreply_email(id, login.as_str(), host)))
+        let email = noreply_email(account.id, login.as_str(), host);
+        Ok(Some(CommitIdentity { name: account.name.unwrap_or_else(|| login.to_string()), email }))
     }
 
     /// The forge's web address.

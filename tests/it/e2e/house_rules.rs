@@ -269,7 +269,7 @@ const PUBLIC_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICcTTenVSVEiAoFmPb
 
 impl World {
     /// Gives Hob the key that signs its commits, and its account the public half.
-    fn signs(&mut self) {
+    pub(super) fn signs(&mut self) {
         let path = self.dir().join("signing-key");
         let kind = "OPENSSH PRIVATE KEY";
         std::fs::write(&path, format!("-----BEGIN {kind}-----\n{SIGNING_KEY}\n-----END {kind}-----\n")).unwrap();
@@ -279,7 +279,7 @@ impl World {
     }
 
     /// Whether each commit of a pull request is verified, and why.
-    async fn verified(&self, pull: u64) -> Vec<(bool, String)> {
+    pub(super) async fn verified(&self, pull: u64) -> Vec<(bool, String)> {
         let commits = self.look(&format!("/pulls/{pull}/commits")).await;
         let one = |commit: &Value| {
             let verification = &commit["commit"]["verification"];
@@ -384,6 +384,12 @@ async fn commits_of_an_app_are_signed_by_the_forge() {
     world.call("ann", Method::POST, &format!("/pulls/{number}/reviews"), review).await;
     assert_eq!(pool.run_once(RunLimits::default()).await.unwrap().worked, 1, "{:?}", world.failures());
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{}", world.status(issue).await);
+    assert_eq!(world.verified(number).await.iter().filter(|(verified, _)| *verified).count(), 2);
+    // The forge signs only what is the App's own.
+    world.comments("ann", number, "/hob sign-off").await;
+    pool.run_once(RunLimits::default()).await.unwrap();
+    let reply = world.reply(number).await;
+    assert!(reply.contains("so their author cannot be a person: sign off the commit that you merge."), "{reply}");
     assert_eq!(world.verified(number).await.iter().filter(|(verified, _)| *verified).count(), 2);
     world.finish().await;
 }

@@ -72,6 +72,7 @@ mod secrets;
 mod seeds;
 mod set_up;
 mod several;
+mod sign_off;
 mod signals;
 mod simulated_day;
 mod trouble;

@@ -74,7 +74,7 @@ impl World {
         nodes.iter().map(one).collect()
     }
 
-    async fn head(&self, pull: u64) -> String {
+    pub(super) async fn head(&self, pull: u64) -> String {
         self.look(&format!("/pulls/{pull}")).await["head"]["sha"].as_str().unwrap().to_owned()
     }
 }

@@ -197,7 +197,7 @@ async fn of_ledgers(forge: &Forge, lease: &HeldLease, things: &Things) {
 async fn of_accounts(world: &World, door: &Door) {
     let bot = door.client(world, Authentication::Token("token-of-hob".into()));
     let own = bot.connection().login().await.unwrap().unwrap();
-    assert!(bot.connection().account_id(&own).await.unwrap().is_some());
+    assert!(bot.connection().account(&own).await.unwrap().is_some());
     for found_by in [Some(repo()), None] {
         let key = AppKey::from_pem(&private_key().into()).unwrap();
         let app = door.client(world, Authentication::App(Box::new(App::new(APP, key, None, found_by))));

@@ -165,7 +165,7 @@ impl Kind {
             }
             Self::Account => {
                 let login = thing["login"].as_str().unwrap();
-                json!({ "id": forge.connection().account_id(&login.into()).await? })
+                json!({ "id": forge.connection().account(&login.into()).await?.map(|account| account.id) })
             }
         })
     }

@@ -192,6 +192,7 @@ impl Shell {
                 Action::SeekCommand
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
+                | Action::SignOff
                 | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::CarryOut(_),

@@ -104,6 +104,12 @@ pub fn check_template(template: &str) -> Result<(), InvalidTemplate> {
     Ok(())
 }
 
+/// Whether a message has this sign-off.
+pub fn has_sign_off_of(message: &str, by: &CommitIdentity) -> bool {
+    let line = format!("Signed-off-by: {by}");
+    message.lines().any(|known| known == line)
+}
+
 /// A commit's message. A line below it names the issue, with any template; the trailers follow.
 pub fn commit_message(change: &ChangeText, issue_title: &str, issue: IssueNumber, rules: MessageRules<'_>) -> String {
     let (title, body) = change.in_commit(issue_title);
@@ -175,7 +181,7 @@ fn kind<'t>(title: &'t str, labels: &[String]) -> (&'t str, &'t str) {
 /// <https://developercertificate.org/>
 pub fn signed_off(message: &str, by: &CommitIdentity) -> String {
     let line = format!("Signed-off-by: {by}");
-    if message.lines().any(|known| known == line) {
+    if has_sign_off_of(message, by) {
         return message.to_owned();
     }
     let text = message.trim_end();

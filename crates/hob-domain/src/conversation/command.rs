@@ -29,6 +29,8 @@ pub enum Command {
     Budget(String),
     /// Make a plan first.
     Plan,
+    /// Sign the pull request's commits off as the person who says so.
+    SignOff,
     /// Explain the issue's state.
     Explain,
     /// List the commands.
@@ -69,7 +71,7 @@ impl Known {
     }
 }
 
-const COMMANDS: [Known; 11] = [
+const COMMANDS: [Known; 12] = [
     Known::new("retry", "", "try again, without waiting", Some(0)),
     Known::new("unblock", " TEXT", "go on, with TEXT for the agent", None),
     Known::new("approve", " TEXT", "allow the action that the agent asked about", None),
@@ -79,6 +81,7 @@ const COMMANDS: [Known; 11] = [
     Known::new("agent", " NAME", "let this agent or profile work from the next attempt on", Some(1)),
     Known::new("budget", " USD", "let the issue cost so much over its whole life", Some(2)),
     Known::new("plan", "", "make a plan first", Some(0)),
+    Known::new("sign-off", "", "sign the pull request's commits off as yours, for a DCO", Some(0)),
     Known::new("explain", "", "say what the issue waits for and why", Some(0)),
     Known::new("help", "", "list the commands", Some(0)),
 ];
@@ -193,6 +196,7 @@ impl OwnLine<'_> {
             "agent" => Command::Agent(words.first().copied().unwrap_or_default().to_owned()),
             "budget" => Command::Budget(words.join(" ")),
             "plan" => Command::Plan,
+            "sign-off" => Command::SignOff,
             "explain" => Command::Explain,
             "help" => Command::Help,
             _not_in_the_list => return None,
@@ -324,6 +328,7 @@ mod tests {
         - `/hob agent NAME`: let this agent or profile work from the next attempt on
         - `/hob budget USD`: let the issue cost so much over its whole life
         - `/hob plan`: make a plan first
+        - `/hob sign-off`: sign the pull request's commits off as yours, for a DCO
         - `/hob explain`: say what the issue waits for and why
         - `/hob help`: list the commands
 
@@ -431,6 +436,7 @@ mod tests {
             ("/hob budget $5\nnot more", Some(Command::Budget(text("$5")))),
             ("/hob budget 5 USD", Some(Command::Budget(text("5 USD")))),
             ("/hob plan", Some(Command::Plan)),
+            ("/hob sign-off", Some(Command::SignOff)),
             ("/hob explain", Some(Command::Explain)),
             ("/hob help", Some(Command::Help)),
             ("/hob dance", None),

@@ -72,6 +72,15 @@ pub struct SetBudget {
     pub by: Login,
 }
 
+/// A person's request to sign the commits of the pull request off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedSignOff {
+    /// Who signs them off.
+    pub by: Login,
+    /// The receipt of the command, which says in the end what became of it.
+    pub receipt: Receipt,
+}
+
 /// The commands of an issue, as the ledger keeps them.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -101,6 +110,9 @@ pub struct CommandLog {
     /// Who asked for a plan before the work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wants_plan: Option<Login>,
+    /// The sign-off that is under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign_off: Option<AskedSignOff>,
     /// The newest comment on the issue that the last agent's brief has. `None` if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub briefed: Option<CommentId>,

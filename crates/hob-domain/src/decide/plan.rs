@@ -47,6 +47,8 @@ pub enum Action {
     Rework(Vec<ReviewEvent>, Sha),
     /// Its pull request is a draft and its checks are green: mark it ready.
     MarkReady(PullNumber),
+    /// A worker died while it signed the pull request's commits off: do that.
+    SignOff,
     /// The status comment reports checks on the pull request's head that start no round.
     NoteChecks(CheckNotes),
     /// It has a state label but no ledger. If Hob set the label, the ledger was deleted and is rebuilt.
@@ -203,6 +205,7 @@ impl Room {
             | Action::AskAboutRejection(_)
             | Action::ReturnToReview(_)
             | Action::MarkReady(_)
+            | Action::SignOff
             | Action::NoteChecks(_)
             | Action::Rebuild
             | Action::CarryOut(_)
@@ -363,6 +366,9 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
             };
             match repaired(issue, record, rules, now) {
                 Some(repair) => repair,
+                None if record.pause().is_none() && record.commands.sign_off.is_some() => {
+                    Decision::Act(Action::SignOff)
+                }
                 // Each of these actions looks for a command first.
                 None => match work() {
                     Some(rework) => Decision::Act(rework),

@@ -34,6 +34,7 @@ pub(crate) fn is_answer(record: &Record, message: &Message, command: &Command) -
         | Command::Agent(_)
         | Command::Budget(_)
         | Command::Plan
+        | Command::SignOff
         | Command::Explain
         | Command::Help => false,
     }
@@ -196,6 +197,7 @@ fn commanded(record: &Record, message: &Message, blocked: &Blocked, command: Com
             | Command::Agent(_)
             | Command::Budget(_)
             | Command::Plan
+            | Command::SignOff
             | Command::Explain
             | Command::Help,
             _,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use hob_text::{clip, title};
 
 use crate::{
-    AfterBudget, BlockCode, ChosenAgent, Command, CommandVerdict, Control, FollowRules, Message, Record, Request,
-    SetBudget, State, Timestamp, Transition, command_list, dollars, usd_micros,
+    AccountKind, AfterBudget, AskedSignOff, BlockCode, ChosenAgent, Command, CommandVerdict, Control, FollowRules,
+    Message, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, command_list, dollars, usd_micros,
 };
 
 /// The longest reason for a pause that is kept, in characters.
@@ -87,6 +87,7 @@ pub(crate) fn effect(
         Command::Plan if record.pull.number.is_some() => {
             Effect::refused(message, "There is a pull request already: say there what should change.".to_owned())
         }
+        Command::SignOff => sign_off(record, message),
         Command::Plan => Effect::done(Transition::RequestPlan { by: by() }),
         Command::Explain => says(clip(&rules.explanation, EXPLANATION_MAX)),
         Command::Help => says(command_list()),
@@ -94,6 +95,28 @@ pub(crate) fn effect(
             Effect::refused(message, senseless(command, record))
         }
     }
+}
+
+/// Signs the commits off if people review them and nobody changes them. Who signs off has seen them.
+fn sign_off(record: &Record, message: &Message) -> Effect {
+    let why_not = match (record.state, record.pull.number, &record.commands.sign_off) {
+        _ if message.author.kind != AccountKind::User => "Only a person can sign commits off.".to_owned(),
+        (_, None, _) => "There is no pull request yet: write it again when it is open.".to_owned(),
+        _ if record.pause().is_some() => "It is paused: `/hob resume` lets it go on.".to_owned(),
+        (State::InReview, Some(_), Some(asked)) => {
+            format!("The commits are being signed off by {}.", asked.by)
+        }
+        (State::InReview, Some(_), None) => {
+            let Message { comment, said_in, pull, .. } = *message;
+            let receipt = Receipt { comment, said_in, pull, verdict: CommandVerdict::Followed, says: None };
+            let by = message.author.login.clone();
+            return Effect::done(Transition::SignOff(AskedSignOff { by, receipt }));
+        }
+        (State::Ready | State::Assigned | State::InProgress | State::Blocked | State::Done, Some(_), _) => {
+            "The commits may still change: write it again when the issue is in review.".to_owned()
+        }
+    };
+    Effect::refused(message, why_not)
 }
 
 fn nothing(message: &Message) -> Transition {
@@ -174,6 +197,7 @@ fn senseless(command: &Command, record: &Record) -> String {
             | Command::Agent(_)
             | Command::Budget(_)
             | Command::Plan
+            | Command::SignOff
             | Command::Explain
             | Command::Help,
             State::Ready | State::Assigned | State::InProgress | State::InReview | State::Done,
@@ -254,6 +278,7 @@ mod tests {
             "agent fast",
             "budget 3",
             "plan",
+            "sign-off",
             "explain",
             "help",
             "typo",
@@ -283,7 +308,7 @@ mod tests {
         assigned, paused: retry, unblock x, cancel, resume, agent fast, budget 3, explain, help
         in-progress: retry, unblock x, cancel, pause, agent fast, budget 3, explain, help
         in-progress, paused: retry, unblock x, cancel, resume, agent fast, budget 3, explain, help
-        in-review: cancel, pause, agent fast, budget 3, explain, help
+        in-review: cancel, pause, agent fast, budget 3, sign-off, explain, help
         in-review, paused: cancel, resume, agent fast, budget 3, explain, help
         blocked: cancel, pause, agent fast, budget 3, explain, help
         blocked, paused: cancel, resume, agent fast, budget 3, explain, help

@@ -28,7 +28,7 @@ const STATES: [(&str, &str); 15] = [
 ];
 
 /// The messages that the page shows: what it calls them, and their name.
-const MESSAGES: [(&str, &str); 40] = [
+const MESSAGES: [(&str, &str); 42] = [
     ("Use UTC.", "words"),
     ("the same, edited", "edited words"),
     ("Ok, go ahead", "yes"),
@@ -50,6 +50,7 @@ const MESSAGES: [(&str, &str); 40] = [
     ("`/hob agent fast`", "agent"),
     ("`/hob budget 8`", "budget"),
     ("`/hob plan`", "plan"),
+    ("`/hob sign-off`", "sign-off"),
     ("`/hob explain`", "explain"),
     ("`/hob help`", "help"),
     ("`/hob typo`", "typo"),
@@ -64,6 +65,7 @@ const MESSAGES: [(&str, &str); 40] = [
     ("PR: `/hob retry`", "PR retry"),
     ("PR: `/hob approve`", "PR approve"),
     ("PR: `/hob cancel`", "PR cancel"),
+    ("PR: `/hob sign-off`", "PR sign-off"),
     ("PR: `/hob cancl`", "PR typo"),
     ("review: Use UTC.", "review words"),
     ("review: LGTM", "review yes"),
@@ -100,6 +102,7 @@ fn commanded(state: State, transition: &Transition) -> &'static str {
         (CommandVerdict::Followed, Transition::ChooseAgent(_)) => "👀 next attempt",
         (CommandVerdict::Followed, Transition::SetBudget { .. }) => "👀 sets it",
         (CommandVerdict::Followed, Transition::RequestPlan { .. }) => "👀 plans first",
+        (CommandVerdict::Followed, Transition::SignOff(_)) => "👀 signs off",
         // Without a word of the agent, nothing is published.
         (CommandVerdict::Followed, Transition::Overhear(_)) if state == State::InProgress => "👀 heard first",
         (CommandVerdict::Followed, Transition::Overhear(_)) if state == State::InReview => "👀 begins a round",

@@ -4,9 +4,9 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
-    CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
-    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
+    AfterBudget, Approval, ApprovalGrant, AskedSignOff, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes,
+    ChosenAgent, CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn,
+    Pause, PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
     ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger,
     Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
     issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
@@ -66,6 +66,8 @@ impl Transition {
             Self::ChooseAgent(agent) => choose_agent(record, agent),
             Self::SetBudget { budget, then } => set_budget(record, budget, then),
             Self::RequestPlan { by } => request_plan(record, by),
+            Self::SignOff(asked) => sign_off(record, asked),
+            Self::SignedOff { by, head } => signed_off(record, &by, head),
             Self::RetryNow { by } => {
                 record.failure.until = None;
                 if !record.work.waits_for().is_empty() {
@@ -227,6 +229,21 @@ fn request_plan(record: &mut Record, by: Login) -> String {
     take_list_back(record);
     record.commands.wants_plan = Some(by);
     sentence
+}
+
+fn sign_off(record: &mut Record, asked: AskedSignOff) -> String {
+    let sentence = format!("{} signs the commits off", asked.by);
+    record.commands.sign_off = Some(asked);
+    sentence
+}
+
+fn signed_off(record: &mut Record, by: &Login, head: Option<Sha>) -> String {
+    record.commands.sign_off = None;
+    // The work's head stays the commit that the checks ran on, which its proof names.
+    match head {
+        Some(head) => format!("the commits were signed off by {by}: {}", head.short()),
+        None => format!("no commit was signed off by {by}"),
+    }
 }
 
 fn set_budget(record: &mut Record, budget: SetBudget, then: AfterBudget) -> String {

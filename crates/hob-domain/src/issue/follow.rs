@@ -308,6 +308,7 @@ pub(crate) mod tests {
             ("agent", said("/hob agent fast")),
             ("budget", said("/hob budget 8")),
             ("plan", said("/hob plan")),
+            ("sign-off", said("/hob sign-off")),
             ("explain", said("/hob explain")),
             ("help", said("/hob help")),
             ("typo", said("/hob typo")),
@@ -324,6 +325,7 @@ pub(crate) mod tests {
             ("PR retry", on_pull("/hob retry")),
             ("PR approve", on_pull("/hob approve")),
             ("PR cancel", on_pull("/hob cancel")),
+            ("PR sign-off", on_pull("/hob sign-off")),
             ("PR typo", on_pull("/hob cancl")),
             ("PR work", on_pull("/hob please rename it")),
             ("edited PR work", trusted(MessageTrust::Edited, on_pull("/hob please rename it"))),
@@ -397,7 +399,7 @@ pub(crate) mod tests {
           follows (request): stop, cancel, PR stop, PR cancel
           follows (reconcile): call by name, explain, help
           follows (retry now): retry, unblock, retry before the question, PR retry
-          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
@@ -405,7 +407,7 @@ pub(crate) mod tests {
         ready, paused
           follows (request): stop, cancel, PR stop, PR cancel
           follows (reconcile): call by name, explain, help
-          replies that it cannot be followed: retry, unblock, approve, pause, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: retry, unblock, approve, pause, sign-off, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR sign-off, PR typo, edited PR work
           follows (resume): resume
           follows (choose agent): agent
           follows (set budget): budget
@@ -414,7 +416,7 @@ pub(crate) mod tests {
           follows (request): stop, cancel, PR stop, PR cancel
           follows (reconcile): call by name, explain, help
           follows (retry now): retry, unblock, retry before the question, PR retry
-          replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, plan, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
@@ -422,7 +424,7 @@ pub(crate) mod tests {
           follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
           follows (reconcile): yes, edited yes, words of a program, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
-          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
@@ -430,7 +432,7 @@ pub(crate) mod tests {
           follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
           follows (reconcile): yes, edited yes, words of a program, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
-          replies that it cannot be followed: approve, resume, plan, typo, edited retry, approve before the question, PR words, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, plan, sign-off, typo, edited retry, approve before the question, PR words, PR approve, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
         in-progress
@@ -439,7 +441,7 @@ pub(crate) mod tests {
           follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
           follows (reconcile): yes, edited yes, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
-          replies that it cannot be followed: approve, resume, typo, edited retry, approve before the question, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
@@ -457,8 +459,9 @@ pub(crate) mod tests {
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
+          follows (sign off): sign-off, PR sign-off
         in-review, paused
-          replies that it cannot be followed: words, stop, edited words, words to Hob by name, words before the question, retry, unblock, approve, pause, plan, typo, edited retry, retry before the question, approve before the question, PR words, PR stop, PR retry, PR approve, PR typo, edited PR work
+          replies that it cannot be followed: words, stop, edited words, words to Hob by name, words before the question, retry, unblock, approve, pause, plan, sign-off, typo, edited retry, retry before the question, approve before the question, PR words, PR stop, PR retry, PR approve, PR sign-off, PR typo, edited PR work
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (resume): resume
@@ -472,6 +475,7 @@ pub(crate) mod tests {
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
+          follows (sign off): sign-off, PR sign-off
         in-review, people were told how to ask
           follows (reconcile): call by name, explain, help
           replies that it cannot be followed: retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
@@ -479,9 +483,10 @@ pub(crate) mod tests {
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
+          follows (sign off): sign-off, PR sign-off
         done
           follows (reconcile): call by name, explain, help
-          replies that it cannot be followed: retry, unblock, approve, cancel, pause, resume, agent, budget, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR cancel, PR typo, edited PR work
+          replies that it cannot be followed: retry, unblock, approve, cancel, pause, resume, agent, budget, plan, sign-off, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR cancel, PR sign-off, PR typo, edited PR work
         ");
     }
 
@@ -498,14 +503,14 @@ pub(crate) mod tests {
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (pause): pause
-          replies that it cannot be followed: resume, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
+          replies that it cannot be followed: resume, sign-off, typo, edited retry, retry before the question, approve before the question, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
         blocked by a failure, paused
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
-          replies that it cannot be followed: pause, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
+          replies that it cannot be followed: pause, sign-off, typo, edited retry, retry before the question, approve before the question, PR sign-off, PR typo, edited PR work
           follows (resume): resume
           follows (choose agent): agent
           follows (set budget): budget
@@ -514,7 +519,7 @@ pub(crate) mod tests {
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (pause): pause
-          replies that it cannot be followed: resume, plan, typo, edited retry, retry before the question, approve before the question, PR typo, edited PR work
+          replies that it cannot be followed: resume, plan, sign-off, typo, edited retry, retry before the question, approve before the question, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
         ");

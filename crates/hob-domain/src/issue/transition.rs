@@ -9,11 +9,11 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, AskedComment, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog,
-    Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage,
-    PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent,
-    RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp, Trigger, WorkerId,
-    change::finding::kept,
+    Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
+    CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
+    NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks,
+    Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp,
+    Trigger, WorkerId, change::finding::kept,
 };
 
 /// One change of an issue's record.
@@ -144,6 +144,15 @@ pub enum Transition {
     RequestPlan {
         /// Who asked.
         by: Login,
+    },
+    /// A command asks for a person's sign-off on the pull request's commits.
+    SignOff(AskedSignOff),
+    /// The sign-off is over.
+    SignedOff {
+        /// Who signed them off.
+        by: Login,
+        /// The branch's tip, if its commits were made again.
+        head: Option<Sha>,
     },
     /// Ends the wait before the next attempt.
     RetryNow {
@@ -409,6 +418,8 @@ impl Transition {
             Self::ChooseAgent(_) => "choose agent",
             Self::SetBudget { .. } => "set budget",
             Self::RequestPlan { .. } => "request plan",
+            Self::SignOff(_) => "sign off",
+            Self::SignedOff { .. } => "signed off",
             Self::RetryNow { .. } => "retry now",
             Self::Overhear(_) => "overhear",
             Self::Hint(_) => "hint",
@@ -465,7 +476,9 @@ impl Transition {
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.pause().is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull.number.is_some()).then_some(Assigned),
-            Self::Rerun { .. } | Self::NoteChecks(_) => (state == InReview).then_some(InReview),
+            Self::Rerun { .. } | Self::NoteChecks(_) | Self::SignOff(_) | Self::SignedOff { .. } => {
+                (state == InReview).then_some(InReview)
+            }
             Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
             Self::ChooseAgent(_) | Self::RequestPlan { .. } => (state != Done).then_some(state),
@@ -608,6 +621,8 @@ pub(crate) mod tests {
                 [to(&[Ready, Assigned, InProgress], Ready), same(&[InReview, Blocked])].concat(),
             ),
             (Transition::RetryNow { by: "ann".into() }, same(&[Ready])),
+            (Transition::SignOff(AskedSignOff { by: "ann".into(), receipt: receipt.clone() }), same(&[InReview])),
+            (Transition::SignedOff { by: "ann".into(), head: Some(Sha("h".to_owned())) }, same(&[InReview])),
             (Transition::Overhear(CommentId(5)), same(&[Assigned, InProgress, InReview])),
             (follow(Transition::RetryNow { by: "bob".into() }), same(&[Ready])),
             (Transition::Reject(PullNumber(9)), to(&[InReview], Blocked)),
@@ -707,6 +722,8 @@ pub(crate) mod tests {
         retry | attempt 1 failed, the next starts after 00:16:40 UTC: no
         retry now | ann asked to try again now
         return to review | the pull request 9 is open again
+        sign off | ann signs the commits off
+        signed off | the commits were signed off by ann: h
         start agent | the agent `native` started on `hob/1`
         take over | taken over from a worker that stopped by w, generation 1
         unblock | unblocked by ann

@@ -5,9 +5,9 @@ use hob_domain::{
     BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MadeBy, MessageRules, Note, RoundKind, Sha,
     SignOff, Trailer, Violation, commit_message, signed_off,
 };
-use hob_forge::ForgeError;
+use hob_forge::{ForgeError, HeldLease};
 use hob_text::count;
-use hob_workspace::{BranchName, BranchUpdate, Updater, WorkspaceError};
+use hob_workspace::{BranchName, BranchUpdate, Checkout, Updater, WorkspaceError};
 
 use crate::{
     WorkError, Worker,
@@ -34,7 +34,7 @@ pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) 
     let loaded = &active.loaded;
     let requester = job.held.lease.record().trigger.map(|trigger| trigger.actor);
     let co_author = match &requester {
-        Some(login) if settings.trailers.contains(&Trailer::CoAuthor) => worker.identity_of(login).await,
+        Some(login) if settings.trailers.contains(&Trailer::CoAuthor) => worker.co_author(login).await,
         Some(_) | None => None,
     };
     let (model, requester) = (loaded.agent.model().unwrap_or_default(), requester.unwrap_or_else(|| "".into()));
@@ -209,17 +209,27 @@ pub(super) async fn keep_soon(worker: &Worker, job: &Job<'_>) {
 
 /// Moves the branch on the forge from its last known tip to `head`.
 pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(), WorkError> {
-    // A push cannot be fenced by the ledger: the lease has to outlast it.
-    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
-    worker.forge.permit(&job.held.lease, deadline, "push the branch")?;
-    worker.activity(job.number(), &format!("pushing `{}`", job.checkout.branch()));
-    let (known, remote) = (job.pushed(), worker.remote().await?);
-    let push = worker.workspace.push(&job.checkout, &remote, head, known.as_ref());
-    match tokio::time::timeout(deadline, push).await {
-        Ok(result) => result?,
-        Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
-    }
+    push_checkout(worker, &job.held.lease, &job.checkout, head, job.pushed().as_ref()).await?;
     job.note_pushed(head.clone());
     job.held.lease.note(Note::Pushed).await;
     Ok(())
+}
+
+/// Moves the branch of a checkout on the forge from `known` to `head`.
+pub(crate) async fn push_checkout(
+    worker: &Worker,
+    lease: &HeldLease,
+    checkout: &Checkout,
+    head: &Sha,
+    known: Option<&Sha>,
+) -> Result<(), WorkError> {
+    // A push cannot be fenced by the ledger: the lease has to outlast it.
+    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
+    worker.forge.permit(lease, deadline, "push the branch")?;
+    worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
+    let remote = worker.remote().await?;
+    match tokio::time::timeout(deadline, worker.workspace.push(checkout, &remote, head, known)).await {
+        Ok(result) => Ok(result?),
+        Err(_elapsed) => Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
+    }
 }

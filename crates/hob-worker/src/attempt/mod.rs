@@ -58,7 +58,9 @@ mod switch;
 mod weather;
 
 pub(super) use attempt::attempt;
+pub(super) use branch::push_checkout;
 pub(super) use end::Attempted;
+pub(super) use prepare::checked_out;
 pub(super) use review::own_answers;
 pub(super) use room::{known_room_for, room_after_pause, room_for};
 pub(super) use route::profile_warning;

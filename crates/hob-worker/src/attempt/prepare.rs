@@ -205,7 +205,7 @@ async fn earlier(
 }
 
 /// The branch in the issue's folder, after the mirror is free.
-async fn checked_out(
+pub(crate) async fn checked_out(
     worker: &Worker,
     remote: &Remote,
     issue: IssueNumber,

@@ -12,7 +12,7 @@ use crate::{
     decision::{but_for_news, sentence},
     inbox::{follow_rules, take_effect},
     observe::Observed,
-    reconcile::outcome::Reconciled,
+    reconcile::{outcome::Reconciled, sign_off::sign_off},
     transition::{acquire, end, show_and_release},
 };
 
@@ -71,6 +71,7 @@ pub(super) async fn follow_from(
             end(worker, &held, Ending::Terminated(by)).await?;
         }
         Some(Request { control: Control::Pause, .. }) | None => {
+            Box::pin(sign_off(worker, &held)).await?;
             show_and_release(worker, &held, &format!("answered {}", count(commands.len(), "comment"))).await?;
         }
     }

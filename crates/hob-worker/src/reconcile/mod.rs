@@ -14,6 +14,7 @@ mod reconcile;
 mod repair;
 mod rerun;
 mod seek_answer;
+mod sign_off;
 mod ticked;
 mod unblock;
 

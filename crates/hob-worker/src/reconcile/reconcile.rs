@@ -23,6 +23,7 @@ use crate::{
         repair::{find_traces, rebuild, return_to_review},
         rerun::rerun,
         seek_answer::{Slot, Sought, seek_answer},
+        sign_off::sign_off,
     },
     transition::{acquire, acquire_and_end, comment, release, show_and_release, transition},
     trigger::trigger_is_gone,
@@ -142,6 +143,13 @@ async fn act(
         },
         Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
         Action::MarkReady(pull) => Box::pin(mark_ready(worker, observed, pull, base)).await,
+        Action::SignOff => {
+            let what = "signs the commits off, which its dead worker had not".to_owned();
+            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+            sign_off(worker, &held).await?;
+            show_and_release(worker, &held, "its commits were to be signed off").await?;
+            Ok(Reconciled::UpToDate)
+        }
         Action::NoteChecks(notes) => {
             let held = acquire(worker, observed, base, Transition::NoteChecks(notes)).await?;
             show_and_release(worker, &held, "what its checks say has changed").await?;

@@ -220,6 +220,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
                 Action::AskAboutRejection(_)
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
+                | Action::SignOff
                 | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::SeekCommand
