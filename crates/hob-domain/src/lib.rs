@@ -111,7 +111,8 @@ pub use issue::{
     reply::{JoinedWords, Reply, ReplyEffect, joined_with, reply_of},
     status_rules::StatusRules,
     stopped::Stopped,
-    transition::{AfterBudget, ApprovalGrant, Illegal, Note, Traces, Transition, Unblocking, apply},
+    traces::Traces,
+    transition::{AfterBudget, ApprovalGrant, Illegal, Note, Transition, Unblocking, apply},
     unwritten::UnwrittenSpend,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};

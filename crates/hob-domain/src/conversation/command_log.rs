@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommentId, Login, PullNumber, SaidId, SaidIn, Timestamp};
+use crate::{CommentId, Login, PullNumber, SaidId, SaidIn, Sha, Timestamp};
 
 /// Comments that are remembered one by one as handled.
 const HANDLED_MAX: usize = 100;
@@ -146,6 +146,23 @@ impl CommandLog {
     /// Whether words in a review or on a line were refused.
     pub(crate) fn has_refused(&self, said: SaidId) -> bool {
         self.in_reviews.contains(&TakenInReview { said, verdict: CommandVerdict::Impossible })
+    }
+
+    /// A person signs the commits off; returns the sentence.
+    pub(crate) fn begin_sign_off(&mut self, asked: AskedSignOff) -> String {
+        let sentence = format!("{} signs the commits off", asked.by);
+        self.sign_off = Some(asked);
+        sentence
+    }
+
+    /// The sign-off is over; returns the sentence. The work's head stays the commit that the checks ran on, which its
+    /// proof names: `head` is the same work.
+    pub(crate) fn end_sign_off(&mut self, by: &Login, head: Option<&Sha>) -> String {
+        self.sign_off = None;
+        match head {
+            Some(head) => format!("the commits were signed off by {by}: {}", head.short()),
+            None => format!("no commit was signed off by {by}"),
+        }
     }
 
     /// Adds a command that takes effect with the same commit.

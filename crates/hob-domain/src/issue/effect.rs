@@ -4,11 +4,11 @@
 use hob_text::count;
 
 use crate::{
-    AfterBudget, Approval, ApprovalGrant, AskedSignOff, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes,
-    ChosenAgent, CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn,
-    Pause, PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
-    ReviewLog, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger,
-    Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
+    AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
+    CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
+    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
+    ReviewLog, RunId, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition,
+    Trigger, Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
     issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
     no_verdict, unseen,
 };
@@ -29,8 +29,7 @@ impl Transition {
             Self::RefusalShown => show_refusal(record, now),
             Self::WaitForPeople(begun) => wait_for_people(record, begun),
             Self::StartAgent { agent, purpose, branch, session } => {
-                record.session = Some(session);
-                start_agent(record, &agent, purpose, &branch)
+                start_agent(record, &agent, purpose, &branch, session)
             }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::HandOff(passed) => hand_off(record, *passed),
@@ -66,8 +65,8 @@ impl Transition {
             Self::ChooseAgent(agent) => choose_agent(record, agent),
             Self::SetBudget { budget, then } => set_budget(record, budget, then),
             Self::RequestPlan { by } => request_plan(record, by),
-            Self::SignOff(asked) => sign_off(record, asked),
-            Self::SignedOff { by, head } => signed_off(record, &by, head),
+            Self::SignOff(asked) => record.commands.begin_sign_off(asked),
+            Self::SignedOff { by, head } => record.commands.end_sign_off(&by, head.as_ref()),
             Self::RetryNow { by } => {
                 record.failure.until = None;
                 if !record.work.waits_for().is_empty() {
@@ -128,7 +127,8 @@ fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
     sentence
 }
 
-fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: &str) -> String {
+fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: &str, session: RunId) -> String {
+    record.session = Some(session);
     record.approval.plan.under_way = purpose == RunPurpose::Plan;
     record.work.name_branch(branch);
     match purpose {
@@ -229,21 +229,6 @@ fn request_plan(record: &mut Record, by: Login) -> String {
     take_list_back(record);
     record.commands.wants_plan = Some(by);
     sentence
-}
-
-fn sign_off(record: &mut Record, asked: AskedSignOff) -> String {
-    let sentence = format!("{} signs the commits off", asked.by);
-    record.commands.sign_off = Some(asked);
-    sentence
-}
-
-fn signed_off(record: &mut Record, by: &Login, head: Option<Sha>) -> String {
-    record.commands.sign_off = None;
-    // The work's head stays the commit that the checks ran on, which its proof names.
-    match head {
-        Some(head) => format!("the commits were signed off by {by}: {}", head.short()),
-        None => format!("no commit was signed off by {by}"),
-    }
 }
 
 fn set_budget(record: &mut Record, budget: SetBudget, then: AfterBudget) -> String {

@@ -30,5 +30,6 @@ mod record_versions;
 pub(crate) mod reply;
 pub(crate) mod status_rules;
 pub(crate) mod stopped;
+pub(crate) mod traces;
 pub(crate) mod transition;
 pub(crate) mod unwritten;

@@ -13,7 +13,7 @@ use crate::{
     CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
     NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks,
     Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp,
-    Trigger, WorkerId, change::finding::kept,
+    Traces, Trigger, WorkerId, change::finding::kept,
 };
 
 /// One change of an issue's record.
@@ -213,21 +213,6 @@ pub enum ApprovalGrant {
     ProposedAction,
     /// It approves exactly the plan that waits for it.
     ProposedPlan,
-}
-
-/// What is left of an issue whose ledger was deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traces {
-    /// Its status comment. `None` if it had none yet.
-    pub comment: Option<CommentId>,
-    /// Its branch.
-    pub branch: Option<String>,
-    /// Its open pull request and that pull request's head.
-    pub pull: Option<(PullNumber, Sha)>,
-    /// What Hob has already answered on the pull request.
-    pub answered: Vec<ReviewEvent>,
-    /// Whether the issue has the label `blocked`.
-    pub was_blocked: bool,
 }
 
 /// A transition that has no meaning in the record's state.
@@ -496,16 +481,6 @@ impl Transition {
             | Self::RepairLabels(_)
             | Self::GiveUpLabels(_)
             | Self::Reconcile { .. } => Some(state),
-        }
-    }
-}
-
-impl Traces {
-    pub(crate) fn state(&self) -> State {
-        match (&self.pull, self.was_blocked) {
-            (Some(_), _) => State::InReview,
-            (None, true) => State::Blocked,
-            (None, false) => State::Ready,
         }
     }
 }
