@@ -77,7 +77,7 @@ retry_delay = "1s"
 CALLS = "name: calls\non: schedule\npermissions: {}\njobs:\n"
 CALL = """  {job}:
     uses: hob-worker/hob/.github/workflows/{file}@v{version}
-    permissions: {{ contents: write, issues: write, pull-requests: write, checks: read, statuses: read, actions: read }}
+    permissions: {{ contents: write, issues: write, pull-requests: write, statuses: write, checks: read, actions: read }}
     with:
       base-url: {base}
       settings: |

@@ -13,21 +13,20 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / ".github/workflows"
 READS = """      checks: read # check runs of its pull requests, and whether they wait for an approval
-      statuses: read # commit statuses of its pull requests
       actions: read # logs of failed jobs, and whether the schedule is disabled
 """
 CHECKS = """# work.yml, and rounds of work for checks of Hob's pull requests that fail: see there for all else.
 #
 # Made by scripts/workflows.py from work.yml: change that.
 #
-# A caller grants `contents`, `issues` and `pull-requests: write`, and `checks`, `statuses` and `actions: read`.
+# A caller grants `contents`, `issues`, `pull-requests` and `statuses: write`, and `checks` and `actions: read`.
 name: work-checks
 """
 ATTESTED = """# work-checks.yml, and statements of what was shown about its pull requests that GitHub signs: see docs/proof.md.
 #
 # Made by scripts/workflows.py from work.yml: change that.
 #
-# A caller grants `contents`, `issues` and `pull-requests: write`, `checks`, `statuses` and `actions: read`, and `id-token` and
+# A caller grants `contents`, `issues`, `pull-requests` and `statuses: write`, `checks` and `actions: read`, and `id-token` and
 # `attestations: write`. The last two are for the job `attest`, which checks nothing out and runs nothing but two actions of GitHub's.
 # In a private repository, attestations need GitHub Enterprise Cloud.
 name: work-attested
@@ -110,7 +109,7 @@ def made():
     """The workflows and their names."""
     work = (FOLDER / "work.yml").read_text()
     _, body = work.split("\nname: work\n", 1)
-    own = "      pull-requests: write # opens and closes its own\n"
+    own = "      statuses: write # says on each head whether it is proven\n"
     body = replaced(body, own, own + READS, 2)
     last = "      spend-usd: ${{ steps.hob.outputs.spend-usd }}\n"
     attested = replaced(body, last, last + OUTPUTS, 1)

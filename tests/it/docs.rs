@@ -534,8 +534,8 @@ fn the_workflow_that_is_proposed_names_this_version() {
 /// a group. So the permissions of each reusable workflow are a part of its interface, and none has a group.
 #[test]
 fn what_a_caller_has_to_grant_stays_as_it_is() {
-    let own = ["contents: write", "issues: write", "pull-requests: write"];
-    let (reads, seen) = (["checks: read", "statuses: read", "actions: read"], ["contents", "issues", "pull-requests"]);
+    let own = ["contents: write", "issues: write", "pull-requests: write", "statuses: write"];
+    let (reads, seen) = (["checks: read", "actions: read"], ["contents", "issues", "pull-requests"]);
     let seen = seen.map(|name| format!("{name}: read"));
     let works = |reads: &[&str]| [own.as_slice(), reads].concat().into_iter().map(str::to_owned).collect::<Vec<_>>();
     let attests = ["id-token: write", "attestations: write", "contents: read"].map(str::to_owned);

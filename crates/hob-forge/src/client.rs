@@ -40,7 +40,7 @@ pub(super) struct KnownRepository {
     pub(super) entry: Option<RepositoryEntry>,
     /// When it was last found to be another worker's write.
     pub(super) others_wrote: Option<Timestamp>,
-    /// When each permission to see checks was last found missing.
+    /// When each permission to see checks, or to set a status, was last found missing.
     pub(super) hidden_at: BTreeMap<TokenPermission, Timestamp>,
 }
 

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, future::Future, sync::PoisonError, time::Duration};
 
-use hob_domain::{ForgeCheckState, Sha};
+use hob_domain::{ForgeCheckState, PROOF_CONTEXT, Sha};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -200,7 +200,9 @@ impl HeadChecks<'_> {
             let purpose = StatusesRead.to("read the statuses of a commit");
             let found = oldest::<StatusWire>(self.forge.connection(), &statuses, purpose).await?;
             let mut contexts = BTreeSet::new();
-            let latest = found.entries.into_iter().filter(|status| contexts.insert(status.context.clone()));
+            // Hob's own is a result of its work, and starts none.
+            let others = found.entries.into_iter().filter(|status| status.context != PROOF_CONTEXT);
+            let latest = others.filter(|status| contexts.insert(status.context.clone()));
             Ok(latest.map(HeadCheck::from).collect())
         };
         let mut all = self.seen(ChecksRead, runs).await?;

@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use hob_domain::{
-    Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PullNumber, PullStatus, Remark, ReviewEvent, Said,
-    Sha, Timestamp, asked_work,
+    Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PROOF_CONTEXT, PullNumber, PullStatus, Remark,
+    ReviewEvent, Said, Sha, Timestamp, asked_work,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -224,6 +224,7 @@ impl ContextWire {
                 let conclusion = conclusion.map(|word| word.to_ascii_lowercase());
                 Some((name, run_state(&status.to_ascii_lowercase(), conclusion.as_deref())))
             }
+            Self::StatusContext { context, .. } if context == PROOF_CONTEXT => None,
             Self::StatusContext { context, state } => Some((context, status_state(&state.to_ascii_lowercase()))),
             Self::Other => None,
         }

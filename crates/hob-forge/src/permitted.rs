@@ -4,12 +4,12 @@
 //! # Guarantees
 //! - No call merges or approves. The only change of a pull request's state marks a draft as ready; no call changes the
 //!   state of an issue, a branch, a release, a setting or an account, apart from the dashboard's text.
-//! - The only refs that are written are those of a ledger.
+//! - The only refs that are written are those of a ledger, and the only commit status that is set is `hob/proof`.
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
 //! - GraphQL is read, and makes three changes: marking a draft as ready, resolving review threads, and reacting.
 
-use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, SUB_ISSUE_MARK};
+use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, PROOF_CONTEXT, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
@@ -82,12 +82,14 @@ const WRITES: [(Method, &str, &[&str]); 15] = [
     (Method::POST, "pulls/*/requested_reviewers", &["reviewers", "team_reviewers"]),
 ];
 
-/// Writes below `/repos/OWNER/NAME` whose bodies are inspected, too: only refs of ledgers move, and only Hob's own
-/// issues are opened and edited.
+/// Writes below `/repos/OWNER/NAME` whose bodies are inspected, too: only refs of ledgers move, only Hob's own issues are opened
+/// and edited, and only the status of its own name is set.
 const MOVE_REF: (Method, &str, &[&str]) = (Method::PATCH, "git/refs/**", &["sha", "force"]);
 const DELETE_REF: (Method, &str, &[&str]) = (Method::DELETE, "git/refs/**", &[]);
 const OPEN_ISSUE: (Method, &str, &[&str]) = (Method::POST, "issues", &["title", "body"]);
 const EDIT_ISSUE: (Method, &str, &[&str]) = (Method::PATCH, "issues/*", &["body"]);
+const SET_STATUS: (Method, &str, &[&str]) =
+    (Method::POST, "statuses/*", &["state", "context", "description", "target_url"]);
 
 /// Calls about an account.
 const OF_ACCOUNTS: [(Method, &str); 7] = [
@@ -115,7 +117,7 @@ pub struct PermittedCall {
 pub fn permitted_calls() -> impl Iterator<Item = PermittedCall> {
     let below = |path: &str| format!("/repos/*/*/{path}").trim_end_matches('/').to_owned();
     let reads = READS.into_iter().map(move |path| (Method::GET, below(path), &[][..]));
-    let writes = WRITES.into_iter().chain([MOVE_REF, DELETE_REF, OPEN_ISSUE, EDIT_ISSUE]);
+    let writes = WRITES.into_iter().chain([MOVE_REF, DELETE_REF, OPEN_ISSUE, EDIT_ISSUE, SET_STATUS]);
     let writes = writes.map(move |(method, path, members)| (method, below(path), members));
     let of_accounts = OF_ACCOUNTS.into_iter().map(|(method, path)| (method, format!("/{path}"), &[][..]));
     let graphql = [(Method::POST, GRAPHQL.to_owned(), &["query", "variables"][..])];
@@ -171,6 +173,10 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
             return method == Method::POST && (asks || has_only(body, OPEN_ISSUE.2) && opens());
         }
         ["issues", _number] => return method == Method::PATCH && has_only(body, EDIT_ISSUE.2) && is_dashboard(),
+        ["statuses", _sha] => {
+            let is_its_own = body.is_some_and(|body| body["context"] == PROOF_CONTEXT);
+            return method == Method::POST && has_only(body, SET_STATUS.2) && is_its_own;
+        }
         _ => {}
     }
     if body.is_some_and(|body| body.get("state").is_some_and(|state| state != "closed")) {
@@ -262,6 +268,7 @@ mod tests {
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
+            ("POST", "/repos/a/b/statuses/1", json!({"state": "success", "context": "hob/proof", "description": "x"})),
         ] {
             assert!(sends(method, path, &body), "{method} {path} {body}");
         }
@@ -277,6 +284,10 @@ mod tests {
             ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({"enable_debug_logging": true})),
+            // A status that another program sets.
+            ("POST", "/repos/a/b/statuses/1", json!({"state": "success"})),
+            ("POST", "/repos/a/b/statuses/1", json!({"state": "success", "context": "ci/test"})),
+            ("POST", "/repos/a/b/check-runs", json!({"name": "hob/proof", "head_sha": "1"})),
             // Another state or branch.
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "open"})),
             ("PATCH", "/repos/a/b/issues/7", json!({"state": "closed"})),

@@ -24,6 +24,8 @@ pub(super) enum TokenPermission {
     ChecksRead,
     /// To read commit statuses.
     StatusesRead,
+    /// To set commit statuses.
+    StatusesWrite,
     /// To read jobs of workflows and their logs.
     ActionsRead,
     /// To run jobs of workflows again.
@@ -54,6 +56,7 @@ impl fmt::Display for TokenPermission {
             Self::PullRequestsWrite => "pull requests: write",
             Self::ChecksRead => "checks: read",
             Self::StatusesRead => "commit statuses: read",
+            Self::StatusesWrite => "commit statuses: write",
             Self::ActionsRead => "actions: read",
             Self::ActionsWrite => "actions: write",
         })

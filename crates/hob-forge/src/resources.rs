@@ -4,7 +4,7 @@ use hob_domain::{IssueNumber, PullNumber, Sha};
 
 use crate::{
     Comments, Dashboard, FailedJob, Forge, HeadChecks, Issues, Labels, Ledger, Pulls, Rendered, Repository,
-    RepositoryLedger, Reviews, Staging, SubIssues, WorkflowFile, WorkflowRun, staging::What,
+    RepositoryLedger, Reviews, Staging, Statuses, SubIssues, WorkflowFile, WorkflowRun, staging::What,
 };
 
 impl Forge {
@@ -51,6 +51,11 @@ impl Forge {
     /// The forge's own checks on a commit.
     pub fn head_checks<'a>(&'a self, sha: &'a Sha) -> HeadChecks<'a> {
         HeadChecks { forge: self, sha }
+    }
+
+    /// The statuses of its commits.
+    pub fn statuses(&self) -> Statuses<'_> {
+        Statuses { forge: self }
     }
 
     /// A failed job.

@@ -53,4 +53,4 @@ pub use reviewer::{
     SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
 pub use round_answers::round_answers;
-pub use shown_words::for_the_agent;
+pub use shown_words::{for_the_agent, status_line};

@@ -112,6 +112,15 @@ pub fn for_the_agent(shown: &Shown) -> Option<String> {
     (!told.is_empty()).then(|| told.join("\n"))
 }
 
+/// The one line of the commit status: what to look at first, else the word and its reason.
+pub fn status_line(shown: &Shown) -> String {
+    let said = match look_first(shown).first() {
+        Some(first) => format!("Look here first: {first}"),
+        None => shown_sentence(shown).unwrap_or_else(|| "The checks do not pass, or there are none.".to_owned()),
+    };
+    said.replace("**", "").replace('`', "")
+}
+
 /// The first names, as code.
 fn names(names: &Names) -> String {
     let mut shown: Vec<String> = names.first.iter().take(NAMED).map(|name| code_span(name)).collect();
@@ -186,6 +195,19 @@ pub(crate) mod tests {
         **No tests**: the checks pass, and no test changed or was repaired.
         ");
         assert_eq!(shown_sentence(&shown(Word::Unshown)), None);
+    }
+
+    #[test]
+    fn a_commit_status_says_it_in_one_plain_line() {
+        let judged = Shown { judges: some(&["Makefile"]), ..shown(Word::Proven) };
+        let proven = Shown { needed: some(&["money::rounds"]), ..shown(Word::Proven) };
+        let told = [judged, proven, shown(Word::NoTests), shown(Word::Unshown)].map(|shown| status_line(&shown));
+        insta::assert_snapshot!(told.join("\n"), @"
+        Look here first: Makefile decides what the checks run, and changed.
+        Proven: money::rounds fails without this change and passes with it, and the old tests still pass.
+        No tests: the checks pass, and no test changed or was repaired.
+        The checks do not pass, or there are none.
+        ");
     }
 
     #[test]

@@ -55,6 +55,7 @@ mod people;
 pub mod preflight;
 mod profiles;
 mod program_starts;
+mod proof_status;
 mod pull_facts;
 mod push_rules;
 mod reconcile;

@@ -32,7 +32,8 @@ pub async fn prove_rights(worker: &Worker, base: &BaseBranch) -> Vec<Finding> {
     let contents = forge.ledger().try_refs(base).await.map_err(|error| error.to_string());
     let issues = forge.try_issues().await.map_err(|error| error.to_string());
     let pulls = forge.try_pulls().await.map_err(|error| error.to_string());
-    [
+    let statuses = forge.try_statuses().await.map_err(|error| error.to_string());
+    let mut findings: Vec<Finding> = [
         ("ledger", contents, format!("refs below `{LEDGER_PREFIX}` can be created: contents can be written")),
         ("issues", issues, "labels and comments can be written".to_owned()),
         ("pulls", pulls, "pull requests can be opened".to_owned()),
@@ -42,7 +43,17 @@ pub async fn prove_rights(worker: &Worker, base: &BaseBranch) -> Vec<Finding> {
         Ok(()) => Finding { health: Health::Ok, about, says },
         Err(says) => Finding { health: Health::Bad, about, says },
     })
-    .collect()
+    .collect();
+    findings.push(match statuses {
+        Ok(()) => {
+            Finding { health: Health::Ok, about: "proof", says: "the commit status `hob/proof` can be set".to_owned() }
+        }
+        // The work goes on without.
+        Err(says) => {
+            Finding { health: Health::Note, about: "proof", says: format!("no commit status `hob/proof`: {says}") }
+        }
+    });
+    findings
 }
 
 /// Whether the checks of the repository's own workflows start on Hob's pull requests. The workflows are read from

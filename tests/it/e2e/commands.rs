@@ -183,6 +183,7 @@ async fn the_doctor_proves_each_permission_by_a_try_that_leaves_nothing() {
         "ok   ledger       refs below `refs/hob/` can be created",
         "ok   issues       labels and comments can be written",
         "ok   pulls        pull requests can be opened",
+        "ok   proof        the commit status `hob/proof` can be set",
         "ok   workflows    pull requests that Hob opens start",
     ] {
         assert!(well.stdout.contains(says), "{says}: {well:?}");

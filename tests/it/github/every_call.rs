@@ -73,6 +73,7 @@ async fn of_the_repository(forge: &Forge, things: &Things) {
     forge.labels().create(&missing).await.unwrap();
     forge.try_issues().await.unwrap();
     forge.try_pulls().await.unwrap();
+    forge.try_statuses().await.unwrap();
 }
 
 async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
@@ -166,7 +167,7 @@ async fn of_checks(world: &World, forge: &Forge, lease: &HeldLease, things: &Thi
         ..Job::default()
     };
     let ids = world.forge.create_job(&repo_on_forge(), &job).unwrap();
-    assert_eq!(forge.head_checks(&head).all().await.unwrap().len(), 1);
+    assert_eq!(forge.head_checks(&head).all().await.unwrap().len(), 1, "Hob's own status is not among them");
     assert!(forge.head_checks(&head).unapproved().await.unwrap().is_empty());
     assert_eq!(forge.head_checks(&head).annotations(ids.job).await.unwrap().len(), 1);
     assert_eq!(forge.failed_job(ids.job).run().await.unwrap(), ids.run);

@@ -13,6 +13,7 @@ pub(crate) mod finding;
 pub(crate) mod left_out;
 pub(crate) mod persons_commit;
 pub(crate) mod policy;
+pub(crate) mod proof_status;
 pub(crate) mod pull_log;
 pub(crate) mod push_refused;
 pub(crate) mod push_rules;

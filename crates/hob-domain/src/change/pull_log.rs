@@ -4,7 +4,10 @@
 use hob_text::title;
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckNotes, ForgeCheck, ForgeCheckState, Login, PullFacts, PullNumber, ReviewLog, ReviewRules, Timestamp};
+use crate::{
+    CheckNotes, ForgeCheck, ForgeCheckState, Login, ProofState, ProofStatus, PullFacts, PullNumber, ReviewLog,
+    ReviewRules, Sha, Timestamp,
+};
 
 /// The most checks of one kind that people are told about.
 const NOTED_MAX: usize = 20;
@@ -23,6 +26,12 @@ pub struct PullLog {
     /// The pull request that is a draft until its checks are green, or was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft: Option<DraftLog>,
+    /// What the commit status `hob/proof` last said of a head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<ProofStatus>,
+    /// The head that shows meanwhile that a round is under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proving: Option<Sha>,
 }
 
 impl PullLog {
@@ -34,6 +43,26 @@ impl PullLog {
     /// Whether the pull request is still a draft until its checks are green.
     pub fn waits_for_green(&self) -> bool {
         self.draft.as_ref().is_some_and(|draft| !draft.ready)
+    }
+
+    /// Whether the forge shows this status already.
+    pub fn shows(&self, status: &ProofStatus) -> bool {
+        self.proving.is_none() && self.proof.as_ref() == Some(status)
+    }
+
+    /// Notes a status that the forge shows, or would if the token were allowed to set it.
+    pub(crate) fn note_proof(&mut self, status: ProofStatus) {
+        match status.state {
+            ProofState::Pending => self.proving = Some(status.head),
+            ProofState::Success | ProofState::Failure => (self.proof, self.proving) = (Some(status), None),
+        }
+    }
+
+    /// The status of the head whose round ended without a new one.
+    pub fn proof_again(&self) -> Option<ProofStatus> {
+        let head = self.proving.as_ref()?;
+        let before = self.proof.clone().filter(|status| status.head == *head);
+        Some(before.unwrap_or_else(|| ProofStatus::pushed_after(head.clone())))
     }
 
     /// Whether there is nothing to remember.

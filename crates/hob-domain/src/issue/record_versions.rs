@@ -4,9 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced, IssueNumber, Lesson,
-    Lessons, Nonce, Note, NotifyEvent, Outage, PullNumber, RECORD_VERSION, Record, RouteChoice, Sha, Since, Spend,
-    State, Timestamp, WorkerId, acquire, apply,
+    BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced, IssueNumber, Lesson, Lessons, Nonce, Note, NotifyEvent, Outage, PullNumber, RECORD_VERSION, Record, RouteChoice, Sha, Since, Spend, State, Timestamp, WorkerId, acquire, apply, ProofStatus,
     checklist::tests::checklist,
     issue::{
         as_version_1::as_version_1, blocked::tests::every_reason, lease::tests::record_at, transition::tests::table,
@@ -46,6 +44,8 @@ fn notes() -> Vec<Note> {
         Note::Base(BaseChoice::of_settings("main")),
         Note::OpenedDraft(PullNumber(9)),
         Note::MarkedReady(PullNumber(9)),
+        Note::ProofStatus(ProofStatus::working(Sha("p".to_owned()))),
+        Note::ProofStatus(ProofStatus::pushed_after(Sha("q".to_owned()))),
         Note::Introduced(Introduced { pull: PullNumber(9), refused: vec!["no".to_owned()] }),
         Note::Routed(RouteChoice::of_agent(ChosenBy::Label)),
         Note::Reported(CommentId(5)),

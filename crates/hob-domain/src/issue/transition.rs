@@ -9,11 +9,7 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
-    CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
-    NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks,
-    Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp,
-    Traces, Trigger, WorkerId, change::finding::kept,
+    Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp, Traces, Trigger, WorkerId, change::finding::kept, ProofStatus,
 };
 
 /// One change of an issue's record.
@@ -268,6 +264,8 @@ pub enum Note {
     OpenedDraft(PullNumber),
     /// The pull request is no longer Hob's draft.
     MarkedReady(PullNumber),
+    /// The commit status of a head.
+    ProofStatus(ProofStatus),
     /// The pull request has its labels and reviewers.
     Introduced(Introduced),
     /// Which profile works on the issue.
@@ -331,6 +329,7 @@ impl Record {
             Note::Learned(lessons) => self.taught.facts = lessons,
             Note::Remarked(remarks) => self.taught.remarks = remarks,
             Note::Introduced(introduced) => self.pull.introduced = Some(introduced),
+            Note::ProofStatus(status) => self.pull.note_proof(status),
             Note::OpenedDraft(pull) => self.pull.opened_draft(pull),
             Note::MarkedReady(pull) => self.pull.draft = Some(DraftLog { pull, ready: true }),
             Note::Outage(outage) => self.failure.outage = Some(outage),

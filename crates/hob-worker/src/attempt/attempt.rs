@@ -32,6 +32,7 @@ use crate::{
     authorize::is_approved,
     corrections::remarks_of_round,
     held_issue::HeldIssue,
+    proof_status::show_work,
     transition::{label, transition},
 };
 
@@ -146,6 +147,7 @@ async fn work<'a>(
     if answers_are_left {
         return Box::pin(resume_answers(worker, job)).await;
     }
+    show_work(worker, &held.lease).await;
     match job.purpose {
         // No attempt is a review: one only has a run of it.
         RunPurpose::Work | RunPurpose::Review => {}

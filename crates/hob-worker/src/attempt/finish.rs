@@ -26,6 +26,7 @@ use crate::{
         weather::{Patience, through},
     },
     held_issue::HeldIssue,
+    proof_status,
     settlement::{settle, settle_what_is_left},
     transition::{self, label, release, show, transition},
     who_ended::{leaves_a_pull, tell_on_pull, who_ended},
@@ -88,8 +89,17 @@ pub(super) async fn finish(
         }
         after_failure(worker, held, error).await?;
     }
+    stop_showing_work(worker, held).await;
     settle(worker, held, began).await?;
     release(worker, held).await
+}
+
+/// Takes back that a round works on the pull request, unless it goes on later.
+async fn stop_showing_work(worker: &Worker, held: &HeldIssue) {
+    let record = held.lease.record();
+    if record.state != State::Ready || record.pause().is_some() {
+        proof_status::show_again(worker, &held.lease).await;
+    }
 }
 
 /// Notes how long the issue's pull request took, unless it had one: what a round in review pushes comes later for other reasons.
@@ -221,6 +231,7 @@ async fn interrupted(
             transition(worker, held, Transition::Finish(ending)).await?;
         }
     }
+    stop_showing_work(worker, held).await;
     if job.is_some() {
         settle(worker, held, began).await?;
     }

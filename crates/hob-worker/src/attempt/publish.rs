@@ -3,11 +3,11 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use hob_config::DraftRule;
-use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, Shown, dollars, run_unasked};
+use hob_domain::{BaseSource, BlockReason, IssueNumber, Note, ProofStatus, Shown, dollars, run_unasked};
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::count;
-use hob_words::{MovedBase, PullReport, PullTemplate, ReviewerReport, TEMPLATE_MAX, pull_body};
+use hob_words::{MovedBase, PullReport, PullTemplate, ReviewerReport, TEMPLATE_MAX, pull_body, status_line};
 use hob_workspace::pull_template;
 
 use crate::{
@@ -25,6 +25,7 @@ use crate::{
         weather::{Patience, through},
     },
     authorize::approved_hash,
+    proof_status::set_proof,
 };
 
 /// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. `None` if the
@@ -73,6 +74,8 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let look = job.with_reviews(|reviews| reviews.report.clone());
     let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
     let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
+    let status = ProofStatus::of(proven.head.clone(), &proven.shown, &status_line(&proven.shown));
+    set_proof(worker, lease, pull.number, status).await?;
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && !wants_a_look(proven) {
         lease.note(Note::OpenedDraft(pull.number)).await;

@@ -7,10 +7,10 @@
 use futures_util::future::BoxFuture;
 use hob_config::Limits;
 use hob_domain::{
-    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, PullNumber, ReviewEvent, ReviewLog,
-    Reviewers, RoundKind, Sha, Transition, events_in_words,
+    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, ProofStatus, PullNumber, ReviewEvent,
+    ReviewLog, Reviewers, RoundKind, Sha, Transition, events_in_words,
 };
-use hob_words::{answered_by, round_answers};
+use hob_words::{answered_by, round_answers, status_line};
 
 use hob_forge::{ForgeError, Look, once};
 
@@ -18,6 +18,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{branch::push_new, end::AttemptEnd, introduce::introduce, job::Job, proof::Proven, statement::proof_of},
     inbox::Conversation,
+    proof_status::set_proof,
 };
 
 /// The reason to ask a person if the pull request has used up its rounds. A base that moves is nobody's to answer: its
@@ -38,6 +39,8 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let lease = &job.held.lease;
     let Some(pull) = lease.record().pull.number else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
+    let status = ProofStatus::of(proven.head.clone(), &proven.shown, &status_line(&proven.shown));
+    set_proof(worker, lease, pull, status).await?;
     // People who said more when it was opened have been heard now.
     introduce(worker, job, pull).await?;
     let proof = proof_of(worker, job, proven, pull).await?;
