@@ -202,7 +202,7 @@ pub(super) fn checks_unmet(repo: &Repository, sha: &str, required: &[RequiredChe
 }
 
 /// The state of a required check: the worst of the newest check runs of this name and the newest status of this
-/// context.
+/// context, by the App that the rule names if it names one.
 fn standing(repo: &Repository, sha: &str, required: &RequiredCheck) -> Standing {
     let by_app = |run: &CheckRun| required.app_id.is_none_or(|id| run.app.as_ref().is_some_and(|app| app.id == id));
     let of_run = |run: &CheckRun| match run.status.as_str() {
@@ -213,13 +213,12 @@ fn standing(repo: &Repository, sha: &str, required: &RequiredCheck) -> Standing 
     };
     let runs =
         repo.latest_checks(sha).into_iter().filter(|run| run.name == required.context && by_app(run)).map(of_run);
-    let statuses = repo.latest_statuses(sha).into_iter().filter(|status| status.context == required.context);
-    let statuses = statuses.filter(|_| required.app_id.is_none()).map(|status| match status.state.as_str() {
+    let status = repo.latest_status(sha, required).map(|status| match status.state.as_str() {
         "success" => Standing::Passed,
         "pending" => Standing::Pending,
         _ => Standing::Failing,
     });
-    runs.chain(statuses).max().unwrap_or(Standing::Expected)
+    runs.chain(status).max().unwrap_or(Standing::Expected)
 }
 
 /// The newest opinion of each account that may write.

@@ -40,6 +40,13 @@ export async function protection(session, report) {
   const listed = (await wil.get(`${at}/rules/branches/main`)).body;
   report.same("its rules", listed.map((rule) => rule.type), ["required_status_checks", "pull_request", "required_linear_history", "required_signatures"]);
   await wil.put(merge, { merge_method: "squash" }, { status: 405, message: /^Repository rule violations found\n\n/ });
+  const proof = { checks: [{ context: "hob/proof", app_id: 7 }] };
+  await session.send("ada", "PUT", `${session.forge.serverUrl}/_forge/rulesets`, { ...set, rules: { required_status_checks: proof } });
+  const named = (await wil.get(`${at}/rules/branches/main`)).body[0].parameters.required_status_checks;
+  report.same("a check that an App has to set", named, [{ context: "hob/proof", integration_id: 7 }]);
+  const now = (await wil.get(`${at}/pulls/${made.number}`)).body.head.sha;
+  await wil.post(`${at}/statuses/${now}`, { state: "success", context: "hob/proof" });
+  await wil.put(merge, { merge_method: "squash" }, { status: 405, message: /^Repository rule violations found\n\nRequired status check "hob\/proof" is expected\.\n\n$/ });
   for (const body of [{ action: "add" }, { action: "remove", reason: "CI_FAILURE" }]) {
     const answer = await session.send("ada", "POST", `${session.forge.serverUrl}/_forge/merge-queue`, { repository: "ada/protection", number: made.number, ...body });
     report.same("the merge queue", answer.status, 204);

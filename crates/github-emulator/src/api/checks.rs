@@ -122,7 +122,7 @@ fn rerequest(call: &Call) -> Answer {
 }
 
 /// The caller's App: one that the forge was started with, or the one that an account of type Bot acts as.
-fn own_app(call: &Call) -> Result<CheckApp, Refusal> {
+pub(super) fn own_app(call: &Call) -> Result<CheckApp, Refusal> {
     let login = call.actor()?;
     let slug = login.slug().to_owned();
     let started_with = call.forge.apps.iter().find(|app| app.login().is(login)).map(|app| app.id);

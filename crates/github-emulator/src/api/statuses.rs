@@ -9,11 +9,13 @@ use super::{
         refusal::Refusal,
         route::{Route, post},
         state::CommitStatus,
-        users::Role,
+        users::{AccountKind, Role},
         wire,
     },
+    checks::own_app,
     compare::commit_of,
 };
+use crate::names::Login;
 
 pub(super) const ROUTES: &[Route] =
     &[post("/repos/{owner}/{repo}/statuses/{sha}", create).body(&["state", "target_url", "description", "context"])];
@@ -35,12 +37,19 @@ fn create(call: &Call) -> Answer {
         context: fields.text("context")?.unwrap_or_else(|| "default".to_owned()),
         description: fields.limited("description", 140)?,
         target_url: fields.text("target_url")?,
+        app: app_of(call, &creator),
         creator,
         at: call.now,
     };
     let mut state = call.state();
     call.repository_mut(&mut state, Role::Write)?.statuses.insert(status.id, status.clone());
     Ok(Reply::created(wire::status(call.view(&state)?, &status)))
+}
+
+/// The App that acts, if an App does.
+fn app_of(call: &Call, creator: &Login) -> Option<u64> {
+    let kind = call.state().accounts.get(creator.as_str()).map(|account| account.kind);
+    if kind == Some(AccountKind::User) { None } else { own_app(call).ok().map(|app| app.id) }
 }
 
 /// The statuses of a commit.

@@ -102,6 +102,52 @@ async fn a_check_of_one_app_is_set_by_no_other() {
 }
 
 #[tokio::test]
+async fn a_status_of_one_app_is_set_by_no_other() {
+    let fixture = Fixture::start().await;
+    fixture.pull("work").await;
+    let bot = fixture.answer("ta", "GET /users/hob[bot]", Value::Null).await.1["id"].as_u64().unwrap();
+    let set = |app_id: Option<u64>| {
+        let checks = vec![RequiredCheck { context: "hob/proof".into(), app_id }];
+        let required_status_checks = Some(RequiredChecks { checks, ..RequiredChecks::default() });
+        let rules = BranchRules { required_status_checks, ..BranchRules::default() };
+        fixture.forge.set_ruleset(&site(), "main", Some(rules)).unwrap();
+    };
+    let said = |word: &str| {
+        let said = format!("Repository rule violations found\n\nRequired status check \"hob/proof\" is {word}.\n\n");
+        (405, said)
+    };
+    set(Some(bot));
+    let (_, rules) = fixture.answer("tt", &format!("GET {SITE}/rules/branches/main"), Value::Null).await;
+    let listed = json!([{"context": "hob/proof", "integration_id": bot}]);
+    assert_eq!(rules[0]["parameters"]["required_status_checks"], listed);
+    let tip = fixture.tip("work").await;
+    let status = async |token: &str, word: &str| {
+        let sent = json!({"state": word, "context": "hob/proof"});
+        assert_eq!(fixture.answer(token, &format!("POST {SITE}/statuses/{tip}"), sent).await.0, 201);
+    };
+    status("tw", "success").await;
+    assert_eq!(merge(&fixture, "ta", "squash").await, said("expected"), "the App has said nothing");
+    status("tb", "pending").await;
+    status("tw", "success").await;
+    assert_eq!(merge(&fixture, "ta", "squash").await, said("pending"));
+    status("tb", "failure").await;
+    assert_eq!(merge(&fixture, "ta", "squash").await, said("failing"));
+    let merging = "mutation($id: ID!) { mergePullRequest(input: {pullRequestId: $id, mergeMethod: SQUASH}) { clientMutationId } }";
+    let id = fixture.answer("ta", &format!("GET {SITE}/pulls/1"), Value::Null).await.1["node_id"].clone();
+    let refused = fixture.ask_with("ta", merging, json!({"id": id})).await;
+    assert_eq!(refused["errors"][0]["message"], said("failing").1, "GraphQL, too");
+    // Without an App in the rule, any account that may write can say so.
+    set(None);
+    status("tw", "success").await;
+    assert_eq!(state(&fixture).await, "clean");
+    set(Some(bot));
+    assert_eq!(state(&fixture).await, "blocked");
+    status("tb", "success").await;
+    status("tw", "failure").await;
+    assert_eq!(merge(&fixture, "ta", "squash").await.0, 200);
+}
+
+#[tokio::test]
 async fn a_branch_that_is_behind_is_updated() {
     let fixture = Fixture::start().await;
     fixture.pull("work").await;

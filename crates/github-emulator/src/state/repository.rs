@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     super::{
-        branch_rules::{BranchRules, Ruleset},
+        branch_rules::{BranchRules, RequiredCheck, Ruleset},
         users::Role,
     },
     Account, CheckApp, CheckRun, CheckSuite, Issue, WorkflowRun,
@@ -44,6 +44,9 @@ pub(in super::super) struct CommitStatus {
     pub(in super::super) description: Option<String>,
     pub(in super::super) target_url: Option<String>,
     pub(in super::super) creator: Login,
+    /// The App whose token set it; `None` if it was a user's.
+    #[serde(default)]
+    pub(in super::super) app: Option<u64>,
     pub(in super::super) at: Timestamp,
 }
 
@@ -203,6 +206,13 @@ impl Repository {
             }
         }
         found
+    }
+
+    /// The newest status of a required context, by the App that must set it.
+    pub(in super::super) fn latest_status(&self, sha: &str, required: &RequiredCheck) -> Option<&CommitStatus> {
+        let by = |status: &CommitStatus| required.app_id.is_none_or(|id| status.app == Some(id));
+        let of_context = |status: &CommitStatus| status.context == required.context && by(status);
+        self.statuses.values().rev().find(|status| status.sha == sha && of_context(status))
     }
 
     /// The label of this name, without regard to case.

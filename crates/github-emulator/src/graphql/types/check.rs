@@ -272,7 +272,7 @@ impl<'s> Object<'s> for StatusNode<'s> {
             "id" => Out::leaf(node_id("StatusContext", status.id)),
             "isRequired" => {
                 let base = asked_about(self.repo, args);
-                Out::leaf(base.is_some_and(|base| is_required(self.repo, base, &status.context, None)))
+                Out::leaf(base.is_some_and(|base| is_required(self.repo, base, &status.context, status.app)))
             }
             "state" => Out::leaf(status.state.to_uppercase()),
             "targetUrl" => Out::leaf(status.target_url.as_deref()),
