@@ -338,6 +338,8 @@ pub struct ReviewSettings {
     pub resolve: bool,
     /// Whether a failed job runs once more before an agent works on it.
     pub rerun: bool,
+    /// Whether the proof is made again after somebody else's push, where the repository is private.
+    pub prove_pushes: bool,
     /// The profile that reviews the work before its pull request opens; empty for none.
     pub reviewer: String,
     /// What becomes of the open pull request of an issue that is closed as not planned or as a duplicate.

@@ -43,7 +43,7 @@ pub use change::{
     left_out::{LeftOut, WhyLeftOut, left_out},
     persons_commit::PersonsCommit,
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation, refused_changes},
-    proof_status::{PROOF_CONTEXT, ProofState, ProofStatus},
+    proof_status::{PROOF_CONTEXT, ProofAsked, ProofState, ProofStatus},
     pull_log::{ACTOR, BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},

@@ -21,6 +21,8 @@ pub struct RepositoryDetails {
     pub archived: bool,
     /// Whether issues are enabled.
     pub has_issues: bool,
+    /// Whether everybody can see it.
+    pub is_public: bool,
 }
 
 impl RepositoryDetails {
@@ -82,6 +84,8 @@ struct RepositoryWire {
     #[serde(default)]
     archived: bool,
     has_issues: Option<bool>,
+    #[serde(default)]
+    private: bool,
     permissions: Option<PermissionsWire>,
 }
 
@@ -183,6 +187,7 @@ impl Repository<'_> {
                 default_branch: wire.default_branch,
                 archived: wire.archived,
                 has_issues: wire.has_issues.unwrap_or(true),
+                is_public: !wire.private,
             }),
             Err(error) => Err(self.forge.of_repository(error).await),
         }
@@ -366,8 +371,13 @@ mod tests {
 
     #[test]
     fn a_repository_that_cannot_be_worked_on_is_told() {
-        let fit =
-            RepositoryDetails { default_branch: "main".into(), is_read_only: false, archived: false, has_issues: true };
+        let fit = RepositoryDetails {
+            default_branch: "main".into(),
+            is_read_only: false,
+            archived: false,
+            has_issues: true,
+            is_public: true,
+        };
         for (details, says) in [
             (fit.clone(), ""),
             (RepositoryDetails { archived: true, ..fit.clone() }, "is archived"),

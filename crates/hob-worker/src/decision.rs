@@ -17,6 +17,8 @@ pub(super) fn sentence(action: &Action) -> &'static str {
             "its comment would say which checks fail on the base too, wait for an approval, or have no verdict"
         }
         Action::SignOff => "its worker died while it signed the commits off: another would do that",
+        Action::Prove(_) => "its proof was asked for again: it would be made",
+        Action::ShowPush(..) => "somebody pushed after its proof: its status would say so",
         Action::MarkReady(_) => "its pull request's checks have passed: it would be marked as ready for review",
         Action::Rebuild => "its ledger was deleted: it would be rebuilt",
         Action::CarryOut(_) => "a pause or an end was requested: the next worker would carry it out",

@@ -41,9 +41,7 @@ pub(crate) async fn set_proof(
 /// Shows that a round works on this pull request. A failure is the forge's, and nothing waits for it.
 pub(crate) async fn show_work(worker: &Worker, lease: &HeldLease) {
     let record = lease.record();
-    if let (Some(pull), Some(head)) = (record.pull.number, record.review.from)
-        && record.pull.proving.as_ref() != Some(&head)
-    {
+    if let (Some(pull), Some(head)) = (record.pull.number, record.review.from) {
         note_failure(lease, set_proof(worker, lease, pull, ProofStatus::working(head)).await);
     }
 }

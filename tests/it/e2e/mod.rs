@@ -58,6 +58,7 @@ mod people;
 mod plan_first;
 mod policy;
 mod proof;
+mod proof_counts;
 mod publishing;
 mod reading;
 mod ready;

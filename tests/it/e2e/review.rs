@@ -88,7 +88,9 @@ async fn merges_when_green(world: World, issue: u64, pull: u64, check: &str) {
     world.call("robo[bot]", Method::POST, "/check-runs", passed).await;
     world.reviews("ann", pull, ("APPROVE", "Good."), &[]).await;
     assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
-    assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable_state"], "clean");
+    // Most of this work has no tests, and its status `hob/proof` says so.
+    let state = world.look(&format!("/pulls/{pull}")).await["mergeable_state"].clone();
+    assert!(state == "clean" || state == "unstable", "{state}");
     world.call("ann", Method::PUT, &format!("/pulls/{pull}/merge"), json!({})).await;
     world.run().await;
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
@@ -215,14 +217,14 @@ async fn a_round_costs_few_calls() {
     let changes = |call: &&LoggedRequest| call.method != "GET" && call.path.starts_with("/api/v3/");
     let moves = made.iter().filter(changes).filter(of_ledger).count();
     let shown = made.iter().filter(changes).count() - moves;
-    // Visible to people: labels, comments, the request for a review, and an answer in each thread. The ledgers move
-    // seven times.
+    // Visible to people: labels, comments, two statuses, the request for a review, and an answer in each thread. The
+    // ledgers move seven times.
     let told: Vec<String> = made
         .iter()
         .filter(|call| call.counted)
         .map(|call| format!("{} {} {}", call.method, call.path, call.status))
         .collect();
-    assert!(reads <= 13 && shown <= 8 + 3 && moves <= 2 * 7, "{reads} reads, {shown} and {moves} writes: {told:#?}");
+    assert!(reads <= 13 && shown <= 10 + 3 && moves <= 2 * 7, "{reads} reads, {shown} and {moves} writes: {told:#?}");
     world.finish().await;
 }
 

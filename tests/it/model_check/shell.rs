@@ -193,6 +193,8 @@ impl Shell {
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
                 | Action::SignOff
+                | Action::Prove(_)
+                | Action::ShowPush(..)
                 | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::CarryOut(_),

@@ -3,7 +3,7 @@
 use hob_text::title;
 use serde::{Deserialize, Serialize};
 
-use crate::{Sha, Shown, Word};
+use crate::{CommentId, Login, Sha, Shown, Word};
 
 /// The status's context: the name that a ruleset requires.
 pub const PROOF_CONTEXT: &str = "hob/proof";
@@ -32,6 +32,17 @@ pub struct ProofStatus {
     pub state: ProofState,
     /// The one line beside it.
     pub says: String,
+}
+
+/// A request to make the proof of a pull request again, on its head as it is then.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofAsked {
+    /// Who asked in which comment. `None` if the settings ask for it after each push.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Login>,
+    /// The comment, which gets the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<CommentId>,
 }
 
 impl ProofStatus {
@@ -117,7 +128,7 @@ mod tests {
     #[test]
     fn its_line_fits() {
         let long = ProofStatus::of(Sha::from("h"), &shown(Word::Proven), &"é\n".repeat(400));
-        assert_eq!(long.says.chars().count(), SAYS_MAX);
+        assert!(long.says.chars().count() <= SAYS_MAX);
         assert!(!long.says.contains('\n'));
     }
 }

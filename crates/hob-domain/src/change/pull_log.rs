@@ -5,8 +5,8 @@ use hob_text::title;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CheckNotes, ForgeCheck, ForgeCheckState, Login, ProofState, ProofStatus, PullFacts, PullNumber, ReviewLog,
-    ReviewRules, Sha, Timestamp,
+    CheckNotes, ForgeCheck, ForgeCheckState, Login, ProofAsked, ProofState, ProofStatus, PullFacts, PullNumber,
+    ReviewLog, ReviewRules, Sha, Timestamp,
 };
 
 /// The most checks of one kind that people are told about.
@@ -32,6 +32,9 @@ pub struct PullLog {
     /// The head that shows meanwhile that a round is under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proving: Option<Sha>,
+    /// The request to make its proof again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prove: Option<ProofAsked>,
 }
 
 impl PullLog {
@@ -47,7 +50,10 @@ impl PullLog {
 
     /// Whether the forge shows this status already.
     pub fn shows(&self, status: &ProofStatus) -> bool {
-        self.proving.is_none() && self.proof.as_ref() == Some(status)
+        match status.state {
+            ProofState::Pending => self.proving.as_ref() == Some(&status.head),
+            ProofState::Success | ProofState::Failure => self.proving.is_none() && self.proof.as_ref() == Some(status),
+        }
     }
 
     /// Notes a status that the forge shows, or would if the token were allowed to set it.
@@ -56,6 +62,23 @@ impl PullLog {
             ProofState::Pending => self.proving = Some(status.head),
             ProofState::Success | ProofState::Failure => (self.proof, self.proving) = (Some(status), None),
         }
+    }
+
+    /// Notes that the proof is to be made again; returns the sentence.
+    pub(crate) fn ask_proof(&mut self, asked: ProofAsked) -> String {
+        let sentence = match &asked.by {
+            Some(by) => format!("{by} asked for the proof again"),
+            None => "the proof is made again after a push".to_owned(),
+        };
+        self.prove = Some(asked);
+        sentence
+    }
+
+    /// Whether somebody else pushed the head after the last proof. Reads can lag behind Hob's own push, so a head is believed
+    /// only once the ledger has been quiet for a while.
+    pub(crate) fn is_pushed_after(&self, head: &Sha, settled: bool) -> bool {
+        let is_new = self.proof.as_ref().is_some_and(|status| status.head != *head);
+        settled && is_new && self.proving.as_ref() != Some(head)
     }
 
     /// The status of the head whose round ended without a new one.

@@ -31,6 +31,8 @@ pub enum Command {
     Plan,
     /// Sign the pull request's commits off as the person who says so.
     SignOff,
+    /// Make the proof of the pull request again.
+    Prove,
     /// Explain the issue's state.
     Explain,
     /// List the commands.
@@ -71,7 +73,7 @@ impl Known {
     }
 }
 
-const COMMANDS: [Known; 12] = [
+const COMMANDS: [Known; 13] = [
     Known::new("retry", "", "try again, without waiting", Some(0)),
     Known::new("unblock", " TEXT", "go on, with TEXT for the agent", None),
     Known::new("approve", " TEXT", "allow the action that the agent asked about", None),
@@ -82,6 +84,7 @@ const COMMANDS: [Known; 12] = [
     Known::new("budget", " USD", "let the issue cost so much over its whole life", Some(2)),
     Known::new("plan", "", "make a plan first", Some(0)),
     Known::new("sign-off", "", "sign the pull request's commits off as yours, for a DCO", Some(0)),
+    Known::new("prove", "", "make the proof of the pull request again, on its head as it is now", Some(0)),
     Known::new("explain", "", "say what the issue waits for and why", Some(0)),
     Known::new("help", "", "list the commands", Some(0)),
 ];
@@ -197,6 +200,7 @@ impl OwnLine<'_> {
             "budget" => Command::Budget(words.join(" ")),
             "plan" => Command::Plan,
             "sign-off" => Command::SignOff,
+            "prove" => Command::Prove,
             "explain" => Command::Explain,
             "help" => Command::Help,
             _not_in_the_list => return None,
@@ -329,6 +333,7 @@ mod tests {
         - `/hob budget USD`: let the issue cost so much over its whole life
         - `/hob plan`: make a plan first
         - `/hob sign-off`: sign the pull request's commits off as yours, for a DCO
+        - `/hob prove`: make the proof of the pull request again, on its head as it is now
         - `/hob explain`: say what the issue waits for and why
         - `/hob help`: list the commands
 

@@ -45,6 +45,10 @@ pub enum Action {
     ReturnToReview(PullNumber),
     /// Something happened on its pull request: a round of work begins at this head.
     Rework(Vec<ReviewEvent>, Sha),
+    /// The proof of its pull request is to be made again.
+    Prove(PullNumber),
+    /// Somebody else pushed this head of its pull request after the proof: its status says so.
+    ShowPush(PullNumber, Sha),
     /// Its pull request is a draft and its checks are green: mark it ready.
     MarkReady(PullNumber),
     /// A worker died while it signed the pull request's commits off: do that.
@@ -194,7 +198,7 @@ impl Room {
             Action::Recover(Recovery::Resume) | Action::Rework(..) => {
                 return self.day.clone().map_err(WaitReason::Full);
             }
-            Action::SeekAnswer => {
+            Action::SeekAnswer | Action::Prove(_) => {
                 return match &self.day {
                     Err(full @ Full::Paused(_)) => Err(WaitReason::Full(full.clone())),
                     Ok(()) | Err(_) => Ok(()),
@@ -206,6 +210,7 @@ impl Room {
             | Action::ReturnToReview(_)
             | Action::MarkReady(_)
             | Action::SignOff
+            | Action::ShowPush(..)
             | Action::NoteChecks(_)
             | Action::Rebuild
             | Action::CarryOut(_)
@@ -360,6 +365,12 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
                 record.pull.to_mark_ready(facts, &rules.review, record.renewed_at, now)
             };
+            let is_asked = || record.pull.prove.is_some() && record.pause().is_none() && issue.review.is_some();
+            let pushed = || {
+                let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
+                let is_settled = record.renewed_at + rules.review.settle <= now;
+                record.pull.is_pushed_after(&facts.head, is_settled).then(|| facts.head.clone())
+            };
             let notes = || {
                 let facts = issue.review.as_ref().filter(|_| record.pause().is_none())?;
                 record.pull.checks_to_tell(&record.review, facts, &rules.review, record.renewed_at, now)
@@ -371,9 +382,11 @@ fn in_review(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timesta
                 }
                 // Each of these actions looks for a command first.
                 None => match work() {
+                    _ if is_asked() => Decision::Act(Action::Prove(number)),
                     Some(rework) => Decision::Act(rework),
                     None if let Some(pull) = ready() => Decision::Act(Action::MarkReady(pull)),
                     None if has_news(issue, record) => Decision::Act(Action::SeekCommand),
+                    None if let Some(head) = pushed() => Decision::Act(Action::ShowPush(number, head)),
                     None if let Some(notes) = notes() => Decision::Act(Action::NoteChecks(notes)),
                     None => Decision::Wait(match record.pause() {
                         Some(pause) => WaitReason::Paused(pause.clone()),

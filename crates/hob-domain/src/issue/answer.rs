@@ -35,6 +35,7 @@ pub(crate) fn is_answer(record: &Record, message: &Message, command: &Command) -
         | Command::Budget(_)
         | Command::Plan
         | Command::SignOff
+        | Command::Prove
         | Command::Explain
         | Command::Help => false,
     }
@@ -198,6 +199,7 @@ fn commanded(record: &Record, message: &Message, blocked: &Blocked, command: Com
             | Command::Budget(_)
             | Command::Plan
             | Command::SignOff
+            | Command::Prove
             | Command::Explain
             | Command::Help,
             _,

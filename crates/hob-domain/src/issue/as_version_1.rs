@@ -91,6 +91,10 @@ fn work(record: &mut Map<String, Value>) {
         record.insert("branch".to_owned(), branch["name"].clone());
         record.insert("pushed".to_owned(), json!(branch["pushed"] == true));
     }
+    // Nor a commit status.
+    if let Some(pull) = record.get_mut("pull").and_then(Value::as_object_mut) {
+        pull.retain(|name, _| !["proof", "proving", "prove"].contains(&name.as_str()));
+    }
     spread(record, "pull", &[("number", "pull_request"), ("introduced", "introduced"), ("draft", "draft")]);
     let house: Map<String, Value> =
         ["base", "introduced", "draft"].iter().filter_map(|name| record.remove_entry(*name)).collect();

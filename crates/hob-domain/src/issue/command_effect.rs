@@ -6,7 +6,8 @@ use hob_text::{clip, title};
 
 use crate::{
     AccountKind, AfterBudget, AskedSignOff, BlockCode, ChosenAgent, Command, CommandVerdict, Control, FollowRules,
-    Message, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, command_list, dollars, usd_micros,
+    Message, ProofAsked, Receipt, Record, Request, SetBudget, State, Timestamp, Transition, command_list, dollars,
+    usd_micros,
 };
 
 /// The longest reason for a pause that is kept, in characters.
@@ -89,9 +90,17 @@ pub(crate) fn effect(
         }
         Command::SignOff => sign_off(record, message),
         Command::Plan => Effect::done(Transition::RequestPlan { by: by() }),
+        Command::Prove if is_paused => {
+            Effect::refused(message, "It is paused: `/hob resume` lets it go on, and then it can be proven.".to_owned())
+        }
+        Command::Prove if record.state == State::InReview && record.pull.number.is_some() => {
+            Effect::done(Transition::AskProof(ProofAsked { by: Some(by()), comment: Some(message.comment) }))
+        }
+        // The proof is made before the work is published.
+        Command::Prove if !record.has_ended() => Effect::seen(message),
         Command::Explain => says(clip(&rules.explanation, EXPLANATION_MAX)),
         Command::Help => says(command_list()),
-        Command::Resume | Command::Retry | Command::Unblock(_) | Command::Approve(_) => {
+        Command::Resume | Command::Retry | Command::Unblock(_) | Command::Approve(_) | Command::Prove => {
             Effect::refused(message, senseless(command, record))
         }
     }
@@ -186,6 +195,7 @@ fn quoted(words: &str) -> String {
 fn senseless(command: &Command, record: &Record) -> String {
     let why = match (command, record.state) {
         (Command::Resume, _) => "It is not paused",
+        (Command::Prove, _) => "No pull request is in review",
         (_, State::Blocked) => "That came before the question",
         (Command::Approve(_), _) => "Nothing waits for approval",
         (Command::Unblock(_), State::Assigned | State::InProgress) => "An agent is at work, and does not hear of this",

@@ -28,7 +28,7 @@ const STATES: [(&str, &str); 15] = [
 ];
 
 /// The messages that the page shows: what it calls them, and their name.
-const MESSAGES: [(&str, &str); 42] = [
+const MESSAGES: [(&str, &str); 44] = [
     ("Use UTC.", "words"),
     ("the same, edited", "edited words"),
     ("Ok, go ahead", "yes"),
@@ -51,6 +51,7 @@ const MESSAGES: [(&str, &str); 42] = [
     ("`/hob budget 8`", "budget"),
     ("`/hob plan`", "plan"),
     ("`/hob sign-off`", "sign-off"),
+    ("`/hob prove`", "prove"),
     ("`/hob explain`", "explain"),
     ("`/hob help`", "help"),
     ("`/hob typo`", "typo"),
@@ -64,6 +65,7 @@ const MESSAGES: [(&str, &str); 42] = [
     ("the same, by Hob's account", "PR work of Hob's account"),
     ("PR: `/hob retry`", "PR retry"),
     ("PR: `/hob approve`", "PR approve"),
+    ("PR: `/hob prove`", "PR prove"),
     ("PR: `/hob cancel`", "PR cancel"),
     ("PR: `/hob sign-off`", "PR sign-off"),
     ("PR: `/hob cancl`", "PR typo"),
@@ -101,6 +103,7 @@ fn commanded(state: State, transition: &Transition) -> &'static str {
         (CommandVerdict::Followed, Transition::RetryNow { .. }) => "👀 tries now",
         (CommandVerdict::Followed, Transition::ChooseAgent(_)) => "👀 next attempt",
         (CommandVerdict::Followed, Transition::SetBudget { .. }) => "👀 sets it",
+        (CommandVerdict::Followed, Transition::AskProof(_)) => "👀 proves it",
         (CommandVerdict::Followed, Transition::RequestPlan { .. }) => "👀 plans first",
         (CommandVerdict::Followed, Transition::SignOff(_)) => "👀 signs off",
         // Without a word of the agent, nothing is published.

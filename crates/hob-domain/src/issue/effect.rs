@@ -67,6 +67,7 @@ impl Transition {
             Self::RequestPlan { by } => request_plan(record, by),
             Self::SignOff(asked) => record.commands.begin_sign_off(asked),
             Self::SignedOff { by, head } => record.commands.end_sign_off(&by, head.as_ref()),
+            Self::AskProof(asked) => record.pull.ask_proof(asked),
             Self::RetryNow { by } => {
                 record.failure.until = None;
                 if !record.work.waits_for().is_empty() {

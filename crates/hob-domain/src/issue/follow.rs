@@ -309,6 +309,7 @@ pub(crate) mod tests {
             ("budget", said("/hob budget 8")),
             ("plan", said("/hob plan")),
             ("sign-off", said("/hob sign-off")),
+            ("prove", said("/hob prove")),
             ("explain", said("/hob explain")),
             ("help", said("/hob help")),
             ("typo", said("/hob typo")),
@@ -324,6 +325,7 @@ pub(crate) mod tests {
             ("PR stop", on_pull("stop")),
             ("PR retry", on_pull("/hob retry")),
             ("PR approve", on_pull("/hob approve")),
+            ("PR prove", on_pull("/hob prove")),
             ("PR cancel", on_pull("/hob cancel")),
             ("PR sign-off", on_pull("/hob sign-off")),
             ("PR typo", on_pull("/hob cancl")),
@@ -422,7 +424,7 @@ pub(crate) mod tests {
           follows (set budget): budget
         assigned
           follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
-          follows (reconcile): yes, edited yes, words of a program, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (reconcile): yes, edited yes, words of a program, call by name, retry, prove, explain, help, retry before the question, PR work by name, PR retry, PR prove, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
           replies that it cannot be followed: approve, resume, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
@@ -430,7 +432,7 @@ pub(crate) mod tests {
           follows (request plan): plan
         assigned, a round in review
           follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
-          follows (reconcile): yes, edited yes, words of a program, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (reconcile): yes, edited yes, words of a program, call by name, retry, prove, explain, help, retry before the question, PR work by name, PR retry, PR prove, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
           replies that it cannot be followed: approve, resume, plan, sign-off, typo, edited retry, approve before the question, PR words, PR approve, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
@@ -439,7 +441,7 @@ pub(crate) mod tests {
         in-progress, with a brief
         in-progress, asked to pause
           follows (overhear): words, edited words, words to Hob by name, words before the question, unblock
-          follows (reconcile): yes, edited yes, call by name, retry, explain, help, retry before the question, PR work by name, PR retry, PR work, PR work of Hob's account
+          follows (reconcile): yes, edited yes, call by name, retry, prove, explain, help, retry before the question, PR work by name, PR retry, PR prove, PR work, PR work of Hob's account
           follows (request): stop, cancel, pause, PR stop, PR cancel
           replies that it cannot be followed: approve, resume, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent

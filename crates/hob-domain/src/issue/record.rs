@@ -164,6 +164,19 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether the issue was investigated and then handed off to another profile.
+    pub fn is_handed_on(&self) -> bool {
+        self.chain.is_after_report()
+    }
+
+    /// Whether the record already says how the attempt ended.
+    pub fn has_ended(&self) -> bool {
+        match self.state {
+            State::Ready | State::InReview | State::Blocked | State::Done => true,
+            State::Assigned | State::InProgress => false,
+        }
+    }
+
     /// The action that waits for approval, if there is one.
     pub fn waiting_action(&self) -> Option<&Proposed> {
         let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::ApprovalNeeded);

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced, IssueNumber, Lesson, Lessons, Nonce, Note, NotifyEvent, Outage, PullNumber, RECORD_VERSION, Record, RouteChoice, Sha, Since, Spend, State, Timestamp, WorkerId, acquire, apply, ProofStatus,
+    BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced, IssueNumber, Lesson,
+    Lessons, Nonce, Note, NotifyEvent, Outage, ProofStatus, PullNumber, RECORD_VERSION, Record, RouteChoice, Sha,
+    Since, Spend, State, Timestamp, WorkerId, acquire, apply,
     checklist::tests::checklist,
     issue::{
         as_version_1::as_version_1, blocked::tests::every_reason, lease::tests::record_at, transition::tests::table,
@@ -46,6 +48,7 @@ fn notes() -> Vec<Note> {
         Note::MarkedReady(PullNumber(9)),
         Note::ProofStatus(ProofStatus::working(Sha("p".to_owned()))),
         Note::ProofStatus(ProofStatus::pushed_after(Sha("q".to_owned()))),
+        Note::ProofAnswered,
         Note::Introduced(Introduced { pull: PullNumber(9), refused: vec!["no".to_owned()] }),
         Note::Routed(RouteChoice::of_agent(ChosenBy::Label)),
         Note::Reported(CommentId(5)),
@@ -106,6 +109,7 @@ fn of_version_1(record: &Record) -> Record {
     }
     (kept.failure.stopped, kept.comments.asked, kept.work.with_people) = (None, None, None);
     kept.work.findings.clear();
+    (kept.pull.proof, kept.pull.proving, kept.pull.prove) = (None, None, None);
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);
     kept
 }

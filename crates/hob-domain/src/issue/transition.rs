@@ -9,7 +9,11 @@
 //! check explores this function, not a copy of it.
 
 use crate::{
-    Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login, NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, PullNumber, Receipt, Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since, Spend, State, Timestamp, Traces, Trigger, WorkerId, change::finding::kept, ProofStatus,
+    Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
+    CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
+    NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, ProofAsked, ProofStatus, PullNumber, Receipt, Record,
+    Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since,
+    Spend, State, Timestamp, Traces, Trigger, WorkerId, change::finding::kept,
 };
 
 /// One change of an issue's record.
@@ -150,6 +154,8 @@ pub enum Transition {
         /// The branch's tip, if its commits were made again.
         head: Option<Sha>,
     },
+    /// The proof of the open pull request is to be made again.
+    AskProof(ProofAsked),
     /// Ends the wait before the next attempt.
     RetryNow {
         /// Who asked.
@@ -266,6 +272,8 @@ pub enum Note {
     MarkedReady(PullNumber),
     /// The commit status of a head.
     ProofStatus(ProofStatus),
+    /// The proof was made again, or cannot be made.
+    ProofAnswered,
     /// The pull request has its labels and reviewers.
     Introduced(Introduced),
     /// Which profile works on the issue.
@@ -330,6 +338,7 @@ impl Record {
             Note::Remarked(remarks) => self.taught.remarks = remarks,
             Note::Introduced(introduced) => self.pull.introduced = Some(introduced),
             Note::ProofStatus(status) => self.pull.note_proof(status),
+            Note::ProofAnswered => self.pull.prove = None,
             Note::OpenedDraft(pull) => self.pull.opened_draft(pull),
             Note::MarkedReady(pull) => self.pull.draft = Some(DraftLog { pull, ready: true }),
             Note::Outage(outage) => self.failure.outage = Some(outage),
@@ -355,19 +364,6 @@ impl Record {
                 }
             }
             Note::Receipted(said) => self.commands.receipts.retain(|receipt| receipt.to() != said),
-        }
-    }
-
-    /// Whether the issue was investigated and then handed off to another profile.
-    pub fn is_handed_on(&self) -> bool {
-        self.chain.is_after_report()
-    }
-
-    /// Whether the record already says how the attempt ended.
-    pub fn has_ended(&self) -> bool {
-        match self.state {
-            State::Ready | State::InReview | State::Blocked | State::Done => true,
-            State::Assigned | State::InProgress => false,
         }
     }
 }
@@ -404,6 +400,7 @@ impl Transition {
             Self::RequestPlan { .. } => "request plan",
             Self::SignOff(_) => "sign off",
             Self::SignedOff { .. } => "signed off",
+            Self::AskProof(_) => "ask for the proof",
             Self::RetryNow { .. } => "retry now",
             Self::Overhear(_) => "overhear",
             Self::Hint(_) => "hint",
@@ -460,6 +457,7 @@ impl Transition {
             Self::Pause(_) => (state != Done).then_some(if working { Ready } else { state }),
             Self::Resume { .. } => (record.pause().is_some() || record.asks_for_a_pause()).then_some(state),
             Self::Rework { .. } => (state == InReview && record.pull.number.is_some()).then_some(Assigned),
+            Self::AskProof(_) => (state == InReview && record.pull.number.is_some()).then_some(InReview),
             Self::Rerun { .. } | Self::NoteChecks(_) | Self::SignOff(_) | Self::SignedOff { .. } => {
                 (state == InReview).then_some(InReview)
             }
@@ -609,6 +607,7 @@ pub(crate) mod tests {
             (Transition::GiveUpLabels(vec![LabelChange::Add("in-review".to_owned())]), same(&State::ALL)),
             (Transition::Reconcile { what: failure() }, same(&State::ALL)),
             // These depend on more than the state; the tests below cover them.
+            (Transition::AskProof(ProofAsked::default()), Vec::new()),
             (Transition::Rework { events: Vec::new(), head: Sha("h".to_owned()) }, Vec::new()),
             (Transition::Rerun { failed: vec![failed_check()] }, vec![(InReview, InReview)]),
             (

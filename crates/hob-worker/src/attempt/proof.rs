@@ -73,6 +73,13 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     })
 }
 
+/// The checks on the base and on this head, whose work is somebody else's.
+pub(super) async fn evidence_of(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<Evidence, WorkError> {
+    let base = checks_on_base(worker, job).await?;
+    let head = checks_on(worker, job, head, CheckedCommit::Head, checks_time(worker, job)).await?;
+    Ok(Evidence { base, head })
+}
+
 /// Runs the checks on the commit that the work starts from; returns why no agent is started, if they fail and the
 /// settings require that.
 pub(super) async fn try_base(worker: &Worker, job: &Job<'_>) -> Result<Option<AttemptEnd>, WorkError> {

@@ -20,6 +20,7 @@ use crate::{
         follow_waiting::follow_while_it_waits,
         mark_ready::mark_ready,
         outcome::Reconciled,
+        pushed::{prove, show_push},
         repair::{find_traces, rebuild, return_to_review},
         rerun::rerun,
         seek_answer::{Slot, Sought, seek_answer},
@@ -133,6 +134,8 @@ async fn act(
         },
         Action::SeekCommand => Box::pin(seek_commands(worker, observed, base)).await,
         Action::Rework(events, head) => Box::pin(rework(worker, observed, events, head, base)).await,
+        Action::Prove(pull) => Box::pin(prove(worker, observed, pull, base)).await,
+        Action::ShowPush(pull, head) => Box::pin(show_push(worker, observed, pull, head, base)).await,
         Action::CarryOut(request) => Box::pin(carry_out(worker, observed, request, base)).await,
         Action::Rebuild => match find_traces(worker, &observed).await? {
             Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,

@@ -210,7 +210,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
             sorted.looks.push(Look::ForCommands(planned.issue.number));
         }
         match &planned.decision {
-            Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => {
+            Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..) | Action::Prove(_)) => {
                 sorted.work.push(planned.issue.number)
             }
             Decision::Act(Action::SeekAnswer) if is_quiet => sorted.quiet.push(planned.issue.number),
@@ -221,6 +221,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
                 | Action::ReturnToReview(_)
                 | Action::MarkReady(_)
                 | Action::SignOff
+                | Action::ShowPush(..)
                 | Action::NoteChecks(_)
                 | Action::Rebuild
                 | Action::SeekCommand
