@@ -99,7 +99,8 @@ fn of_work(error: &WorkError) -> Exit {
         | WorkError::Branch(_)
         | WorkError::InTheWay(_)
         | WorkError::Checks(_)
-        | WorkError::Panicked(_) => Exit::Failure,
+        | WorkError::Panicked(_)
+        | WorkError::Statement(_) => Exit::Failure,
     }
 }
 

@@ -24,15 +24,12 @@ show() {
 # Numbers and nothing else.
 show outputs >>"$GITHUB_OUTPUT"
 
-# Statements of what was shown about the pull requests, each as the text that is signed. They outlive this step.
+# Statements of what was shown about the pull requests, each in its envelope. They outlive this step.
 if [ "$HOB_COMMAND" = status ]; then
   proofs="$(mktemp -d "$RUNNER_TEMP/hob-proofs.XXXXXX")"
   while IFS= read -r row; do
     file="$proofs/proof-$(jq '.issue | floor' <<<"$row").json"
-    jq -cS .proof.statement <<<"$row" >"$file"
-    if [ "$(jq '.proof.signature != null' <<<"$row")" = true ]; then
-      jq -rj .proof.signature <<<"$row" >"$file.sig"
-    fi
+    jq -cS .proof <<<"$row" >"$file"
   done < <(jq -c '.rows[] | select(.proof != null)' "$HOB_FOLDER/report.json")
   rmdir "$proofs" 2>/dev/null || printf 'proofs=%s\n' "$proofs" >>"$GITHUB_OUTPUT"
 fi

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hob_agent::AgentError;
 use hob_config::RepositorySettingsError;
-use hob_domain::{FailureClass, InvalidGlob, IssueNumber, RepoName};
+use hob_domain::{FailureClass, InvalidGlob, IssueNumber, RepoName, UnreadableStatement};
 use hob_forge::ForgeError;
 use hob_process::ProcessError;
 use hob_workspace::{InvalidBranchName, InvalidServer, WorkspaceError};
@@ -39,6 +39,9 @@ pub enum WorkError {
     /// The shell of the checks could not be run.
     #[error("the checks could not be run: {0}")]
     Checks(#[source] ProcessError),
+    /// The statement about the checks.
+    #[error("the statement could not be written: {0}")]
+    Statement(#[source] UnreadableStatement),
     /// The worker lacks something that only its operator can supply: no issue is touched.
     #[error("{0}")]
     Misconfigured(String),
@@ -89,6 +92,7 @@ impl WorkError {
             Self::Agent(_) => "the agent",
             Self::Forge(_)
             | Self::Panicked(_)
+            | Self::Statement(_)
             | Self::Misconfigured(_)
             | Self::Settings(_)
             | Self::Glob(_)
@@ -106,7 +110,7 @@ impl WorkError {
             Self::Workspace(error) => error.class(),
             Self::Agent(error) => error.failure.clone(),
             Self::Shared(error) => error.class(),
-            Self::Panicked(_) => FailureClass::Cancelled,
+            Self::Panicked(_) | Self::Statement(_) => FailureClass::Cancelled,
             Self::Misconfigured(_) | Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Checks(_) => {
                 FailureClass::Misconfigured
             }

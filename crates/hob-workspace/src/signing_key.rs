@@ -17,15 +17,15 @@ use ring::{
 };
 
 /// The kind of key that is read.
-const KIND: &[u8] = b"ssh-ed25519";
+pub(super) const KIND: &[u8] = b"ssh-ed25519";
 /// The first bytes of a decoded key file.
 const KEY_MAGIC: &[u8] = b"openssh-key-v1\0";
 /// The first bytes of a signature, and of the text that it signs.
-const SIGNATURE_MAGIC: &[u8] = b"SSHSIG";
+pub(super) const SIGNATURE_MAGIC: &[u8] = b"SSHSIG";
 /// The namespace of git's commit signatures.
 const COMMITS: &[u8] = b"git";
 /// The namespace of statements, so that a statement's signature never fits a commit.
-const STATEMENTS: &[u8] = b"hob-proof";
+pub(super) const STATEMENTS: &[u8] = b"hob-proof";
 /// Columns of a signature's text.
 const COLUMNS: usize = 70;
 /// Bytes of a key file; those of Ed25519 keys have some 400.
@@ -94,23 +94,29 @@ impl SigningKey {
 
     /// The signature of a commit, as its header `gpgsig` has it.
     pub(super) fn sign_commit(&self, commit: &str) -> String {
-        self.sign(COMMITS, commit)
+        self.sign(COMMITS, commit.as_bytes())
     }
 
-    /// The signature of a statement, as `ssh-keygen -Y verify -n hob-proof` takes it.
-    pub fn sign_statement(&self, canonical: &str) -> String {
-        self.sign(STATEMENTS, canonical)
+    /// The signature of a statement's signed bytes, as `ssh-keygen -Y verify -n hob-proof` takes it.
+    pub(super) fn sign_statement(&self, signed: &[u8]) -> String {
+        self.sign(STATEMENTS, signed)
     }
 
-    fn sign(&self, namespace: &[u8], text: &str) -> String {
-        let message = digest(&SHA512, text.as_bytes());
+    /// The public half in SSH's wire format.
+    pub(super) fn public_blob(&self) -> Vec<u8> {
+        let mut public = Vec::new();
+        push(&mut public, KIND);
+        push(&mut public, self.0.public_key().as_ref());
+        public
+    }
+
+    fn sign(&self, namespace: &[u8], bytes: &[u8]) -> String {
+        let message = digest(&SHA512, bytes);
         let mut signed = SIGNATURE_MAGIC.to_vec();
         for part in [namespace, b"", b"sha512", message.as_ref()] {
             push(&mut signed, part);
         }
-        let (mut public, mut signature) = (Vec::new(), Vec::new());
-        push(&mut public, KIND);
-        push(&mut public, self.0.public_key().as_ref());
+        let (public, mut signature) = (self.public_blob(), Vec::new());
         push(&mut signature, KIND);
         push(&mut signature, self.0.sign(&signed).as_ref());
         let mut whole = SIGNATURE_MAGIC.to_vec();
@@ -156,14 +162,14 @@ fn parse(text: &str) -> Option<Parsed> {
 }
 
 /// The next string of SSH's wire format.
-fn take<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+pub(super) fn take<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, after) = rest.split_first_chunk::<4>()?;
     let (taken, left) = after.split_at_checked(u32::from_be_bytes(*length) as usize)?;
     *rest = left;
     Some(taken)
 }
 
-fn push(bytes: &mut Vec<u8>, part: &[u8]) {
+pub(super) fn push(bytes: &mut Vec<u8>, part: &[u8]) {
     bytes.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
     bytes.extend(part);
 }
@@ -231,6 +237,6 @@ mod tests {
         let public = ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, key.0.public_key().as_ref());
         public.verify(&signed, &parts[4][4 + KIND.len() + 4..]).unwrap();
         assert_eq!(key.sign_commit("x"), key.sign_commit("x"), "the same commit has the same name");
-        assert_ne!(key.sign_commit("x"), key.sign_statement("x"), "neither passes for the other");
+        assert_ne!(key.sign_commit("x"), key.sign_statement(b"x"), "neither passes for the other");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, os::unix::fs::PermissionsExt};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use github_emulator::{BranchRules, Fault, RequiredChecks, RequiredReviews, What, When};
 use hob_config::Signing;
 use hob_process::Program;
@@ -323,7 +324,14 @@ async fn what_is_pushed_is_signed_checkpoints_and_rebased_commits_included() {
     world.finish().await;
 }
 
-/// Anyone with the public half can check the statement by OpenSSH alone.
+/// The block of shell code of a page that has these words.
+fn documented(page: &str, words: &str) -> String {
+    let page = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.into_iter().find(|block| block.contains(words)).unwrap().to_owned()
+}
+
+/// Anyone with the public half can check the statement by OpenSSH alone, with the commands of the page.
 #[tokio::test]
 async fn a_statement_is_signed_by_the_key_of_the_commits() {
     let mut world = World::fixing().start().await;
@@ -331,31 +339,29 @@ async fn a_statement_is_signed_by_the_key_of_the_commits() {
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let proof = world.record(issue).await.unwrap().work.proof.unwrap();
-    let canonical = proof.statement.canonical().unwrap();
-    let verdict = async |text: &str, namespace: &str| {
-        let files = [("statement", text), ("signature", proof.signature.as_deref().unwrap())];
-        for (name, text) in files {
-            std::fs::write(world.dir().join(name), text).unwrap();
-        }
-        std::fs::write(world.dir().join("signers"), format!("hob {PUBLIC_KEY}\n")).unwrap();
-        let line = format!(
-            "cd {} && ssh-keygen -Y verify -f signers -I hob -n {namespace} -s signature < statement",
-            world.dir().display()
-        );
-        let ran = Program::of_hob("sh", &hob_config::child_environment()).args(["-c", &line]);
+    // The commands of the page, as they are printed there.
+    let commands = documented("docs/proof.md", "jq -r '.signatures");
+    let verdict = async |envelope: &str, commands: &str| {
+        std::fs::write(world.dir().join("proof-7.json"), envelope).unwrap();
+        std::fs::write(world.dir().join("hob.pub"), format!("{PUBLIC_KEY}\n")).unwrap();
+        let line = format!("cd {} && {commands}", world.dir().display());
+        let ran = Program::of_hob("sh", &hob_config::child_environment()).args(["-e", "-c", &line]);
         ran.run(&CancellationToken::new()).await.unwrap()
     };
-    let good = verdict(&canonical, "hob-proof").await;
+    let envelope = serde_json::to_value(&proof).unwrap();
+    let good = verdict(&envelope.to_string(), &commands).await;
     if good.stderr.text().contains("not found") {
-        skipped("ssh-keygen is not installed");
+        skipped("ssh-keygen or jq is not installed");
         return world.finish().await;
     }
-    assert!(good.exit.is_success(), "{good:?}");
-    for (text, namespace) in
-        [(canonical.replace("\"passed\":1", "\"passed\":2"), "hob-proof"), (canonical.clone(), "git")]
-    {
-        assert!(!verdict(&text, namespace).await.exit.is_success(), "{namespace}: {text}");
-    }
+    assert!(good.exit.is_success() && good.stdout.text().contains("Good \"hob-proof\" signature"), "{good:?}");
+    let canonical = proof.statement().canonical().unwrap();
+    let other = canonical.replace("\"passed\":1", "\"passed\":2");
+    assert_ne!(other, canonical);
+    let mut tampered = envelope.clone();
+    tampered["payload"] = BASE64_STANDARD.encode(other).into();
+    assert!(!verdict(&tampered.to_string(), &commands).await.exit.is_success());
+    assert!(!verdict(&envelope.to_string(), &commands.replace("-n hob-proof", "-n git")).await.exit.is_success());
     world.finish().await;
 }
 

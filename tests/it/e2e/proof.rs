@@ -335,14 +335,23 @@ async fn the_statement_is_of_the_commit_that_was_checked_and_of_nothing_else() {
     assert_eq!(world.record(asks).await.unwrap().work.proof, None);
     let pull = world.pull().await;
     let proof = world.record(done).await.unwrap().work.proof.unwrap();
-    let statement = &proof.statement;
+    let (statement, said) = (proof.statement(), &proof.statement().predicate);
     let commit = world.look(&format!("/git/commits/{}", pull["head"]["sha"].as_str().unwrap())).await;
     assert_eq!((json!(statement.head), json!(statement.tree)), (commit["sha"].clone(), commit["tree"]["sha"].clone()));
-    assert_eq!(json!(statement.pull_request), pull["number"]);
-    assert_eq!((statement.tally.passed, statement.tally.run, statement.checks.len()), (1, 1, 1));
-    let check = serde_json::to_value(&statement.checks[0]).unwrap();
-    assert_eq!((&check["base"]["exit"], &check["head"]["exit"]), (&json!("failed"), &json!("passed")));
-    assert_eq!((statement.agent.as_str(), proof.signature.as_deref()), ("fixer", None));
+    assert_eq!(json!(said.pull_request), pull["number"]);
+    assert_eq!((said.checks.passed, said.checks.run), (1, 1));
+    let runs = serde_json::to_value(&said.runs).unwrap();
+    for (run, result, exit) in [("base", "FAILED", "failed"), ("head", "PASSED", "passed")] {
+        let (run, check) = (&runs[run], &runs[run]["checks"][0]);
+        assert_eq!(
+            (&run["result"], &check["exit"], &check["command"]),
+            (&json!(result), &json!(exit), &json!("test -f done.txt"))
+        );
+    }
+    assert_eq!((&runs["head"]["tree"], &runs["kept"]["tree"]), (&commit["tree"]["sha"], &commit["tree"]["sha"]));
+    assert_eq!((&runs["needed"]["sameAs"], &runs["kept"]["sameAs"]), (&json!("base"), &json!("head")));
+    assert_eq!((said.agent.as_str(), proof.signatures()), ("fixer", &[][..]));
+    assert_eq!(said.request.authorized_by.as_ref().map(|by| by.as_str()), Some("ann"));
     let branch = pull["head"]["ref"].as_str().unwrap();
     world.pushes_onto("ann", branch, "beside.txt", "mine\n").await;
     world.run().await;

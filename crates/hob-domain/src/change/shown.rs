@@ -46,7 +46,7 @@ pub enum NeedUnknown {
 
 /// Why a run was not made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "not_made", rename_all = "snake_case")]
+#[serde(tag = "notMade", rename_all = "snake_case")]
 pub enum NotMade {
     /// Its time was over.
     NoTime,

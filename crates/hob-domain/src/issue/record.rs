@@ -202,7 +202,7 @@ impl Record {
     /// The commit that passed its checks and that people were never shown. `None` if what passed last was published.
     pub fn unpublished(&self) -> Option<&Sha> {
         let head = self.work.head.as_ref()?;
-        let published = self.work.proof.as_ref().map(|proof| &proof.statement.head);
+        let published = self.work.proof.as_ref().map(|proof| proof.head());
         let is_new_in_round = self.review.is_under_way()
             && self.review.answers.is_empty()
             && self.work.accepted.as_ref() != Some(head)
@@ -212,8 +212,8 @@ impl Record {
 
     /// The agent or profile whose work is in the pull request. `None` if there is none, or its ledger was lost.
     pub fn worked(&self) -> Option<&str> {
-        let statement = &self.work.proof.as_ref()?.statement;
-        (self.pull.number == Some(statement.pull_request)).then_some(statement.agent.as_str())
+        let said = &self.work.proof.as_ref()?.statement().predicate;
+        (self.pull.number == Some(said.pull_request)).then_some(said.agent.as_str())
     }
 
     /// The time from which commands in comments count.
@@ -261,8 +261,9 @@ mod tests {
     use super::*;
     use crate::{
         BaseChoice, BlockReason, Branch, CheckTally, DayShare, Finding, FindingSeverity, Impact, LabelChange, Lesson,
-        Lessons, Outage, Pause, PersonsWork, PlanLog, Proposed, PullNumber, RepositoryRecord, Stopped, WithPeople,
-        change::statement::tests::proof,
+        Lessons, Outage, Pause, PersonsWork, PlanLog, Proof, Proposed, PullNumber, RepositoryRecord, Stopped,
+        WithPeople,
+        change::statement::tests::statement,
         checklist::tests::checklist,
         issue::{label_fights::tests::given_up, lease::tests::record_at},
         plans::work_plan::tests::plan,
@@ -342,7 +343,7 @@ mod tests {
                 head: Some(Sha(text())),
                 accepted: Some(Sha(text())),
                 checks: Some(CheckTally { passed: 1, run: 2 }),
-                proof: Some(Box::new(proof())),
+                proof: Some(Box::new(Proof::unsigned(statement()).unwrap())),
                 checklist: Some(checklist()),
                 with_people: Some(WithPeople::Waits(vec![PersonsWork::Branch(text())])),
                 findings: vec![Finding {
@@ -369,7 +370,7 @@ mod tests {
         insta::assert_snapshot!(message, @r#"
         a sentence
 
-        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"stopped":{"reason":"worker-died","text":"x"}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"approval":{"waits":{"tool":"x","line":"x","text":"x","impact":"high"},"given":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"}},"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"statement":{"version":1,"repository":"ann/site","issue":7,"pull_request":9,"head":"aa","tree":"bb","base":"cc","at":"1970-01-01T00:00:00Z","passed":2,"run":2,"checks":[{"command":"make test","base":{"exit":"failed","code":1,"seconds":2,"run":"earlier"},"head":{"exit":"passed","seconds":2,"run":"now"}},{"command":"a\\u{7f}\"\\\n\\u{202e}é","head":{"exit":"passed","seconds":2,"run":"now"}}],"sandbox":"fence","agent":"native","session":"s","cost":{"usd_micros":120000,"input_tokens":900,"output_tokens":100,"wall_seconds":61},"hob":"0.1.0"}},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"with_people":{"waits":[{"branch":"x"}]},"findings":[{"severity":"high","file":"x","line":1,"reason":"x"}]},"control":{"what":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x","obeyed":true},"pull":{"number":5},"comments":{"status":6,"report":8,"asked":{"id":9,"answered":true}},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"taught":{"facts":[{"kind":"flaky","command":"x"}]}}
+        {"version":2,"issue":1,"nonce":"1","generation":1,"lease":{"worker":"w","nonce":"1","until":"1970-01-01T00:01:00Z"},"renewed_at":"1970-01-01T00:00:00Z","state":"blocked","since":{"at":"1970-01-01T00:00:00Z","generation":0},"attempts":{"now":1,"ever":1},"failure":{"text":"x","until":"1970-01-01T00:00:00Z","mark":"x","outage":{"service":"anthropic/x","since":"1970-01-01T00:00:00Z","failures":2},"stopped":{"reason":"worker-died","text":"x"}},"blocked":{"kind":"failed","reason":"worker-died","text":"The worker that held this issue died.","question":"Should Hob continue?","since":"1970-01-01T00:00:00Z"},"approval":{"waits":{"tool":"x","line":"x","text":"x","impact":"high"},"given":["abbcf79ff90cb9cacbd711362f928da8e71e36667c392ded90aac64449284141"],"plan":{"under_way":true,"proposed":{"summary":"Accept empty files.","steps":["Return an empty document","Add a test"],"files":["src/parse.rs","tests/"],"questions":["Is a file of blanks empty, too?"]},"approved":"x"}},"answer":{"actor":"ann","text":"x","question":"x","comment":2,"event":3},"label_fights":[{"label":"x","others":"take-off","repairs":3,"since":"1970-01-01T00:00:00Z","given_up":"1970-01-01T00:00:00Z"}],"refused":{"event":4,"actor":"ann","reason":"x","at":"1970-01-01T00:00:00Z"},"work":{"base":{"branch":"x","by":"settings"},"branch":{"name":"x","pushed":true},"head":"x","accepted":"x","checks":{"passed":1,"run":2},"proof":{"payloadType":"application/vnd.in-toto+json","payload":"eyJfdHlwZSI6Imh0dHBzOi8vaW4tdG90by5pby9TdGF0ZW1lbnQvdjEiLCJwcmVkaWNhdGUiOnsiYWdlbnQiOiJuYXRpdmUiLCJhdCI6IjE5NzAtMDEtMDFUMDA6MDA6MDBaIiwiYmFzZSI6ImNjIiwiY2hlY2tzIjp7InBhc3NlZCI6MiwicnVuIjoyfSwiY29zdCI6eyJpbnB1dFRva2VucyI6OTAwLCJvdXRwdXRUb2tlbnMiOjEwMCwidXNkTWljcm9zIjoxMjAwMDAsIndhbGxTZWNvbmRzIjo2MX0sImhvYiI6IjAuMS4wIiwiaXNzdWUiOjcsInB1bGxSZXF1ZXN0Ijo5LCJyZXBvc2l0b3J5IjoiYW5uL3NpdGUiLCJyZXF1ZXN0Ijp7ImF1dGhvcml6ZWRCeSI6ImFubiIsImlzc3VlVGV4dCI6eyJzaGEyNTYiOiI5ODJkOWUzZWI5OTZmNTU5ZTYzM2Y0ZDE5NGRlZjM3NjFkOTA5ZjVhM2I2NDdkMWE4NTFmZWFkNjdjMzJjOWQxIn19LCJydW5zIjp7ImJhc2UiOnsiY2hlY2tzIjpbeyJjb2RlIjoxLCJjb21tYW5kIjoibWFrZSB0ZXN0IiwiZXhpdCI6ImZhaWxlZCIsIm91dHB1dCI6eyJzaGEyNTYiOiJjZTZhZjk4OWExM2VjODZiYTJiMzNkMzhjZGQ5MDcwZjFiZTkwZGVlMTczN2U2MzJkMjg5MDBhMDRlMTUzZjFiIn0sInJ1biI6ImVhcmxpZXIiLCJzZWNvbmRzIjoyLCJ0ZXN0cyI6eyJicm9rZW4iOjAsImZhaWxlZCI6MSwicGFzc2VkIjoxLCJzaGEyNTYiOiI1MzM2OTNmZTQxZDYyNjY1N2Y3NTYzNGIwNzhiZDhlYWYzY2I5NmJlZmFlYWY0ZmQ1NTRiYWVjNjc4ZDIxZWY2Iiwic2tpcHBlZCI6MH19XSwiZmFpbGVkVGVzdHMiOlsidDo6YSJdLCJyZXN1bHQiOiJGQUlMRUQiLCJ0cmVlIjoiZGQifSwiaGVhZCI6eyJjaGVja3MiOlt7ImNvbW1hbmQiOiJtYWtlIHRlc3QiLCJleGl0IjoicGFzc2VkIiwib3V0cHV0Ijp7InNoYTI1NiI6ImNlNmFmOTg5YTEzZWM4NmJhMmIzM2QzOGNkZDkwNzBmMWJlOTBkZWUxNzM3ZTYzMmQyODkwMGEwNGUxNTNmMWIifSwicnVuIjoibm93Iiwic2Vjb25kcyI6MiwidGVzdHMiOnsiYnJva2VuIjowLCJmYWlsZWQiOjAsInBhc3NlZCI6MSwic2hhMjU2IjoiOGYxZTAxMTc5NjBhNTdhYjkzNjVkOGQ1YTNiMDc3Zjg1ODk2N2RlMGZkZGFlNmYxNGViNTc2NDE1ZmFkZGQyNyIsInNraXBwZWQiOjF9fSx7ImNvbW1hbmQiOiJhXFx1ezdmfVwiXFxcblxcdXsyMDJlfcOpIiwiZXhpdCI6InBhc3NlZCIsIm91dHB1dCI6eyJzaGEyNTYiOiJjZTZhZjk4OWExM2VjODZiYTJiMzNkMzhjZGQ5MDcwZjFiZTkwZGVlMTczN2U2MzJkMjg5MDBhMDRlMTUzZjFiIn0sInJ1biI6Im5vdyIsInNlY29uZHMiOjIsInRlc3RzIjp7ImJyb2tlbiI6MCwiZmFpbGVkIjowLCJwYXNzZWQiOjEsInNoYTI1NiI6IjhmMWUwMTE3OTYwYTU3YWI5MzY1ZDhkNWEzYjA3N2Y4NTg5NjdkZTBmZGRhZTZmMTRlYjU3NjQxNWZhZGRkMjciLCJza2lwcGVkIjoxfX1dLCJmYWlsZWRUZXN0cyI6W10sInJlc3VsdCI6IlBBU1NFRCIsInRyZWUiOiJiYiJ9LCJrZXB0Ijp7Im5vdE1hZGUiOiJub190aW1lIiwidHJlZSI6ImVlIn0sIm5lZWRlZCI6eyJzYW1lQXMiOiJiYXNlIiwidHJlZSI6ImRkIn19LCJzYW5kYm94IjoiZmVuY2UiLCJzZXNzaW9uIjoicyIsInNob3duIjp7ImJyb2tlbiI6eyJhbGwiOjAsImZpcnN0IjpbXX0sImJ5IjoidGVzdHMiLCJqdWRnZXMiOnsiYWxsIjowLCJmaXJzdCI6W119LCJuZWVkZWQiOnsiYWxsIjoxLCJmaXJzdCI6WyJhIl19LCJuZXciOnsiYWxsIjowLCJmaXJzdCI6W119LCJyZW1vdmVkIjp7ImFsbCI6MCwiZmlyc3QiOltdfSwic2tpcHBlZCI6eyJhbGwiOjAsImZpcnN0IjpbXX0sIndoeSI6eyJub3RNYWRlIjoibm9fdGltZSJ9LCJ3b3JkIjoia2VwdF9ub3Rfc2hvd24ifX0sInByZWRpY2F0ZVR5cGUiOiJodHRwczovL2dpdGh1Yi5jb20vaG9iLXdvcmtlci9ob2IvYmxvYi9tYWluL2RvY3MvcHJvb2YubWQjcHJlZGljYXRlLXYxIiwic3ViamVjdCI6W3siZGlnZXN0Ijp7ImdpdENvbW1pdCI6ImFhIn0sIm5hbWUiOiJjb21taXQifSx7ImRpZ2VzdCI6eyJnaXRUcmVlIjoiYmIifSwibmFtZSI6InRyZWUifV19Cg==","signatures":[]},"checklist":[{"step":"Look at the parser","state":"done"},{"step":"Add a test","state":"doing"},{"step":"Mend it","state":"todo"}],"with_people":{"waits":[{"branch":"x"}]}},"control":{"what":"pause","by":"ann","at":"1970-01-01T00:00:00Z","reason":"x","obeyed":true},"pull":{"number":5},"comments":{"status":6,"report":8,"asked":{"id":9,"answered":true}},"session":"x","trigger":{"event":7,"actor":"ann","approved":"x"},"spend":{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0},"told":["blocked","budget-warning"],"taught":{"facts":[{"kind":"flaky","command":"x"}]}}
         "#);
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Finding, Generation, Lessons, Login, Nonce, Outage,
     PersonsWork, PlanLog, Proof, Proposed, Remarks, Sha, Stopped, Timestamp, WithPeople, WorkerId,
+    change::envelope::readable,
 };
 
 /// Who may write, and until when.
@@ -138,7 +139,7 @@ pub struct Work {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<CheckTally>,
     /// The proof of the last published head.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "readable", skip_serializing_if = "Option::is_none")]
     pub proof: Option<Box<Proof>>,
     /// How far the agent got with its own checklist when its last run ended. Any worker draws the status comment from the
     /// record, so it is here and not only in the session.

@@ -3,14 +3,18 @@
 
 use std::time::Duration;
 
-use hob_domain::{CheckExit, CheckResult, Evidence, NotMade, PathGlobs, Sha, Shown};
+use hob_domain::{CheckExit, CheckResult, Evidence, NotMade, PathGlobs, Sha};
 use hob_proof::{Made, Runs};
 use hob_workspace::{Crossed, Crossing, SideRules, crossed};
 use tokio::time::Instant;
 
 use crate::{
     CheckedCommit, WorkError, Worker,
-    attempt::{checks_run::checks_on, job::Job},
+    attempt::{
+        checks_run::checks_on,
+        job::Job,
+        runs_made::{Between, FourRuns, OneRun},
+    },
 };
 
 /// What the runs show of `head`, whose checks passed. Runs whose tree is the base's or the head's are not made again.
@@ -19,36 +23,36 @@ pub(super) async fn four_runs(
     job: &Job<'_>,
     head: &Sha,
     evidence: &Evidence,
-) -> Result<Shown, WorkError> {
+) -> Result<FourRuns, WorkError> {
     let known = job.shown.lock().clone();
-    if let Some((_, shown)) = known.filter(|(of, _)| of == head) {
-        return Ok(shown);
+    if let Some((_, runs)) = known.filter(|(of, _)| of == head) {
+        return Ok(runs);
     }
     // They were read before.
     let own = Some(&job.rules.tests).filter(|tests| !tests.is_empty());
     let tests = own.and_then(|tests| PathGlobs::new(tests.clone()).ok());
     let rules = SideRules { tests, checks: job.rules.checks.clone() };
     let Crossed { code, tests, judges, mixed, needed, kept } = crossed(&job.checkout, head, rules).await?;
-    let mut between = Between { worker, job, mixed, ends: Instant::now() + worker.settings.proof_time };
+    let mut making = Making { worker, job, mixed, ends: Instant::now() + worker.settings.proof_time };
     // A regression is worse news than a test that shows nothing.
-    let kept = between.run(kept, CheckedCommit::Kept, evidence).await?;
-    let needed = between.run(needed, CheckedCommit::Needed, evidence).await?;
+    let kept = making.run(kept, CheckedCommit::Kept, head, evidence).await?;
+    let needed = making.run(needed, CheckedCommit::Needed, head, evidence).await?;
     let runs = Runs {
         base: evidence.base.clone().into(),
         head: evidence.head.clone().into(),
-        needed,
-        kept,
+        needed: needed.made.clone(),
+        kept: kept.made.clone(),
         code,
         tests,
         judges,
     };
-    let shown = runs.shown();
-    *job.shown.lock() = Some((head.clone(), shown.clone()));
-    Ok(shown)
+    let runs = FourRuns { shown: runs.shown(), between: Between { needed, kept } };
+    *job.shown.lock() = Some((head.clone(), runs.clone()));
+    Ok(runs)
 }
 
-/// The runs between base and head.
-struct Between<'a> {
+/// Makes the runs between base and head.
+struct Making<'a> {
     worker: &'a Worker,
     job: &'a Job<'a>,
     /// Files of which the trees have code and tests of one side.
@@ -57,13 +61,25 @@ struct Between<'a> {
     ends: Instant,
 }
 
-impl Between<'_> {
-    async fn run(&mut self, on: Crossing, name: CheckedCommit, evidence: &Evidence) -> Result<Made, WorkError> {
-        let commit = match on {
-            Crossing::Base => return Ok(Made::AsBase),
-            Crossing::Head => return Ok(Made::AsHead),
-            Crossing::Commit(commit) => commit,
-        };
+impl Making<'_> {
+    async fn run(
+        &mut self,
+        on: Crossing,
+        name: CheckedCommit,
+        head: &Sha,
+        evidence: &Evidence,
+    ) -> Result<OneRun, WorkError> {
+        let checkout = &self.job.checkout;
+        Ok(match on {
+            Crossing::Base => OneRun { tree: checkout.tree(checkout.base()).await?, made: Made::AsBase },
+            Crossing::Head => OneRun { tree: checkout.tree(head).await?, made: Made::AsHead },
+            Crossing::Commit(commit) => {
+                OneRun { tree: checkout.tree(&commit).await?, made: self.make(commit, name, evidence).await? }
+            }
+        })
+    }
+
+    async fn make(&mut self, commit: Sha, name: CheckedCommit, evidence: &Evidence) -> Result<Made, WorkError> {
         // A check that does not pass on the head shows nothing anywhere.
         if evidence.head.is_empty() || !evidence.head.iter().all(CheckResult::passed) {
             return Ok(Made::Not(NotMade::Off));

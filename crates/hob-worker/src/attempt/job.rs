@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    attempt::{active_profile::ActiveProfiles, hearings::Hearings, reviews::Reviews},
+    attempt::{active_profile::ActiveProfiles, hearings::Hearings, reviews::Reviews, runs_made::FourRuns},
     held_issue::HeldIssue,
 };
 
@@ -57,7 +57,7 @@ pub(super) struct Job<'a> {
     /// The checks on the commit that the work starts from; set when they have run.
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
     /// What the runs between base and head showed of a commit; `None` if they were not made yet.
-    pub(super) shown: Mutex<Option<(Sha, Shown)>>,
+    pub(super) shown: Mutex<Option<(Sha, FourRuns)>>,
     /// Facts about the repository from earlier work, one a line.
     pub(super) memory: Vec<String>,
     /// Facts about the repository from this attempt.
@@ -103,7 +103,7 @@ impl Job<'_> {
 
     /// What the runs between base and head showed of the work so far.
     pub(super) fn shown(&self) -> Option<Shown> {
-        self.shown.lock().as_ref().map(|(_, shown)| shown.clone())
+        self.shown.lock().as_ref().map(|(_, runs)| runs.shown.clone())
     }
 
     /// The reviewer's findings that the author has to address, also those of an earlier attempt.

@@ -134,7 +134,7 @@ async fn pushed_by_people(
     checkout: &Checkout,
     base_tip: &Sha,
 ) -> Result<Vec<PersonsCommit>, WorkspaceError> {
-    let since = record.work.proof.as_ref().map(|proof| &proof.statement.head);
+    let since = record.work.proof.as_ref().map(|proof| proof.head());
     checkout.persons_commits(&worker.commit_identity().await, base_tip, since).await
 }
 

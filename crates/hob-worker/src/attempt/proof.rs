@@ -16,6 +16,7 @@ use crate::{
         end::AttemptEnd,
         four_runs::four_runs,
         job::Job,
+        runs_made::{Between, FourRuns},
         sign::signed,
     },
     sandbox::what_helps,
@@ -26,8 +27,10 @@ pub(super) struct Proven {
     pub(super) head: Sha,
     pub(super) diff: Diff,
     pub(super) evidence: Evidence,
-    /// What the runs between base and head show.
+    /// What the four runs show.
     pub(super) shown: Shown,
+    /// Those between base and head.
+    pub(super) between: Between,
     pub(super) change: ChangeText,
 }
 
@@ -66,8 +69,8 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
     Ok(match evidence.verdict() {
         // The work is not responsible for checks that failed before: with another policy no agent works on a red base.
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
-            let shown = Box::pin(four_runs(worker, job, &head, &evidence)).await?;
-            Proof::Passed(Box::new(Proven { head, diff, evidence, shown, change }))
+            let FourRuns { shown, between } = Box::pin(four_runs(worker, job, &head, &evidence)).await?;
+            Proof::Passed(Box::new(Proven { head, diff, evidence, shown, between, change }))
         }
         Verdict::Broken { .. } | Verdict::Undecided { .. } => Proof::Failed(evidence),
     })

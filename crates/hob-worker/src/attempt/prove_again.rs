@@ -22,6 +22,7 @@ use crate::{
         prepare::prepare,
         proof::evidence_of,
         review::own_answers,
+        runs_made::FourRuns,
     },
     held_issue::HeldIssue,
     proof_status::{set_proof, show_again},
@@ -87,7 +88,7 @@ fn prove<'a>(worker: &'a Worker, held: &'a HeldIssue, pull: PullNumber) -> BoxFu
         };
         set_proof(worker, &held.lease, pull, ProofStatus::working(head.clone())).await?;
         let evidence = evidence_of(worker, &job, &head).await?;
-        let shown = four_runs(worker, &job, &head, &evidence).await?;
+        let FourRuns { shown, .. } = four_runs(worker, &job, &head, &evidence).await?;
         Ok(Found { head, evidence, shown })
     })
 }

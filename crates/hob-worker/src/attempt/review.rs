@@ -61,7 +61,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
 /// What the agent said, without a summary that it gave before, which answers nothing that people say now.
 async fn what_is_new(job: &Job<'_>, change: &ChangeText) -> Result<ChangeText, WorkError> {
     let record = job.held.lease.record();
-    let Some(published) = record.work.proof.as_ref().map(|proof| &proof.statement.head) else {
+    let Some(published) = record.work.proof.as_ref().map(|proof| proof.head()) else {
         return Ok(change.clone());
     };
     // The commit is gone if a person replaced it.

@@ -1,11 +1,21 @@
 //! The statement about a published head, made by the process that ran its checks, and signed if that has the SSH key of
 //! the commits. So a writer of the ledger can remove a signature, but not forge one.
 
-use hob_domain::{Checked, Proof, PullNumber, STATEMENT_VERSION, Statement};
+use hob_domain::{
+    Predicate, Proof, PullNumber, RunEnd, Sha256Hex, StatedRun, StatedRuns, Statement, WorkRequest, brief_reason,
+    shown_briefly,
+};
+use hob_proof::Made;
+use hob_workspace::sign_proof;
 
 use crate::{
     WorkError, Worker,
-    attempt::{job::Job, proof::Proven},
+    attempt::{
+        job::Job,
+        proof::Proven,
+        runs_made::{Between, OneRun},
+    },
+    authorize::approved_hash,
 };
 
 /// The proof of the work in this pull request.
@@ -15,25 +25,49 @@ pub(super) async fn proof_of(
     proven: &Proven,
     pull_request: PullNumber,
 ) -> Result<Box<Proof>, WorkError> {
-    let active = job.active.now();
-    let statement = Statement {
-        version: STATEMENT_VERSION,
+    let (active, record, base) = (job.active.now(), job.held.lease.record(), job.checkout.base());
+    let tree = job.checkout.tree(&proven.head).await?;
+    let base_tree = job.checkout.tree(base).await?;
+    let Between { needed, kept } = &proven.between;
+    let predicate = Predicate {
         repository: worker.forge.repo().clone(),
         issue: job.number(),
         pull_request,
-        head: proven.head.clone(),
-        tree: job.checkout.tree(&proven.head).await?,
-        base: job.checkout.base().clone(),
+        base: base.clone(),
         at: worker.forge.now(),
-        tally: proven.evidence.tally(),
-        checks: Checked::all(&proven.evidence),
+        request: WorkRequest {
+            issue_text: Sha256Hex { sha256: approved_hash(&job.held.issue) },
+            authorized_by: record.trigger.as_ref().map(|trigger| trigger.actor.clone()),
+        },
+        shown: shown_briefly(&proven.shown),
+        checks: proven.evidence.tally(),
+        runs: StatedRuns {
+            base: StatedRun { tree: base_tree, end: RunEnd::made(&proven.evidence.base) },
+            head: StatedRun { tree: tree.clone(), end: RunEnd::made(&proven.evidence.head) },
+            needed: stated(needed),
+            kept: stated(kept),
+        },
         sandbox: worker.children.sandbox.tier().to_string(),
         agent: active.loaded.name.clone(),
+        model: active.loaded.agent.model(),
         session: active.session.clone(),
-        cost: job.held.lease.record().spend,
+        cost: record.spend.into(),
         hob: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let canonical = statement.canonical();
-    let signature = worker.author.signing_key.as_ref().zip(canonical.ok()).map(|(key, text)| key.sign_statement(&text));
-    Ok(Box::new(Proof { statement, signature }))
+    let statement = Statement { head: proven.head.clone(), tree, predicate };
+    let mut proof = Proof::unsigned(statement).map_err(WorkError::Statement)?;
+    if let Some(key) = &worker.author.signing_key {
+        sign_proof(key, &mut proof);
+    }
+    Ok(Box::new(proof))
+}
+
+fn stated(run: &OneRun) -> StatedRun {
+    let end = match &run.made {
+        Made::Run(made) => RunEnd::made(&made.checks),
+        Made::AsBase => RunEnd::SameAsBase,
+        Made::AsHead => RunEnd::SameAsHead,
+        Made::Not(why) => RunEnd::NotMade(brief_reason(why)),
+    };
+    StatedRun { tree: run.tree.clone(), end }
 }
