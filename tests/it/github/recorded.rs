@@ -5,7 +5,10 @@
 //! labels, its issues over their pages, an issue that is opened, its labels, a commit's statuses, and the moves of refs.
 //! [docs/design/github.md](../../../docs/design/github.md) says what supports the others.
 
-use hob_domain::{ForgeCheckState, IssueNumber, IssueStatus, LabelChange, LabelSpec, SUB_ISSUE_MARK, Sha, Timestamp};
+use hob_domain::{
+    ForgeCheckState, IssueNumber, IssueStatus, LabelChange, LabelSpec, ProofState, ProofStatus, SUB_ISSUE_MARK, Sha,
+    Timestamp,
+};
 use hob_forge::{CallCounts, ForgeError};
 use http::Method;
 use serde_json::Value;
@@ -203,7 +206,7 @@ async fn a_label_that_github_refuses_is_told_in_its_words() {
 }
 
 #[tokio::test]
-async fn the_statuses_of_a_commit_are_read_as_recorded() {
+async fn the_statuses_of_a_commit_are_set_and_read_as_recorded() {
     let Some(folder) = installed() else { return };
     let replay = Replay::of(&folder, "create-status", &[]).await;
     let recorded = replay.recorded(&Method::GET, "/statuses");
@@ -221,6 +224,11 @@ async fn the_statuses_of_a_commit_are_read_as_recorded() {
         .iter()
         .map(|one| (text(&one["context"]), one["description"].as_str().unwrap_or_default(), None, state(one)));
     assert_eq!(read.collect::<Vec<_>>(), sent.collect::<Vec<_>>());
+    let lease = replay.lease().await;
+    for state in [ProofState::Failure, ProofState::Success] {
+        let status = ProofStatus { head: sha.clone(), state, says: "x".to_owned() };
+        replay.forge.statuses().set(&lease, &status, "https://example.com").await.unwrap();
+    }
     replay.end();
 }
 

@@ -28,13 +28,13 @@ pub struct PullLog {
     pub draft: Option<DraftLog>,
     /// What the commit status `hob/proof` last said of a head.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub proof: Option<ProofStatus>,
+    pub proof: Option<Box<ProofStatus>>,
     /// The head that shows meanwhile that a round is under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proving: Option<Sha>,
     /// The request to make its proof again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub prove: Option<ProofAsked>,
+    pub prove: Option<Box<ProofAsked>>,
 }
 
 impl PullLog {
@@ -52,7 +52,9 @@ impl PullLog {
     pub fn shows(&self, status: &ProofStatus) -> bool {
         match status.state {
             ProofState::Pending => self.proving.as_ref() == Some(&status.head),
-            ProofState::Success | ProofState::Failure => self.proving.is_none() && self.proof.as_ref() == Some(status),
+            ProofState::Success | ProofState::Failure => {
+                self.proving.is_none() && self.proof.as_deref() == Some(status)
+            }
         }
     }
 
@@ -60,7 +62,7 @@ impl PullLog {
     pub(crate) fn note_proof(&mut self, status: ProofStatus) {
         match status.state {
             ProofState::Pending => self.proving = Some(status.head),
-            ProofState::Success | ProofState::Failure => (self.proof, self.proving) = (Some(status), None),
+            ProofState::Success | ProofState::Failure => (self.proof, self.proving) = (Some(Box::new(status)), None),
         }
     }
 
@@ -70,7 +72,7 @@ impl PullLog {
             Some(by) => format!("{by} asked for the proof again"),
             None => "the proof is made again after a push".to_owned(),
         };
-        self.prove = Some(asked);
+        self.prove = Some(Box::new(asked));
         sentence
     }
 
@@ -84,7 +86,7 @@ impl PullLog {
     /// The status of the head whose round ended without a new one.
     pub fn proof_again(&self) -> Option<ProofStatus> {
         let head = self.proving.as_ref()?;
-        let before = self.proof.clone().filter(|status| status.head == *head);
+        let before = self.proof.as_deref().cloned().filter(|status| status.head == *head);
         Some(before.unwrap_or_else(|| ProofStatus::pushed_after(head.clone())))
     }
 

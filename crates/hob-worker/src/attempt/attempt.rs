@@ -147,7 +147,7 @@ async fn work<'a>(
     if answers_are_left {
         return Box::pin(resume_answers(worker, job)).await;
     }
-    show_work(worker, &held.lease).await;
+    Box::pin(show_work(worker, &held.lease)).await;
     match job.purpose {
         // No attempt is a review: one only has a run of it.
         RunPurpose::Work | RunPurpose::Review => {}

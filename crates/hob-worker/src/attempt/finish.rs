@@ -98,7 +98,7 @@ pub(super) async fn finish(
 async fn stop_showing_work(worker: &Worker, held: &HeldIssue) {
     let record = held.lease.record();
     if record.state != State::Ready || record.pause().is_some() {
-        proof_status::show_again(worker, &held.lease).await;
+        Box::pin(proof_status::show_again(worker, &held.lease)).await;
     }
 }
 

@@ -75,7 +75,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
     let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
     let status = ProofStatus::of(proven.head.clone(), &proven.shown, &status_line(&proven.shown));
-    set_proof(worker, lease, pull.number, status).await?;
+    Box::pin(set_proof(worker, lease, pull.number, status)).await?;
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && !wants_a_look(proven) {
         lease.note(Note::OpenedDraft(pull.number)).await;

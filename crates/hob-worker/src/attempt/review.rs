@@ -40,7 +40,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let Some(pull) = lease.record().pull.number else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
     let status = ProofStatus::of(proven.head.clone(), &proven.shown, &status_line(&proven.shown));
-    set_proof(worker, lease, pull, status).await?;
+    Box::pin(set_proof(worker, lease, pull, status)).await?;
     // People who said more when it was opened have been heard now.
     introduce(worker, job, pull).await?;
     let proof = proof_of(worker, job, proven, pull).await?;

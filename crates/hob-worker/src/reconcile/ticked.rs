@@ -71,13 +71,13 @@ async fn act(
         (Act::Approve, _) => {
             let Some(action) = record.waiting_action() else { return Ok(false) };
             let freed = freed(approval_text(action, ""), ApprovalGrant::ProposedAction);
-            free(worker, observed, freed, base).await?;
+            Box::pin(free(worker, observed, freed, base)).await?;
         }
         (Act::Retry, State::Ready) => {
             let held = acquire(worker, observed, base, Transition::RetryNow { by: by.clone() }).await?;
             show_and_release(worker, &held, "to be tried again now").await?;
         }
-        (Act::Retry, _) => free(worker, observed, freed(String::new(), ApprovalGrant::Nothing), base).await?,
+        (Act::Retry, _) => Box::pin(free(worker, observed, freed(String::new(), ApprovalGrant::Nothing), base)).await?,
     }
     Ok(true)
 }
