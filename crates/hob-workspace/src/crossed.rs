@@ -308,11 +308,10 @@ mod tests {
         (dir, repo, base, head)
     }
 
-    fn of(
-        base: &[(&str, &str)],
-        head: &[(&str, &str)],
-        check: &str,
-    ) -> (Crossed, Vec<(String, String)>, Vec<(String, String)>) {
+    /// Paths with their texts.
+    type Files = Vec<(String, String)>;
+
+    fn of(base: &[(&str, &str)], head: &[(&str, &str)], check: &str) -> (Crossed, Files, Files) {
         let (_dir, repo, base, head) = repository(base, head);
         let rules = SideRules { tests: None, checks: vec![check.to_owned()] };
         let crossed = cross(&repo, base, head, &rules).unwrap();
@@ -337,7 +336,7 @@ mod tests {
         (crossed, needed, kept)
     }
 
-    fn files(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn files(files: &[(&str, &str)]) -> Files {
         files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
     }
 

@@ -50,8 +50,8 @@ impl World {
     /// The last reply on an issue or a pull request, without its mark.
     pub(super) async fn reply(&self, on: u64) -> String {
         let said = self.said(on).await;
-        let replies = said.into_iter().filter(|said| said.text.starts_with("<!-- hob:reply "));
-        replies.last().map(|said| said.text.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap_or_default()
+        let mut replies = said.into_iter().filter(|said| said.text.starts_with("<!-- hob:reply "));
+        replies.next_back().map(|said| said.text.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap_or_default()
     }
 }
 

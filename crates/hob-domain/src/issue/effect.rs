@@ -68,14 +68,7 @@ impl Transition {
             Self::SignOff(asked) => record.commands.begin_sign_off(asked),
             Self::SignedOff { by, head } => record.commands.end_sign_off(&by, head.as_ref()),
             Self::AskProof(asked) => record.pull.ask_proof(asked),
-            Self::RetryNow { by } => {
-                record.failure.until = None;
-                if !record.work.waits_for().is_empty() {
-                    record.work.go_on(by.clone());
-                }
-                record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
-                format!("{by} asked to try again now")
-            }
+            Self::RetryNow { by } => retry_now(record, &by),
             Self::Overhear(comment) => overhear(record, comment),
             Self::Hint(pull) => hint(record, pull),
             Self::Reject(pull) => reject(record, pull, now),
@@ -126,6 +119,14 @@ fn rerun(record: &mut Record, failed: Vec<ReviewEvent>) -> String {
     let sentence = format!("failed jobs run once more: {}", events_in_words(&failed));
     record.review.reran.extend(failed);
     sentence
+}
+
+fn retry_now(record: &mut Record, by: &Login) -> String {
+    record.failure.try_again();
+    if !record.work.waits_for().is_empty() {
+        record.work.go_on(by.clone());
+    }
+    format!("{by} asked to try again now")
 }
 
 fn start_agent(record: &mut Record, agent: &str, purpose: RunPurpose, branch: &str, session: RunId) -> String {
@@ -185,8 +186,7 @@ impl Unblocking {
 
 /// A person who unblocks an issue gives it all of its attempts again.
 fn begin_anew(record: &mut Record) {
-    record.attempts.now = 0;
-    record.failure.outage = record.failure.outage.take().map(Outage::tried_again);
+    (record.attempts.now, record.failure.outage) = (0, record.failure.outage.take().map(Outage::tried_again));
     record.review.go_on();
     record.chain.begin_anew();
     if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {

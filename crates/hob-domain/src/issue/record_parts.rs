@@ -80,6 +80,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Lets the next attempt begin now.
+    pub(crate) fn try_again(&mut self) {
+        self.until = None;
+        self.outage = self.outage.take().map(Outage::tried_again);
+    }
+
     /// Whether nothing went wrong.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
