@@ -10,7 +10,7 @@ use crate::cli::{
     agent_args::AgentCommand,
     control_args::{CancelArgs, PauseArgs, ResumeArgs},
     eval_args::EvalArgs,
-    issue_args::{AnswerArgs, ApproveArgs, ExplainArgs, StatusArgs},
+    issue_args::{AnswerArgs, ApproveArgs, ExplainArgs, StatusArgs, VerifyArgs},
     progress::Verbosity,
     record_args::RecordArgs,
     run_args::RunArgs,
@@ -107,6 +107,11 @@ pub(super) enum Command {
     Status(StatusArgs),
     /// Explain what Hob would do about an issue, or why it does nothing.
     Explain(ExplainArgs),
+    /// Check the statement of a pull request, and who vouches for it.
+    ///
+    /// Compares it with the pull request's head, tree, repository and issue, and its signature with a key (docs/proof.md). Exits
+    /// with 8 if it does not hold.
+    Verify(VerifyArgs),
     /// Answer a blocked issue and requeue it.
     ///
     /// As a comment on the issue does. Without `-m`, the issue is tried again unchanged, as by the comment `/hob retry`.

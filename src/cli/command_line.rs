@@ -16,7 +16,7 @@ const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Get started", &["rehearse", "init", "doctor"]),
     ("Work", &["run"]),
-    ("Issues", &["status", "explain", "answer", "approve", "pause", "resume", "cancel"]),
+    ("Issues", &["status", "explain", "verify", "answer", "approve", "pause", "resume", "cancel"]),
     ("Advanced", &["session", "agent", "eval", "forge", "config", "completions"]),
 ];
 
@@ -129,6 +129,7 @@ mod tests {
         Issues:
           status       List the issues: what runs, what waits for whom, what was spent
           explain      Explain what Hob would do about an issue, or why it does nothing
+          verify       Check the statement of a pull request, and who vouches for it
           answer       Answer a blocked issue and requeue it
           approve      Approve the action or the plan that a blocked issue asks for
           pause        Pause an issue, a session, or with `--all` the repository
@@ -262,6 +263,20 @@ mod tests {
         Options:
               --history  Print the issue's ledger instead, one line per step
           -h, --help     Print help
+
+        == hob verify
+        Check the statement of a pull request, and who vouches for it
+
+        Usage: hob verify [OPTIONS] <PULL|FILE>
+
+        Arguments:
+          <PULL|FILE>  The number of a pull request, whose statement is in the ledger; or a file with a
+                       statement in its envelope
+
+        Options:
+              --key <FILE>  The public Ed25519 key that has to have signed it: a `.pub` file, or OpenSSH's
+                            allowed signers
+          -h, --help        Print help (see more with '--help')
 
         == hob answer
         Answer a blocked issue and requeue it

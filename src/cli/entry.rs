@@ -26,7 +26,7 @@ use crate::{
         session_args::SessionCommand,
         sessions,
         setup::Setup,
-        status, summary,
+        status, summary, verify,
     },
     telemetry::{LogFormat, start_logs},
 };
@@ -147,6 +147,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Run(args) => Box::pin(run::run(setup, shared, args, screen)).await,
         Command::Status(args) => status::status(setup, shared, args, screen).await,
         Command::Explain(args) => explain::explain(setup, shared, args).await,
+        Command::Verify(args) => Box::pin(verify::verify(setup, shared, args)).await,
         Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
         Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
@@ -185,6 +186,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Doctor(_)
         | Command::Status(_)
         | Command::Explain(_)
+        | Command::Verify(_)
         | Command::Answer(_)
         | Command::Approve(_)
         | Command::Pause(_)

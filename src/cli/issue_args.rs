@@ -1,6 +1,6 @@
 //! The arguments of the commands about issues.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, builder::PossibleValuesParser};
 use hob_domain::IssueNumber;
@@ -66,6 +66,17 @@ pub(super) struct ExplainArgs {
     /// Print the issue's ledger instead, one line per step.
     #[arg(long)]
     pub(super) history: bool,
+}
+
+/// `hob verify`.
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// The number of a pull request, whose statement is in the ledger; or a file with a statement in its envelope.
+    #[arg(value_name = "PULL|FILE")]
+    pub(super) target: String,
+    /// The public Ed25519 key that has to have signed it: a `.pub` file, or OpenSSH's allowed signers.
+    #[arg(long, value_name = "FILE")]
+    pub(super) key: Option<PathBuf>,
 }
 
 /// `hob answer`.

@@ -66,6 +66,7 @@ mod stopped;
 mod stream;
 mod summary;
 mod totals;
+mod verify;
 mod words;
 
 pub use entry::main;

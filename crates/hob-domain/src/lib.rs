@@ -59,6 +59,7 @@ pub use change::{
     stated_runs::{RunEnd, RunMade, RunResult, StatedCheck, StatedRun, StatedRuns, StatedTests},
     statement::{Predicate, StatedCost, Statement, UnreadableStatement, WorkRequest, brief_reason, shown_briefly},
     test_results::{TestEnd, TestResults},
+    verified::{Misfit, StatedOf, misfits},
     workflow_split::{NotSplit, Workflows, split_workflow},
 };
 pub use checklist::{Checklist, ChecklistStep, StepState};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ContentsRead, ContentsWrite, MetadataRead},
+    ledger::CommitWire,
 };
 
 /// What Hob reads of a repository.
@@ -298,6 +299,16 @@ impl Repository<'_> {
         let path = self.forge.path(&format!("/git/trees/{tree}?recursive=1"));
         let found: TreeWire = self.forge.get_once(&path, ContentsRead.to("list the repository's files")).await?;
         Ok(found.tree.into_iter().filter(TreeEntryWire::is_file).map(|entry| entry.path).collect())
+    }
+
+    /// The tree of a commit.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn tree_of(self, commit: &Sha) -> Result<Sha, ForgeError> {
+        let path = self.forge.path(&format!("/git/commits/{commit}"));
+        let found: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the commit")).await?;
+        Ok(found.tree.sha)
     }
 
     /// A file at a commit. `None` if it does not exist.

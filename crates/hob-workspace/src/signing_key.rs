@@ -175,11 +175,11 @@ pub(super) fn push(bytes: &mut Vec<u8>, part: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A key file, as `ssh-keygen` writes one, with this seed.
-    fn file(cipher: &[u8], kind: &[u8]) -> String {
+    pub(crate) fn file(cipher: &[u8], kind: &[u8]) -> String {
         let pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap();
         let public = pair.public_key().as_ref();
         let (mut bytes, mut private, mut blob) = (KEY_MAGIC.to_vec(), vec![1; 8], Vec::new());
@@ -194,7 +194,7 @@ mod tests {
         format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n-----END OPENSSH PRIVATE KEY-----\n")
     }
 
-    fn read(text: &str, mode: u32) -> Result<SigningKey, String> {
+    pub(crate) fn read(text: &str, mode: u32) -> Result<SigningKey, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         fs::write(&path, text).unwrap();

@@ -112,3 +112,68 @@ fn fingerprint(blob: &[u8]) -> String {
     let digits = BASE64_STANDARD.encode(digest(&SHA256, blob));
     format!("SHA256:{}", digits.trim_end_matches('='))
 }
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::{Envelope, envelope_signature};
+
+    use super::*;
+    use crate::signing_key::tests::{file, read};
+
+    /// A statement in an unsigned envelope.
+    fn proof() -> Proof {
+        let run = "{\"tree\":\"t\",\"sameAs\":\"base\"}";
+        let names = "{\"first\":[],\"all\":0}";
+        let statement = format!(
+            "{{\"_type\":\"https://in-toto.io/Statement/v1\",\"predicateType\":\"https://github.com/hob-worker/hob/blob/main/docs/\
+             proof.md#predicate-v1\",\"subject\":[{{\"name\":\"commit\",\"digest\":{{\"gitCommit\":\"aa\"}}}},{{\"name\":\"tree\",\
+             \"digest\":{{\"gitTree\":\"bb\"}}}}],\"predicate\":{{\"repository\":\"ann/site\",\"issue\":1,\"pullRequest\":2,\"base\":\"c\",\
+             \"at\":\"1970-01-01T00:00:00Z\",\"request\":{{\"issueText\":{{\"sha256\":\"d\"}}}},\"shown\":{{\"word\":\"proven\",\"by\":\
+             \"checks\",\"needed\":{names},\"broken\":{names},\"removed\":{names},\"skipped\":{names},\"new\":{names},\"judges\":\
+             {names}}},\"checks\":{{\"passed\":0,\"run\":0}},\"runs\":{{\"base\":{run},\"head\":{run},\"needed\":{run},\"kept\":{run}}},\
+             \"sandbox\":\"box\",\"agent\":\"a\",\"session\":\"s\",\"cost\":{{\"usdMicros\":0,\"inputTokens\":0,\"outputTokens\":0,\
+             \"wallSeconds\":0}},\"hob\":\"1\"}}}}"
+        );
+        let payload = BASE64_STANDARD.encode(statement);
+        let envelope = Envelope { payload_type: hob_domain::PAYLOAD_TYPE.to_owned(), payload, signatures: Vec::new() };
+        Proof::try_from(envelope).unwrap()
+    }
+
+    #[test]
+    fn a_statement_is_vouched_for_by_its_key_alone() {
+        let key = read(&file(b"none", KIND), 0o600).unwrap();
+        let (mut signed, line) = (proof(), format!("ssh-ed25519 {} me", BASE64_STANDARD.encode(key.public_blob())));
+        sign_proof(&key, &mut signed);
+        let [public] = &StatementKey::read_all(&line)[..] else { panic!("{line}") };
+        let signature = &signed.signatures()[0];
+        assert!(public.signed(&signed, signature));
+        assert_eq!((&signature.keyid, claimed_key(signature)), (&public.fingerprint(), Some(public.fingerprint())));
+        // What it signs is not the payload alone, and not another statement.
+        let text = key.sign_commit("x");
+        assert!(!public.signed(&signed, &envelope_signature(String::new(), &text)), "a commit's signature");
+        assert_eq!(claimed_key(&envelope_signature(String::new(), &text)), None);
+        let mut other = Envelope::from(signed.clone());
+        other.payload = BASE64_STANDARD.encode(
+            String::from_utf8(BASE64_STANDARD.decode(&other.payload).unwrap()).unwrap().replace("ann/site", "eve/site"),
+        );
+        let other = Proof::try_from(other).unwrap();
+        assert!(!public.signed(&other, &other.signatures()[0]));
+    }
+
+    #[test]
+    fn keys_are_those_for_statements() {
+        let key = BASE64_STANDARD.encode(read(&file(b"none", KIND), 0o600).unwrap().public_blob());
+        for (line, keys) in [
+            (format!("ssh-ed25519 {key}"), 1),
+            (format!("# ssh-ed25519 {key}\nann ssh-ed25519 {key} comment\n"), 1),
+            (format!("ann namespaces=\"git,hob-proof\" ssh-ed25519 {key}"), 1),
+            (format!("ann namespaces=\"git\" ssh-ed25519 {key}"), 0),
+            (format!("ann cert-authority ssh-ed25519 {key}"), 0),
+            ("ssh-ed25519 AAAA".to_owned(), 0),
+            ("ssh-ed25519".to_owned(), 0),
+            (String::new(), 0),
+        ] {
+            assert_eq!(StatementKey::read_all(&line).len(), keys, "{line}");
+        }
+    }
+}

@@ -266,7 +266,8 @@ const SIGNING_KEY: &str = concat!(
     "yKraGKjL/QAAAEBtJXBLEu7hqyMttKhdvRki3zRg+VYO7oU/aeIH43NC2ScTTenVSVEiAoFmPb4UqpwXjCb2yXq0SJfIqtoYqMv9",
     "AAAABXRlc3Rz",
 );
-const PUBLIC_KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICcTTenVSVEiAoFmPb4UqpwXjCb2yXq0SJfIqtoYqMv9 tests";
+pub(super) const PUBLIC_KEY: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICcTTenVSVEiAoFmPb4UqpwXjCb2yXq0SJfIqtoYqMv9 tests";
 
 impl World {
     /// Gives Hob the key that signs its commits, and its account the public half.

@@ -79,4 +79,5 @@ mod simulated_day;
 mod trouble;
 mod trust;
 mod unwritten_spend;
+mod verify;
 mod versions;

@@ -27,4 +27,5 @@ pub(crate) mod stated_names;
 pub(crate) mod stated_runs;
 pub(crate) mod statement;
 pub(crate) mod test_results;
+pub(crate) mod verified;
 pub(crate) mod workflow_split;

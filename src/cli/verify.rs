@@ -1,0 +1,173 @@
+//! `hob verify`: the statement of a pull request against its head, and the signature against a key.
+
+use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, StatedOf, Word, misfits};
+use hob_forge::Access;
+use hob_text::terminal;
+use hob_worker::{Worker, explain};
+use hob_workspace::{StatementKey, claimed_key};
+use serde::Serialize;
+
+use crate::cli::{
+    args::Shared,
+    exit::{Exit, fatal},
+    issue_args::VerifyArgs,
+    json, layout,
+    setup::{Listen, Setup},
+};
+
+/// What a signature is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Vouched {
+    /// There is no signature.
+    Unsigned,
+    /// There is one, and no key to check it with.
+    Unchecked,
+    /// It is by one of the keys.
+    Valid,
+    /// It is by none of the keys.
+    Invalid,
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+struct Verified {
+    repository: String,
+    pull_request: PullNumber,
+    issue: IssueNumber,
+    head: String,
+    digest: String,
+    shown: String,
+    signature: Vouched,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    faults: Vec<String>,
+}
+
+pub(super) async fn verify(setup: Setup, shared: Shared, args: VerifyArgs) -> anyhow::Result<()> {
+    let keys = match &args.key {
+        Some(path) => Some(keys(path).await?),
+        None => None,
+    };
+    let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
+    let (proof, of) = taken(&worker, &args.target).await?;
+    let (signature, key) = vouched(&proof, keys.as_deref());
+    let mut faults: Vec<String> = misfits(&proof, &of).iter().map(ToString::to_string).collect();
+    match signature {
+        Vouched::Invalid => faults.push(
+            "its signature is by none of the given keys, or what it signs was changed: do not trust it".to_owned(),
+        ),
+        Vouched::Unsigned if keys.is_some() => {
+            faults.push("it has no signature: let Hob sign with `publish.signing = \"ssh\"`".to_owned());
+        }
+        Vouched::Unsigned | Vouched::Unchecked | Vouched::Valid => {}
+    }
+    let statement = proof.statement();
+    let found = Verified {
+        repository: statement.predicate.repository.to_string(),
+        pull_request: statement.predicate.pull_request,
+        issue: statement.predicate.issue,
+        head: statement.head.to_string(),
+        digest: proof.digest().to_string(),
+        shown: word(&statement.predicate.shown.word).to_owned(),
+        signature,
+        key,
+        faults,
+    };
+    if shared.json {
+        json::result(&found)?;
+    } else {
+        print(&found)?;
+    }
+    if found.faults.is_empty() {
+        return Ok(());
+    }
+    Err(fatal(Exit::Unfinished, format!("the statement does not hold: {}", found.faults.join("; "))))
+}
+
+fn print(found: &Verified) -> anyhow::Result<()> {
+    let Verified { repository, pull_request, issue, head, digest, shown, signature, key, .. } = found;
+    let key = key.as_deref().unwrap_or("another kind");
+    let vouched = match signature {
+        Vouched::Unsigned => "unsigned: nobody vouches for it".to_owned(),
+        Vouched::Unchecked => format!("signed by a key that says it is {key}; not checked, as no `--key` is given"),
+        Vouched::Valid => format!("signed by the key {key}"),
+        Vouched::Invalid => "signed by none of the given keys".to_owned(),
+    };
+    let text = format!(
+        "statement of #{pull_request} for issue #{issue} in {repository}\nhead {head}\nshown {shown}\nsha256 {digest}\n{vouched}"
+    );
+    Ok(layout::paragraph(&terminal(&text))?)
+}
+
+/// The keys of a file.
+async fn keys(path: &std::path::Path) -> anyhow::Result<Vec<StatementKey>> {
+    let text = read(path).await?;
+    let keys = StatementKey::read_all(&text);
+    if keys.is_empty() {
+        let says = "has no public Ed25519 key for `hob-proof`, as `ssh-keygen` writes a `.pub` file";
+        return Err(fatal(Exit::Usage, format!("`{}` {says}", path.display())));
+    }
+    Ok(keys)
+}
+
+async fn read(path: &std::path::Path) -> anyhow::Result<String> {
+    let text = tokio::fs::read_to_string(path).await;
+    text.map_err(|error| fatal(Exit::Usage, format!("`{}` cannot be read: {error}", path.display())))
+}
+
+/// The statement, and the pull request that it is held against.
+async fn taken(worker: &Worker, target: &str) -> anyhow::Result<(Proof, StatedOf)> {
+    let number = target.strip_prefix('#').unwrap_or(target).parse().ok().map(PullNumber);
+    let given = match number {
+        Some(_) => None,
+        None => Some(from_file(target).await?),
+    };
+    let of_file = given.as_ref().map(|proof| proof.statement().predicate.pull_request);
+    let Some(pull_request) = number.or(of_file) else { return Err(fatal(Exit::Usage, "there is nothing to verify")) };
+    let forge = worker.forge();
+    let gone = || fatal(Exit::NotFound, format!("pull request #{pull_request} does not exist"));
+    let pull = forge.pulls().get(pull_request).await?.ok_or_else(gone)?;
+    let records = Box::pin(explain::overview(worker)).await?.unfinished.into_iter().map(|(_, record)| record);
+    let record = records.into_iter().find(|record| record.pull.number == Some(pull_request));
+    let (issue, kept) = record.map(|record| (record.issue, record.work.proof)).unzip();
+    let none = || {
+        let says =
+            "no ledger of an open issue has its statement: give the file that the action or `hob status --json` wrote";
+        fatal(Exit::NotFound, format!("pull request #{pull_request}: {says}"))
+    };
+    let proof = given.or(kept.flatten().map(|proof| *proof)).ok_or_else(none)?;
+    let tree = forge.repository().tree_of(&pull.head).await?;
+    Ok((proof, StatedOf { repository: forge.repo().clone(), pull_request, issue, head: pull.head, tree }))
+}
+
+async fn from_file(path: &str) -> anyhow::Result<Proof> {
+    let text = read(std::path::Path::new(path)).await?;
+    let unfit = |why: String| fatal(Exit::Unfinished, format!("`{path}` is not a statement in its envelope: {why}"));
+    let envelope: Envelope = serde_json::from_str(&text).map_err(|error| unfit(error.to_string()))?;
+    Proof::try_from(envelope).map_err(|error| unfit(error.to_string()))
+}
+
+/// Whether a key vouches for it, and which.
+fn vouched(proof: &Proof, keys: Option<&[StatementKey]>) -> (Vouched, Option<String>) {
+    let Some(first) = proof.signatures().first() else { return (Vouched::Unsigned, None) };
+    let Some(keys) = keys else { return (Vouched::Unchecked, claimed_key(first)) };
+    let signed = |key: &&StatementKey| proof.signatures().iter().any(|signature| key.signed(proof, signature));
+    match keys.iter().find(signed) {
+        Some(key) => (Vouched::Valid, Some(key.fingerprint())),
+        None => (Vouched::Invalid, None),
+    }
+}
+
+/// The word as the statement has it.
+fn word(word: &Word) -> &'static str {
+    match word {
+        Word::Proven => "proven",
+        Word::NeedNotShown { .. } => "need_not_shown",
+        Word::OldTestsChanged => "old_tests_changed",
+        Word::KeptNotShown { .. } => "kept_not_shown",
+        Word::OnlyTests => "only_tests",
+        Word::NoTests => "no_tests",
+        Word::Unshown => "unshown",
+    }
+}
