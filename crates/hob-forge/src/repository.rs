@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ContentsRead, ContentsWrite, MetadataRead},
-    ledger::CommitWire,
 };
 
 /// What Hob reads of a repository.
@@ -307,7 +306,7 @@ impl Repository<'_> {
     /// [`ForgeError`] of the read.
     pub async fn tree_of(self, commit: &Sha) -> Result<Sha, ForgeError> {
         let path = self.forge.path(&format!("/git/commits/{commit}"));
-        let found: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the commit")).await?;
+        let found: InnerCommitWire = self.forge.get_once(&path, ContentsRead.to("read the commit")).await?;
         Ok(found.tree.sha)
     }
 
