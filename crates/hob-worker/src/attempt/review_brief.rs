@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
+use hob_domain::{FailureClass, ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
 use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark, Reaction};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
@@ -12,10 +12,10 @@ use crate::{WorkError, Worker, held_issue::HeldIssue, inbox::Inbox, pull_facts::
 const SEEN_MAX: usize = 50;
 
 /// Shows on the reviews and on the comments on lines of the round under way that Hob has seen them. Nothing depends on
-/// it.
-async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) {
+/// a reaction that is not allowed; one that can be tried again is an error.
+async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) -> Result<(), ForgeError> {
     let Inbox { worker, conversation, record, .. } = *inbox;
-    let Some(pull) = record.pull.number.filter(|_| record.review.is_under_way()) else { return };
+    let Some(pull) = record.pull.number.filter(|_| record.review.is_under_way()) else { return Ok(()) };
     let (events, mut nodes) = (&record.review.round, Vec::new());
     let seen = async {
         if events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
@@ -35,14 +35,19 @@ async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) {
             false => worker.forge.reviews(pull).react(lease, &nodes, Reaction::Eyes).await,
         }
     };
-    if let Err(error) = seen.await {
-        tracing::warn!(issue = record.issue.0, %error, "what people said in a review got no reaction: {error}");
+    match seen.await {
+        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => Err(error),
+        Err(error) => {
+            tracing::warn!(issue = record.issue.0, %error, "what people said in a review got no reaction: {error}");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }
 
 /// Shows people that the round under way is about what they said; returns its brief, which is empty if there is none.
 pub(super) async fn begin_round(inbox: &Inbox<'_>, held: &HeldIssue) -> Result<ReviewBrief, WorkError> {
-    see_round(inbox, &held.lease).await;
+    see_round(inbox, &held.lease).await?;
     review_brief(inbox, &held.issue).await
 }
 

@@ -35,9 +35,14 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
         CommandVerdict::Followed => Reaction::Eyes,
         CommandVerdict::Impossible => Reaction::Confused,
     };
-    // Nothing depends on it.
-    if let Err(error) = react(worker, lease, receipt, reaction).await {
-        tracing::warn!(issue = lease.issue().0, %error, "a comment got no reaction: {error}");
+    match react(worker, lease, receipt, reaction).await {
+        // The receipt stays due.
+        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+            return Err(error.into());
+        }
+        // Nothing depends on a reaction that is not allowed.
+        Err(error) => tracing::warn!(issue = lease.issue().0, %error, "a comment got no reaction: {error}"),
+        Ok(()) => {}
     }
     let Some(says) = &receipt.says else { return Ok(()) };
     let on = receipt.pull.map_or(lease.issue(), |pull| IssueNumber(pull.0));

@@ -26,7 +26,7 @@ use self::{
     death::{Moment, Side, until},
     scenario::Scenario,
 };
-use crate::harness::{Books, Machine, Turnstile, World, in_virtual_time, run};
+use crate::harness::{Books, Gate, Machine, Turnstile, World, in_virtual_time, run};
 
 /// Passes of the workers that come after; more of them means that they never come to rest.
 const PASSES_MAX: usize = 8;
@@ -52,6 +52,8 @@ struct Play {
     world: World,
     books: Books,
     turnstile: Arc<Turnstile>,
+    /// Where agents wait for what a person says, if one says anything then.
+    gate: tokio::sync::Mutex<Option<Gate>>,
     /// When the workers die, one after the other.
     deaths: Vec<Moment>,
     died: u64,
@@ -80,7 +82,8 @@ impl Play {
         };
         deaths.reverse();
         let (books, trace) = (Books::default(), RefCell::default());
-        Self { scenario, world, books, turnstile, deaths, died: 0, trace, heirs }
+        let gate = scenario.says_at_work().map(|_| Gate::of(&world)).into();
+        Self { scenario, world, books, turnstile, gate, deaths, died: 0, trace, heirs }
     }
 
     /// The turns of the scenario up to its end.
@@ -133,7 +136,15 @@ impl Play {
         };
         let pass = async {
             let mut run = Box::pin(run_sequentially(&worker));
+            let mut gate = self.gate.lock().await;
+            let speaks = async {
+                if let Some(gate) = gate.as_mut() {
+                    self.scenario.speaks(&self.world, &self.turnstile, gate).await;
+                }
+                std::future::pending::<()>().await;
+            };
             tokio::select! {
+                () = Box::pin(speaks) => unreachable!("it never ends"),
                 summary = &mut run => return Some(summary.unwrap()),
                 Ok(go) = &mut stopped => match moment {
                     Some(Moment::Write(_, Side::Before)) => return None,
@@ -323,6 +334,10 @@ deaths! {
     a_worker_may_die_anywhere_over_commands: crash(Commanded),
     a_worker_may_die_anywhere_over_commands_at_work: crash(CommandedAtWork),
     a_worker_may_die_anywhere_in_a_pause: crash(Paused),
+    a_worker_may_die_anywhere_over_words_at_work: crash(HeardAtWork),
+    a_worker_may_die_anywhere_over_words_at_publication: crash(HeardAtPublication),
+    a_worker_may_die_anywhere_over_a_stop_at_work: crash(ToldOffAtWork),
+    a_worker_may_die_anywhere_over_a_change_of_mind: crash(MindChanged),
     a_worker_may_die_anywhere_over_the_rules_of_a_house: crash(House),
     a_worker_may_die_anywhere_over_a_hand_off: crash(HandedOver),
     a_worker_may_die_anywhere_over_a_list_of_issues: crash(Split),

@@ -46,6 +46,14 @@ pub(super) enum Scenario {
     CommandedAtWork,
     /// The issue is paused before the first claim, and resumed.
     Paused,
+    /// A person says what should be different while the agent works.
+    HeardAtWork,
+    /// The same when the pull request is about to be opened.
+    HeardAtPublication,
+    /// A person says stop while the agent works.
+    ToldOffAtWork,
+    /// A person ends the work instead of an answer, and then answers after all.
+    MindChanged,
     /// The pull request gets labels and a reviewer, and is a draft until its checks are green.
     House,
     /// With the answer comes a commit on the base that conflicts with the work so far.
@@ -95,6 +103,16 @@ fn spending() -> Builder {
         .check("test ! -f work.txt")
         .set("budget.tokens", &TOKENS.to_string())
         .set("testing.limits.check_rounds", "9")
+}
+
+/// A world in which each run waits at the gate until a person has said something.
+fn heeding() -> Builder {
+    let script = format!(
+        "[ -e {{DIR}}/said ] || {{ {AT_THE_GATE} }}\n\
+        if grep -q 'In capitals' {{DIR}}/briefs/$HOB_ISSUE-$n; then echo DONE > done.txt; else echo done > done.txt; fi\n{}",
+        done()
+    );
+    World::with_agent(&script).check("test -f done.txt")
 }
 
 /// A world in which the first run waits at the gate.
@@ -165,6 +183,7 @@ impl Scenario {
             Self::Split => splitting(),
             Self::SpentUp => spending(),
             Self::Journaled => journaling(),
+            Self::HeardAtWork | Self::HeardAtPublication | Self::ToldOffAtWork => heeding(),
             Self::Planned => {
                 let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
                 let script = format!(
@@ -172,7 +191,7 @@ impl Scenario {
                 );
                 World::with_agent(&script).check("test -f done.txt || ! test -f stray.txt").set("plan", "always")
             }
-            Self::Answered | Self::Cancelled => {
+            Self::Answered | Self::Cancelled | Self::MindChanged => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
                     then echo done > done.txt; {done}\n\
@@ -209,6 +228,10 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::HeardAtWork
+            | Self::HeardAtPublication
+            | Self::ToldOffAtWork
+            | Self::MindChanged
             | Self::House
             | Self::BaseMoved
             | Self::HandedOver
@@ -223,7 +246,9 @@ impl Scenario {
         match self {
             Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
             Self::CommandedAtWork | Self::HandedOver | Self::SpentUp => 1,
+            Self::HeardAtWork | Self::HeardAtPublication | Self::ToldOffAtWork => 1,
             Self::Answered
+            | Self::MindChanged
             | Self::Merged
             | Self::Rejected
             | Self::Cancelled
@@ -253,6 +278,9 @@ impl Scenario {
             | Self::Retried
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::HeardAtWork
+            | Self::HeardAtPublication
+            | Self::ToldOffAtWork
             | Self::House
             | Self::HandedOver
             | Self::SpentUp
@@ -266,6 +294,7 @@ impl Scenario {
             | Self::Commanded
             | Self::Split
             | Self::Journaled
+            | Self::MindChanged
             | Self::BaseMoved => 1,
             Self::AskedAgain => 2,
         }
@@ -346,13 +375,16 @@ impl Scenario {
                 world.edits("ann", pull, json!({"state": "closed"})).await;
             }
             (Self::Cancelled, _) => world.comments("ann", 1, "/hob cancel").await,
-            (Self::Answered, _) => {
+            (Self::Answered | Self::MindChanged, _) => {
                 let record = agreed(world).await;
                 assert_eq!(
                     (record.state, record.blocked.unwrap().question.as_str()),
                     (State::Blocked, "Which colour?")
                 );
                 assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
+                if self == Self::MindChanged {
+                    world.comments("ann", 1, "Never mind.").await;
+                }
                 world.comments("ann", 1, "Deep green.").await;
             }
             (Self::Planned | Self::Split, _) => {
@@ -375,10 +407,48 @@ impl Scenario {
                 | Self::Late
                 | Self::FixedInTheSecondRound
                 | Self::CommandedAtWork
+                | Self::HeardAtWork
+                | Self::HeardAtPublication
+                | Self::ToldOffAtWork
                 | Self::HandedOver
                 | Self::SpentUp,
                 _,
             ) => unreachable!("one turn"),
+        }
+    }
+
+    /// What a person says while the first agent works, and whether only when the pull request is about to be opened.
+    pub(super) fn says_at_work(self) -> Option<&'static str> {
+        match self {
+            Self::HeardAtWork | Self::HeardAtPublication => Some("In capitals, please."),
+            Self::ToldOffAtWork => Some("Stop, please."),
+            _ => None,
+        }
+    }
+
+    /// Lets the agent go on that waits at the gate, once the person has spoken.
+    pub(super) async fn speaks(self, world: &World, turnstile: &Turnstile, gate: &mut Gate) {
+        let (words, said) = (self.says_at_work().unwrap(), world.dir().join("said"));
+        if said.exists() {
+            return;
+        }
+        gate.reached().await;
+        let at_publication = turnstile.stop_at_path("/pulls");
+        let mut go = None;
+        if self == Self::HeardAtPublication {
+            gate.open().await;
+            go = Some(at_publication.await.unwrap());
+        } else {
+            turnstile.open();
+        }
+        // The worker may have died in the middle of this before.
+        if world.said(1).await.iter().all(|said| said.author != "ann") {
+            world.comments("ann", 1, words).await;
+        }
+        std::fs::write(said, "").unwrap();
+        match go {
+            Some(go) => drop(go.send(())),
+            None => gate.open().await,
         }
     }
 
@@ -405,6 +475,9 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::HeardAtWork
+            | Self::HeardAtPublication
+            | Self::MindChanged
             | Self::House
             | Self::BaseMoved
             | Self::HandedOver
@@ -413,7 +486,7 @@ impl Scenario {
             Self::Refused => (State::Ready, vec!["code"]),
             Self::Merged => (State::Done, vec!["code"]),
             Self::Rejected | Self::SpentUp => (State::Blocked, vec!["blocked", "code"]),
-            Self::Cancelled => (State::Done, vec![]),
+            Self::Cancelled | Self::ToldOffAtWork => (State::Done, vec![]),
             Self::Split => (State::Done, vec!["agent:planner"]),
         }
     }
@@ -425,7 +498,11 @@ impl Scenario {
         let labels = world.labels(1).await;
         let (state, wanted) = self.end();
         assert_eq!((record.state, labels), (state, wanted.into_iter().map(str::to_owned).collect()));
+        if self.says_at_work().is_some() || self == Self::MindChanged {
+            each_message_is_heard_once(world, &record).await;
+        }
         match self {
+            Self::ToldOffAtWork => assert!(world.pulls().await.is_empty(), "nothing is published"),
             Self::Refused => {
                 assert!(world.status(1).await.contains("**Refused**") && world.pulls().await.is_empty());
                 assert!(world.briefs(1).is_empty() && world.branches().await.is_empty());
@@ -458,6 +535,9 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused
+            | Self::HeardAtWork
+            | Self::HeardAtPublication
+            | Self::MindChanged
             | Self::House
             | Self::HandedOver
             | Self::Journaled
@@ -469,13 +549,18 @@ impl Scenario {
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
                 let two =
-                    [Self::Answered, Self::BaseMoved, Self::Reviewed, Self::Mixed, Self::HandedOver].contains(&self);
+                    [Self::Answered, Self::MindChanged, Self::BaseMoved, Self::Reviewed, Self::Mixed, Self::HandedOver]
+                        .contains(&self);
                 let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
                 self.what_came_back_is_done(world, &record).await;
                 let links: Vec<_> = record.chain.links().iter().map(|link| link.to.as_str()).collect();
                 assert_eq!(links, ["second"][..usize::from(self == Self::HandedOver)], "it is handed off once");
+                if self.says_at_work().is_some() {
+                    let branch = pull["head"]["ref"].as_str().unwrap();
+                    assert_eq!(world.content("done.txt", branch).await, "DONE\n", "the work is as it was wanted");
+                }
                 if self == Self::House {
                     keeps_to_the_rules(world, &record).await;
                 }
@@ -566,6 +651,19 @@ impl Scenario {
         }
         assert_eq!((reacted, replied), (commands, replies), "{history:#?}");
     }
+}
+
+/// Each of ann's comments on the issue has one receipt, and nothing that she said is left to read.
+async fn each_message_is_heard_once(world: &World, record: &Record) {
+    assert_eq!((&record.commands.receipts[..], &record.commands.unread[..]), (&[][..], &[][..]));
+    let comments = world.look("/issues/1/comments?per_page=100").await;
+    let said = comments.as_array().unwrap().iter().filter(|comment| comment["user"]["login"] == "ann");
+    for comment in said {
+        let found = world.look(&format!("/issues/comments/{}/reactions", comment["id"])).await;
+        let reactions: Vec<_> = found.as_array().unwrap().iter().filter_map(|one| one["content"].as_str()).collect();
+        assert_eq!(reactions, ["eyes"], "{comment}");
+    }
+    assert!(world.said(1).await.iter().all(|said| !said.text.starts_with("<!-- hob:reply ")));
 }
 
 /// The pull request has its label and its reviewer, is no longer a draft, and each commit is signed off once.

@@ -4,18 +4,19 @@ use hob_domain::{Record, State};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::draw::Draw;
+use super::{draw::Draw, talk::says};
 use crate::harness::World;
 
-/// The agent's script: `asks` asks first, `fails` fails its check first. Each run leaves an empty brief to be counted
-/// by. The shell does it all itself, because a seed has many runs.
+/// The agent's script: `asks` asks first, `fails` fails its check first. Each run leaves its brief. The shell does
+/// nearly all itself, because a seed has many runs.
 pub(super) const SCRIPT: &str = r#"read -r kind < {DIR}/kind-$HOB_ISSUE
-    n=0; bill=1; while [ -e {DIR}/briefs/$HOB_ISSUE-$n ]; do n=$((n+1)); bill=$((bill*4)); done; : > {DIR}/briefs/$HOB_ISSUE-$n
+    n=0; bill=1; while [ -e {DIR}/briefs/$HOB_ISSUE-$n ]; do n=$((n+1)); bill=$((bill*4)); done; cat > {DIR}/briefs/$HOB_ISSUE-$n
     said() { : > {DIR}/books/$HOB_ISSUE-$n
-        echo "{\"outcome\":\"$1\",\"$2\":\"$3\",\"usd\":${bill}e-6,\"input_tokens\":$bill,\"output_tokens\":$bill}"; }
-    case $kind-$n in
-        Asks-0) echo half > half.txt; said question question "Which colour?" ;;
-        Fails-0) echo bad > bad.txt; said "done" summary "At first." ;;
+        printf '%s\n' "{\"outcome\":\"$1\",\"$2\":\"$3\",\"usd\":${bill}e-6,\"input_tokens\":$bill,\"output_tokens\":$bill}"; }
+    case $HOB_PURPOSE-$kind-$n in
+        plan-*) said "done" summary 'Steps:\n- Make it' ;;
+        *-Asks-0) echo half > half.txt; said question question "Which colour?" ;;
+        *-Fails-0) echo bad > bad.txt; said "done" summary "At first." ;;
         *) [ ! -e bad.txt ] || rm bad.txt; echo $n > done-$HOB_ISSUE.txt; said "done" summary "T1: Made it." ;;
     esac"#;
 
@@ -37,7 +38,13 @@ pub(super) enum Deed {
     Close,
     LabelOff,
     LabelOffAndOn,
+    /// Both at once.
+    LabelBlinks,
+    CloseAndReopen,
     Cancel,
+    CancelAndRetry,
+    /// A stop, and then words that go on.
+    StopAndAnswer,
     Edit,
     Comment,
     MoveBase,
@@ -59,13 +66,24 @@ pub(super) struct Life {
     done: bool,
     /// The head that a check failed on.
     red: Option<String>,
+    /// Whether no agent works on it.
+    pub(super) is_by_recipe: bool,
+    /// The numbers of what people said while an agent worked, or before, or after its question.
+    pub(super) said_at_work: Vec<u64>,
 }
 
 impl Life {
     /// Whether its deed makes Hob end the agent that works on it at that moment.
     pub(super) fn ends_an_agent(&self) -> bool {
         match self.deed {
-            Deed::Close | Deed::LabelOff | Deed::LabelOffAndOn | Deed::Cancel => self.done,
+            Deed::Close
+            | Deed::LabelOff
+            | Deed::LabelOffAndOn
+            | Deed::LabelBlinks
+            | Deed::CloseAndReopen
+            | Deed::Cancel
+            | Deed::CancelAndRetry
+            | Deed::StopAndAnswer => self.done,
             Deed::Nothing
             | Deed::Merge
             | Deed::Reject
@@ -88,7 +106,11 @@ impl Life {
             Deed::Close,
             Deed::LabelOff,
             Deed::LabelOffAndOn,
+            Deed::LabelBlinks,
+            Deed::CloseAndReopen,
             Deed::Cancel,
+            Deed::CancelAndRetry,
+            Deed::StopAndAnswer,
             Deed::Edit,
             Deed::Comment,
             Deed::MoveBase,
@@ -112,7 +134,22 @@ impl Life {
             deed => deed,
         };
         let moment = (n + 2 * draw.below(2, &format!("pass of {n}")), draw.count(60, &format!("moment of {n}")));
-        Self { issue, deed, moment, done: false, red: None }
+        let is_by_recipe = kind == "Recipe";
+        Self { issue, deed, moment, done: false, red: None, is_by_recipe, said_at_work: Vec::new() }
+    }
+
+    /// Ann says something now.
+    pub(super) async fn hears(&mut self, world: &World, draw: Draw, number: u64) {
+        let state = world.record(self.issue).await.map(|record| record.state);
+        if matches!(state, Some(State::Ready | State::Assigned | State::InProgress | State::Blocked)) {
+            self.said_at_work.push(number);
+        }
+        says(world, draw, self, number).await;
+    }
+
+    /// Whether plain words were said for an agent that worked, or was to work.
+    pub(super) fn was_at_work(&self, text: &str) -> bool {
+        self.said_at_work.iter().any(|number| text.contains(&format!("({number}).")))
     }
 
     /// Does the action of people now. A pull request that does not exist cannot be merged.
@@ -132,7 +169,23 @@ impl Life {
             }
             Deed::Close => world.edits("ann", issue, json!({"state": "closed"})).await,
             Deed::LabelOff | Deed::LabelOffAndOn => world.labels_off("ann", issue, "code").await,
+            Deed::LabelBlinks => {
+                world.labels_off("ann", issue, "code").await;
+                world.labels_on("ann", issue, "code").await;
+            }
+            Deed::CloseAndReopen => {
+                world.edits("ann", issue, json!({"state": "closed"})).await;
+                world.edits("ann", issue, json!({"state": "open"})).await;
+            }
             Deed::Cancel => world.comments("ann", issue, "/hob cancel").await,
+            Deed::CancelAndRetry => {
+                world.comments("ann", issue, "/hob cancel").await;
+                world.comments("ann", issue, "/hob retry").await;
+            }
+            Deed::StopAndAnswer => {
+                world.comments("ann", issue, "Stop, please.").await;
+                world.comments("ann", issue, "No, wait: in green.").await;
+            }
             Deed::Edit => world.edits("ann", issue, json!({"body": "With a second thought."})).await,
             Deed::Comment => world.comments("out", issue, "/hob cancel, please").await,
             Deed::Review => match self.open_pulls(world).await.first() {
@@ -185,7 +238,12 @@ impl Life {
         if told_off || record.lease.is_some() {
             return;
         }
-        if record.state == State::Blocked && self.is_open(world).await {
+        if record.pause().is_some() && record.state != State::Done {
+            world.comments("ann", self.issue, "/hob resume").await;
+        }
+        if record.waiting_plan().is_some() && self.is_open(world).await {
+            world.comments("ann", self.issue, "yes").await;
+        } else if record.state == State::Blocked && self.is_open(world).await {
             world.comments("ann", self.issue, "/hob unblock Green, please.").await;
         }
         // A false 404 about ann's permission refuses her label: she follows the comment's advice.
@@ -207,6 +265,7 @@ impl Life {
             Deed::Nothing
             | Deed::Reject
             | Deed::LabelOffAndOn
+            | Deed::LabelBlinks
             | Deed::Edit
             | Deed::Comment
             | Deed::MoveBase
@@ -214,21 +273,33 @@ impl Life {
             | Deed::Redden
             | Deed::Ask => &[State::InReview],
             Deed::Merge | Deed::Close | Deed::LabelOff => &[State::Done],
-            Deed::Cancel => &[State::InReview, State::Done],
+            Deed::Cancel | Deed::CancelAndRetry | Deed::StopAndAnswer | Deed::CloseAndReopen => {
+                &[State::InReview, State::Done]
+            }
         };
         // An issue that was withdrawn before its claim has no ledger.
         let state = record.map_or(State::Done, |record| record.state);
+        if state != State::Done && record.is_some_and(|record| record.pause().is_some()) {
+            return false;
+        }
         record.is_none_or(|record| record.lease.is_none()) && ends.contains(&state)
     }
 
     /// The open pull requests that say they fix the issue.
     pub(super) async fn open_pulls(&self, world: &World) -> Vec<u64> {
+        let pulls = self.own_pulls(world).await.into_iter().filter(|pull| pull["state"] == "open");
+        pulls.filter_map(|pull| pull["number"].as_u64()).collect()
+    }
+
+    /// All pull requests that say they fix the issue.
+    pub(super) async fn pulls(&self, world: &World) -> Vec<u64> {
+        self.own_pulls(world).await.iter().filter_map(|pull| pull["number"].as_u64()).collect()
+    }
+
+    async fn own_pulls(&self, world: &World) -> Vec<Value> {
         let fixes = format!("Fixes #{}\n", self.issue);
-        let own = |pull: &Value| {
-            let fits = pull["state"] == "open" && pull["body"].as_str().is_some_and(|body| body.starts_with(&fixes));
-            fits.then(|| pull["number"].as_u64()).flatten()
-        };
-        world.pulls().await.iter().filter_map(own).collect()
+        let is_own = |pull: &Value| pull["body"].as_str().is_some_and(|body| body.starts_with(&fixes));
+        world.pulls().await.into_iter().filter(is_own).collect()
     }
 
     /// Whether the head on which a check failed is still that of its pull request.
@@ -238,20 +309,9 @@ impl Life {
         pull["head"]["sha"].as_str() == Some(red)
     }
 
-    /// The number of answers that its review or request should have, and that it got, in the thread and in the
-    /// conversation, if there was one.
-    pub(super) async fn answers(&self, world: &World) -> Option<((usize, usize), (usize, usize))> {
-        let wanted = match self.deed {
-            Deed::Review => (1, 1),
-            Deed::Ask => (0, 1),
-            _no_word => return None,
-        };
-        let pull = *self.open_pulls(world).await.first().filter(|_| self.done)?;
-        let remarks = world.call("ann", Method::GET, &format!("/pulls/{pull}/comments"), Value::Null).await;
-        let is_answer = |text: &str| text.starts_with("<!-- hob:answer ");
-        let in_thread = remarks.as_array()?.iter().filter(|remark| remark["body"].as_str().is_some_and(is_answer));
-        let said = world.said(pull).await;
-        Some((wanted, (in_thread.count(), said.iter().filter(|said| is_answer(&said.text)).count())))
+    /// Whether it has a review or a request of its own that can be answered.
+    pub(super) async fn is_reviewed(&self, world: &World) -> bool {
+        matches!(self.deed, Deed::Review | Deed::Ask) && self.done && !self.open_pulls(world).await.is_empty()
     }
 
     async fn is_open(&self, world: &World) -> bool {

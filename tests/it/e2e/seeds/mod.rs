@@ -8,6 +8,7 @@
 mod draw;
 mod faults;
 mod lives;
+mod talk;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -28,6 +29,7 @@ use self::{
     draw::Draw,
     faults::{faults, moods},
     lives::{Life, SCRIPT, SETTINGS},
+    talk::unheard,
 };
 use crate::harness::{Books, Machine, Turnstile, World, in_virtual_time};
 
@@ -105,15 +107,17 @@ impl Stage {
 
     /// One pass of a worker, in the middle of which people act; or it dies there.
     async fn pass(&mut self, pass: u64, worker: Arc<Worker>, lives: &mut [Life]) -> Option<Arc<Worker>> {
-        let mut life = lives.iter_mut().find(|life| life.moment.0 == pass && !life.is_quiet());
-        let dies = life.is_none() && self.draw.below(4, &format!("{pass}: death")) == 0;
-        let after = match &life {
-            Some(life) => life.moment.1,
+        let acts = lives.iter().position(|life| life.moment.0 == pass && !life.is_quiet());
+        let dies = acts.is_none() && self.draw.below(4, &format!("{pass}: death")) == 0;
+        let talks = acts.is_none() && self.draw.below(2, &format!("{pass}: words")) == 0;
+        let talks = talks.then(|| self.draw.count(lives.len(), &format!("{pass}: issue of the words")));
+        let after = match acts {
+            Some(acts) => lives[acts].moment.1,
             None => self.draw.count(60, &format!("{pass}: moment of death")),
         };
         let moods = moods(self.draw, pass);
         self.world.forge.set_moods(moods.clone());
-        let stopped = self.turnstile.stop_after(if dies || life.is_some() { after } else { usize::MAX / 2 });
+        let stopped = self.turnstile.stop_after(if dies || acts.or(talks).is_some() { after } else { usize::MAX / 2 });
         {
             let mut run = Box::pin(hob_worker::run_once(&worker, RunLimits::default()));
             let reached = tokio::select! {
@@ -121,6 +125,15 @@ impl Stage {
                 ended = &mut run => { drop(ended); None }
                 go = stopped => go.ok(),
             };
+            // People's actions must succeed: the moods are for Hob.
+            self.world.forge.set_moods(Moods::default());
+            if let Some(acts) = acts {
+                lives[acts].act(&self.world).await;
+            }
+            if let Some(talks) = talks {
+                lives[talks].hears(&self.world, self.draw, pass).await;
+            }
+            self.world.forge.set_moods(moods);
             if reached.is_some() && dies {
                 drop(run);
                 self.deaths += 1;
@@ -129,12 +142,6 @@ impl Stage {
                 }
                 return None;
             }
-            if let Some(life) = life.as_mut() {
-                // People's actions must succeed: the moods are for Hob.
-                self.world.forge.set_moods(Moods::default());
-                life.act(&self.world).await;
-                self.world.forge.set_moods(moods);
-            }
             if let Some(go) = reached {
                 go.send(()).ok();
                 drop(run.await);
@@ -142,8 +149,9 @@ impl Stage {
         }
         self.turnstile.open();
         // An agent that is ended before it reports its cost reports none.
-        if let Some(life) = life.filter(|life| life.ends_an_agent()) {
-            self.books.loses(&self.world, life.issue, Machine::Goes).await;
+        let ended = acts.filter(|acts| lives[*acts].ends_an_agent()).or(talks);
+        if let Some(ended) = ended {
+            self.books.loses(&self.world, lives[ended].issue, Machine::Goes).await;
         }
         Some(worker)
     }
@@ -198,16 +206,17 @@ impl Stage {
             let Some(record) = self.world.record(life.issue).await else { continue };
             let open = life.open_pulls(&self.world).await;
             let said = self.world.said(life.issue).await;
-            // Each question is a comment of its own, which the world's end counts.
-            let is_status = |text: &str| !text.starts_with("<!-- hob:question ");
+            // Each question and reply is a comment of its own.
+            let is_status =
+                |text: &str| !text.starts_with("<!-- hob:question ") && !text.starts_with("<!-- hob:reply ");
             let own = said.iter().filter(|said| said.author == "hob" && is_status(&said.text)).count();
             let its_pull = record.pull.number.map(|pull| pull.0);
             let wrong = if !life.is_over(Some(&record)) {
                 format!("it is {:?}", record.state)
             } else if record.state == State::InReview && (open.len(), its_pull) != (1, open.first().copied()) {
                 format!("its pull request is {its_pull:?}, and open are {open:?}")
-            } else if let Some(answers) = life.answers(&self.world).await.filter(|(wanted, got)| wanted != got) {
-                format!("wanted and got are {answers:?} answers in the thread and in the conversation")
+            } else if let Some(unheard) = unheard(&self.world, life, &record).await {
+                unheard
             } else if life.is_red_still(&self.world).await {
                 "its head is the one on which a check failed".to_owned()
             } else if own != 1 {
@@ -269,7 +278,7 @@ async fn survives(seed: u64, line: Line) -> u64 {
     stage.ends_well(&lives).await;
     let mut reviewed = 0;
     for life in &lives {
-        reviewed += u64::from(life.answers(&stage.world).await.is_some());
+        reviewed += u64::from(life.is_reviewed(&stage.world).await);
     }
     stage.world.finish_after_faults().await;
     reviewed
