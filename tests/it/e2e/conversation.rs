@@ -1,7 +1,8 @@
 //! What people say while Hob works and on its pull request: each message has its receipt, and reaches whom it is for.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use github_emulator::{Fault, What, When};
 use hob_domain::State;
 use hob_forge::Access;
 use hob_worker::RunLimits;
@@ -299,6 +300,29 @@ async fn reviews_and_comments_on_lines_get_a_receipt() {
     };
     assert_eq!((seen("ann"), seen("rob")), ((Some(1), Some(1)), (Some(0), Some(0))), "{found}");
     world.finish().await;
+}
+
+/// A receipt that the forge did not take is given later, and once.
+#[tokio::test]
+async fn a_reaction_that_fails_for_a_while_is_made_up_for() {
+    let world = World::with_agent("echo done $n > done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    world.comments("ann", issue, "/hob explain").await;
+    let path = "/repos/acme/site/issues/comments/*/reactions".to_owned();
+    let what = What::Answer { status: 502, headers: BTreeMap::new(), message: "Bad Gateway".to_owned() };
+    let (method, login) = (Some("POST".to_owned()), Some("hob".into()));
+    world.forge.inject(Fault { method, path, login, when: When::Always, what });
+    world.run().await;
+    assert_eq!(receipts(&world, issue, "ann").await.0, Vec::<String>::new());
+    world.forge.heal();
+    for _poll in 0..2 {
+        world.forge.advance(world.settings.lease.duration * 2);
+        world.run().await;
+    }
+    let (reactions, replies) = receipts(&world, issue, "ann").await;
+    assert_eq!((reactions, replies.len()), (vec!["eyes".to_owned()], 1), "{:?}", world.failures());
+    world.finish_after_faults().await;
 }
 
 /// The agent asks a question in the round that a review began.

@@ -4,7 +4,10 @@ use hob_domain::{Record, State};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{draw::Draw, talk::says};
+use super::{
+    draw::Draw,
+    talk::{reviews, says},
+};
 use crate::harness::World;
 
 /// The agent's script: `asks` asks first, `fails` fails its check first. Each run leaves its brief. The shell does
@@ -189,12 +192,7 @@ impl Life {
             Deed::Edit => world.edits("ann", issue, json!({"body": "With a second thought."})).await,
             Deed::Comment => world.comments("out", issue, "/hob cancel, please").await,
             Deed::Review => match self.open_pulls(world).await.first() {
-                Some(pull) => {
-                    let on_line =
-                        json!({"path": format!("done-{issue}.txt"), "line": 1, "side": "RIGHT", "body": "Another."});
-                    let review = json!({"event": "REQUEST_CHANGES", "body": "Nearly.", "comments": [on_line]});
-                    drop(world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await);
-                }
+                Some(pull) => reviews(world, *pull, "REQUEST_CHANGES", "Nearly.").await,
                 None => self.comes_later(),
             },
             Deed::Redden => match self.open_pulls(world).await.first() {

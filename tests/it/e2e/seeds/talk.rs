@@ -101,20 +101,22 @@ pub(super) async fn says(world: &World, draw: Draw, life: &Life, number: u64) {
         (Words::Ask, Some(pull)) => world.comments("ann", pull, &format!("/hob {plain}")).await,
         (Words::PlainOnPull, Some(pull)) => world.comments("ann", pull, &plain).await,
         (Words::ExplainOnPull, Some(pull)) => world.comments("ann", pull, "/hob explain").await,
-        (Words::Review, Some(pull)) => reviews(world, issue, pull, &plain).await,
-        (Words::Line, Some(pull)) => reviews(world, issue, pull, "").await,
+        (Words::Review, Some(pull)) => reviews(world, pull, "COMMENT", &plain).await,
+        (Words::Line, Some(pull)) => reviews(world, pull, "COMMENT", "").await,
         (Words::Plain | Words::Ask | Words::PlainOnPull | Words::Review | Words::Line, _) => {
             world.comments("ann", issue, &plain).await;
         }
     }
 }
 
-/// Ann comments on a line, in a review with these words.
-async fn reviews(world: &World, issue: u64, pull: u64, words: &str) {
+/// Ann comments on a line of the first file, in a review with these words.
+pub(super) async fn reviews(world: &World, pull: u64, event: &str, words: &str) {
     world.forge.advance(std::time::Duration::from_secs(2));
-    let on_line = json!({"path": format!("done-{issue}.txt"), "line": 1, "side": "RIGHT", "body": "Another."});
-    let review = json!({"event": "COMMENT", "body": words, "comments": [on_line]});
-    drop(world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await);
+    let files = list(world, &format!("/pulls/{pull}/files")).await;
+    let on_line = json!({"path": files[0]["filename"], "line": 1, "side": "RIGHT", "body": "Another."});
+    let review = json!({"event": event, "body": words, "comments": [on_line]});
+    let (status, said) = world.try_call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+    assert!(status == 200, "{said} {files:?}");
 }
 
 /// The first message on the issue or on its pull requests that was not heard exactly once, as far as it was for Hob.
