@@ -46,9 +46,12 @@ pub(crate) async fn take_effect(
     rules: &FollowRules,
     comments: u64,
 ) -> Result<(), WorkError> {
-    for message in commands {
+    for (at, message) in commands.iter().enumerate() {
         let record = held.lease.record();
         if record.request().is_some() {
+            // What was written after it is looked for again, also where no look has been noted before.
+            let unread = commands[at..].iter().filter(|left| left.pull.is_none()).count() as u64;
+            held.lease.note(Note::Looked(comments.saturating_sub(unread))).await;
             return give_receipts(worker, &held.lease, &held.receipts).await;
         }
         match follow(&record, message, rules, worker.forge.now()) {
