@@ -401,7 +401,7 @@ pub(crate) mod tests {
           follows (request): stop, cancel, PR stop, PR cancel
           follows (reconcile): call by name, explain, help
           follows (retry now): retry, unblock, retry before the question, PR retry
-          replies that it cannot be followed: approve, resume, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, sign-off, prove, typo, edited retry, approve before the question, PR approve, PR prove, PR sign-off, PR typo, edited PR work
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
@@ -409,7 +409,7 @@ pub(crate) mod tests {
         ready, paused
           follows (request): stop, cancel, PR stop, PR cancel
           follows (reconcile): call by name, explain, help
-          replies that it cannot be followed: retry, unblock, approve, pause, sign-off, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: retry, unblock, approve, pause, sign-off, prove, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR prove, PR sign-off, PR typo, edited PR work
           follows (resume): resume
           follows (choose agent): agent
           follows (set budget): budget
@@ -418,7 +418,7 @@ pub(crate) mod tests {
           follows (request): stop, cancel, PR stop, PR cancel
           follows (reconcile): call by name, explain, help
           follows (retry now): retry, unblock, retry before the question, PR retry
-          replies that it cannot be followed: approve, resume, plan, sign-off, typo, edited retry, approve before the question, PR approve, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: approve, resume, plan, sign-off, prove, typo, edited retry, approve before the question, PR approve, PR prove, PR sign-off, PR typo, edited PR work
           follows (pause): pause
           follows (choose agent): agent
           follows (set budget): budget
@@ -462,8 +462,9 @@ pub(crate) mod tests {
           follows (choose agent): agent
           follows (set budget): budget
           follows (sign off): sign-off, PR sign-off
+          follows (ask for the proof): prove, PR prove
         in-review, paused
-          replies that it cannot be followed: words, stop, edited words, words to Hob by name, words before the question, retry, unblock, approve, pause, plan, sign-off, typo, edited retry, retry before the question, approve before the question, PR words, PR stop, PR retry, PR approve, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: words, stop, edited words, words to Hob by name, words before the question, retry, unblock, approve, pause, plan, sign-off, prove, typo, edited retry, retry before the question, approve before the question, PR words, PR stop, PR retry, PR approve, PR prove, PR sign-off, PR typo, edited PR work
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (resume): resume
@@ -478,6 +479,7 @@ pub(crate) mod tests {
           follows (choose agent): agent
           follows (set budget): budget
           follows (sign off): sign-off, PR sign-off
+          follows (ask for the proof): prove, PR prove
         in-review, people were told how to ask
           follows (reconcile): call by name, explain, help
           replies that it cannot be followed: retry, unblock, approve, resume, plan, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR typo, edited PR work
@@ -486,9 +488,10 @@ pub(crate) mod tests {
           follows (choose agent): agent
           follows (set budget): budget
           follows (sign off): sign-off, PR sign-off
+          follows (ask for the proof): prove, PR prove
         done
           follows (reconcile): call by name, explain, help
-          replies that it cannot be followed: retry, unblock, approve, cancel, pause, resume, agent, budget, plan, sign-off, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR cancel, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: retry, unblock, approve, cancel, pause, resume, agent, budget, plan, sign-off, prove, typo, edited retry, retry before the question, approve before the question, PR retry, PR approve, PR prove, PR cancel, PR sign-off, PR typo, edited PR work
         ");
     }
 
@@ -505,14 +508,14 @@ pub(crate) mod tests {
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (pause): pause
-          replies that it cannot be followed: resume, sign-off, typo, edited retry, retry before the question, approve before the question, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: resume, sign-off, prove, typo, edited retry, retry before the question, approve before the question, PR prove, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
           follows (request plan): plan
         blocked by a failure, paused
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
-          replies that it cannot be followed: pause, sign-off, typo, edited retry, retry before the question, approve before the question, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: pause, sign-off, prove, typo, edited retry, retry before the question, approve before the question, PR prove, PR sign-off, PR typo, edited PR work
           follows (resume): resume
           follows (choose agent): agent
           follows (set budget): budget
@@ -521,7 +524,7 @@ pub(crate) mod tests {
           follows (reconcile): call by name, explain, help
           follows (request): cancel, PR cancel
           follows (pause): pause
-          replies that it cannot be followed: resume, plan, sign-off, typo, edited retry, retry before the question, approve before the question, PR sign-off, PR typo, edited PR work
+          replies that it cannot be followed: resume, plan, sign-off, prove, typo, edited retry, retry before the question, approve before the question, PR prove, PR sign-off, PR typo, edited PR work
           follows (choose agent): agent
           follows (set budget): budget
         ");
