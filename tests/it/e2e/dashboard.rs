@@ -317,9 +317,9 @@ async fn dies_at(request: usize, ticked: bool) -> bool {
     let issue = world.asks("Make done.txt", "").await;
     let before = world.worker("before").await;
     if ticked {
-        run_sequentially(&before).await.unwrap();
+        Box::pin(run_sequentially(&before)).await.unwrap();
         world.forge.advance(Duration::from_secs(61));
-        run_sequentially(&before).await.unwrap();
+        Box::pin(run_sequentially(&before)).await.unwrap();
         world.ticks("ann", world.dashboard().await, "retry", issue).await;
     }
     let mortal = world.worker("mortal").await;
@@ -331,10 +331,10 @@ async fn dies_at(request: usize, ticked: bool) -> bool {
     turnstile.open();
     for name in ["next", "third", "last"] {
         world.forge.advance(world.settings.lease.duration * 2);
-        run_sequentially(&*world.worker(name).await).await.unwrap();
+        Box::pin(run_sequentially(&*world.worker(name).await)).await.unwrap();
     }
     world.forge.advance(Duration::from_secs(61));
-    run_sequentially(&*world.worker("eye").await).await.unwrap();
+    Box::pin(run_sequentially(&*world.worker("eye").await)).await.unwrap();
     let board = world.dashboard().await;
     let body = world.body(board).await;
     assert!(body.contains("### Blocked (1)") && !body.contains("[x]"), "{request}: {body}");

@@ -120,7 +120,7 @@ async fn work<'a>(
         ControlFlow::Continue(base) => base,
         ControlFlow::Break(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
-    let (base, mut prepared) = match prepare_on(worker, held, base, limits).await? {
+    let (base, mut prepared) = match Box::pin(prepare_on(worker, held, base, limits)).await? {
         Prepared::Job(base, job) => (base, *job),
         Prepared::NeedsPerson(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };

@@ -146,38 +146,49 @@ async fn act(
         },
         Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
         Action::MarkReady(pull) => Box::pin(mark_ready(worker, observed, pull, base)).await,
-        Action::SignOff => {
-            let what = "signs the commits off, which its dead worker had not".to_owned();
-            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-            sign_off(worker, &held).await?;
-            show_and_release(worker, &held, "its commits were to be signed off").await?;
-            Ok(Reconciled::UpToDate)
-        }
+        Action::SignOff => Box::pin(sign_off_again(worker, observed, base)).await,
         Action::NoteChecks(notes) => {
-            let held = acquire(worker, observed, base, Transition::NoteChecks(notes)).await?;
-            show_and_release(worker, &held, "what its checks say has changed").await?;
-            Ok(Reconciled::UpToDate)
+            let why = "what its checks say has changed";
+            Box::pin(show_after(worker, observed, base, Transition::NoteChecks(notes), why)).await
         }
         Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,
         Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
         Action::RepairLabels(changes) => {
-            let held = acquire(worker, observed, base, Transition::RepairLabels(changes)).await?;
             // A worker that died before the labels died before the comment too.
-            show_and_release(worker, &held, "its labels follow the ledger again").await?;
-            Ok(Reconciled::UpToDate)
+            let why = "its labels follow the ledger again";
+            Box::pin(show_after(worker, observed, base, Transition::RepairLabels(changes), why)).await
         }
         Action::GiveUpLabels(changes) => {
-            let held = acquire(worker, observed, base, Transition::GiveUpLabels(changes)).await?;
-            show_and_release(worker, &held, "others change its labels back each time").await?;
-            Ok(Reconciled::UpToDate)
+            let why = "others change its labels back each time";
+            Box::pin(show_after(worker, observed, base, Transition::GiveUpLabels(changes), why)).await
         }
         Action::ShowState => {
             let what = "shows what its dead worker had not".to_owned();
-            let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
-            show_and_release(worker, &held, "its labels and its comment follow the ledger again").await?;
-            Ok(Reconciled::UpToDate)
+            let why = "its labels and its comment follow the ledger again";
+            Box::pin(show_after(worker, observed, base, Transition::Reconcile { what }, why)).await
         }
     }
+}
+
+/// Makes this change of the record, and shows the issue as the record has it.
+async fn show_after(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    change: Transition,
+    why: &str,
+) -> Result<Reconciled, WorkError> {
+    let held = acquire(worker, observed, base, change).await?;
+    show_and_release(worker, &held, why).await?;
+    Ok(Reconciled::UpToDate)
+}
+
+async fn sign_off_again(worker: &Worker, observed: Observed, base: &Arc<BaseBranch>) -> Result<Reconciled, WorkError> {
+    let what = "signs the commits off, which its dead worker had not".to_owned();
+    let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+    sign_off(worker, &held).await?;
+    show_and_release(worker, &held, "its commits were to be signed off").await?;
+    Ok(Reconciled::UpToDate)
 }
 
 async fn claim(
