@@ -100,6 +100,8 @@ async fn a_rehearsal_is_few_lines_and_ends_with_what_to_do_next() {
           in a clone: what is missing for a real run, and how to fix it; needs GITHUB_TOKEN
       hob run --once --dry-run
           what Hob would do there; writes nothing
+      hob verify PULL
+          later: whether a pull request is the one that was proven, and who says so
     ");
     let verbose = hob(home.path(), &["rehearse", "-v"]).await.stderr.text();
     assert!(verbose.contains("turn 1/250: asking the model") && !verbose.contains("{\"outcome\""), "{verbose}");

@@ -14,7 +14,7 @@ use hob_domain::{
 };
 use hob_text::{count, inert_line, title};
 
-use crate::{dashboard_profiles::profiles, dashboard_times::times};
+use crate::{dashboard_profiles::profiles, dashboard_times::times, shown_words::published_word};
 
 /// Characters that the text may have; GitHub allows 65,536.
 const CHARS_MAX: usize = 60_000;
@@ -204,6 +204,7 @@ fn in_review(record: &Record) -> String {
     if let Some(pull) = record.pull.number {
         facts.push(format!("[pull request {pull}](../pull/{pull})"));
     }
+    facts.extend(published_word(record));
     if let Some(checks) = record.work.checks {
         facts.push(format!("{} of {} passed", checks.passed, count(checks.run, "check")));
     }

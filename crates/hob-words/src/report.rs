@@ -13,6 +13,7 @@ use crate::{
     answer_options::{answer_options, used_up, used_up_beside},
     own_links::{own_links, reason_with_links},
     pull_report::BODY_MAX,
+    shown_words::published_word,
 };
 
 /// Identifies the status comment.
@@ -147,6 +148,7 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(branch) = record.work.pushed_branch() {
         facts.push(format!("branch [{}]({})", code_span(branch), branch_url(rules.repo_url, branch)));
     }
+    facts.extend(published_word(record));
     if let Some(checks) = record.work.checks {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));

@@ -1,7 +1,7 @@
 //! The words about what the four runs show: for people, one sentence and what to look at first; for the agent, what it can
 //! mend.
 
-use hob_domain::{Closeness, Names, NeedUnknown, NotMade, Shown, Word};
+use hob_domain::{Closeness, Names, NeedUnknown, NotMade, Record, Shown, Word};
 use hob_text::markup::{code_span, count};
 
 /// Names in one sentence.
@@ -48,6 +48,12 @@ pub(crate) fn shown_sentence(shown: &Shown) -> Option<String> {
         Word::NoTests => "**No tests**: the checks pass, and no test changed or was repaired.".to_owned(),
         Word::Unshown => return None,
     })
+}
+
+/// The word of the work that was published last. `None` where the checks alone say what there is to say.
+pub(crate) fn published_word(record: &Record) -> Option<String> {
+    let sentence = shown_sentence(&record.work.proof.as_ref()?.statement().predicate.shown)?;
+    sentence.split("**").nth(1).map(str::to_owned)
 }
 
 fn need_unknown(why: &NeedUnknown) -> String {

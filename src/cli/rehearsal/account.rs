@@ -39,10 +39,11 @@ struct Account {
 }
 
 /// The commands to run next, with one's own repository.
-const NEXT: [(&str, &str); 3] = [
+const NEXT: [(&str, &str); 4] = [
     ("hob rehearse --folder PATH --task FILE --agent NAME", "the same with a copy of your repository and your agent"),
     ("hob doctor", "in a clone: what is missing for a real run, and how to fix it; needs GITHUB_TOKEN"),
     ("hob run --once --dry-run", "what Hob would do there; writes nothing"),
+    ("hob verify PULL", "later: whether a pull request is the one that was proven, and who says so"),
 ];
 
 /// Prints what happened, from the data on the forge.

@@ -86,7 +86,7 @@ async fn the_page_is_opened_once_and_costs_nothing_while_nothing_changes() {
     ### In review (1)
 
     - [1 Make (done)(https://evil.example).txt](../issues/1)  
-      [pull request 3](../pull/3) · 1 of 1 check passed
+      [pull request 3](../pull/3) · Proven · 1 of 1 check passed
       - [ ] cancel <!-- hob:do cancel 1 1015 -->
 
     ### Times

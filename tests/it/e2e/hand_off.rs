@@ -101,7 +101,7 @@ async fn three_profiles_work_in_one_chain() {
 
     ## Evidence
 
-    **Red before, green after**: `test -f zone.txt` failed on the base and passes on the work.
+    **Proven**, by check and not by test: `test -f zone.txt` fails without this change and passes with it, and with the old tests, too.
 
     | check | base | head |
     |---|---|---|

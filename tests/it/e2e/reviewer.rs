@@ -70,7 +70,7 @@ async fn a_high_finding_goes_back_and_is_mended() {
 
     ## Evidence
 
-    **Red before, green after**: `test -f done.txt` failed on the base and passes on the work.
+    **Proven**, by check and not by test: `test -f done.txt` fails without this change and passes with it, and with the old tests, too.
 
     | check | base | head |
     |---|---|---|
@@ -120,7 +120,7 @@ async fn after_two_rounds_it_opens_with_what_is_left() {
 
     ## Evidence
 
-    **Red before, green after**: `test -f done.txt` failed on the base and passes on the work.
+    **Proven**, by check and not by test: `test -f done.txt` fails without this change and passes with it, and with the old tests, too.
 
     | check | base | head |
     |---|---|---|

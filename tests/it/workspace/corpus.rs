@@ -177,3 +177,13 @@ async fn each_kind_of_change_has_its_word_in_shell() {
     needs!("sed");
     each_kind_has_its_word("shell").await;
 }
+
+#[test]
+fn the_page_on_the_proof_has_the_table() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/proof.md")).unwrap();
+    for Kind { name, word, why, .. } in &KINDS {
+        let why = if why.is_empty() { String::new() } else { format!(" `{why}`") };
+        let row = format!("\n| {name} | `{word}` |{why} |\n");
+        assert!(page.contains(&row), "{row}");
+    }
+}

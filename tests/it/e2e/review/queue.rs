@@ -26,7 +26,7 @@ async fn a_branch_that_must_be_up_to_date_gets_its_base_without_an_agent() {
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let head = world.head(pull).await;
     world.call("wil", Method::POST, &format!("/statuses/{head}"), passed).await;
-    assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable_state"], "unstable", "no test");
+    assert_eq!(world.look(&format!("/pulls/{pull}")).await["mergeable_state"], "clean");
     assert_eq!(world.look(&format!("/commits/{head}")).await["parents"][0]["sha"], json!(first), "merged, not rebased");
     assert_eq!(world.briefs(issue).len(), 1, "no agent was needed");
     let record = world.record(issue).await.unwrap();
