@@ -4,7 +4,7 @@
 //! - The ledger has what a head shows, so that nothing is sent twice but after a crash, where it does no harm.
 //! - Nothing depends on it: a token that may not set it is told to the operator, and the work goes on.
 
-use hob_domain::{FailureClass, Note, ProofStatus, PullNumber};
+use hob_domain::{FailureClass, Note, ProofStatus, PullLog, PullNumber, Sha};
 use hob_forge::HeldLease;
 
 use crate::{WorkError, Worker};
@@ -50,6 +50,15 @@ pub(crate) async fn show_work(worker: &Worker, lease: &HeldLease) {
 pub(crate) async fn show_again(worker: &Worker, lease: &HeldLease) {
     let record = lease.record();
     if let (Some(pull), Some(status)) = (record.pull.number, record.pull.proof_again()) {
+        note_failure(lease, set_proof(worker, lease, pull, status).await);
+    }
+}
+
+/// Shows on `to` what `from` shows, whose files it has.
+pub(crate) async fn show_moved(worker: &Worker, lease: &HeldLease, from: &Sha, to: &Sha) {
+    let PullLog { number, proof, .. } = lease.record().pull;
+    if let (Some(pull), Some(status)) = (number, proof.filter(|status| status.head == *from)) {
+        let status = ProofStatus { head: to.clone(), ..*status };
         note_failure(lease, set_proof(worker, lease, pull, status).await);
     }
 }

@@ -59,6 +59,22 @@ async fn a_pause_and_a_resume_hold_an_issue_and_let_it_go() {
     world.finish().await;
 }
 
+/// The resume is written before the pause was read, and no look at the comments had been noted by then.
+#[tokio::test]
+async fn a_resume_right_after_a_pause_is_heard() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.comments("ann", issue, "/hob pause").await;
+    world.comments("ann", issue, "/hob resume").await;
+    for _look in 0..4 {
+        world.run().await;
+        world.forge.advance(Duration::from_secs(61));
+    }
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.history(issue).await);
+    assert_eq!(receipts(&world, issue).await, (vec![], vec!["eyes".to_owned(), "eyes".to_owned()]));
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_pause_interrupts_a_running_agent() {
     let script = Gate::before("echo done > done.txt");

@@ -41,6 +41,13 @@ impl World {
         commits.as_array().unwrap().iter().map(passes).collect()
     }
 
+    /// State and text of each commit status.
+    async fn statuses(&self, head: &str) -> Vec<[Value; 2]> {
+        let all = self.look(&format!("/commits/{head}/statuses")).await;
+        let all = all.as_array().unwrap().iter();
+        all.map(|status| ["state", "description"].map(|field| status[field].clone())).collect()
+    }
+
     /// The trees of a pull request's commits.
     async fn trees(&self, pull: u64) -> Vec<Value> {
         let commits = self.look(&format!("/pulls/{pull}/commits")).await;
@@ -60,6 +67,8 @@ async fn a_person_signs_the_commits_off_and_is_their_author() {
     let world = two_commits().start().await;
     let (issue, pull) = world.with_two_commits().await;
     let (trees, head) = (world.trees(pull).await, world.head(pull).await);
+    let proof = world.statuses(&head).await;
+    assert_eq!(proof.len(), 1, "{proof:?}");
     // Who may not direct Hob signs nothing off.
     for stranger in ["out", "rob", "tess", "robo[bot]"] {
         world.comments(stranger, pull, "/hob sign-off").await;
@@ -78,6 +87,7 @@ async fn a_person_signs_the_commits_off_and_is_their_author() {
         assert!(commit.email.ends_with("+ann@users.noreply.127.0.0.1"), "{commit:?}");
     }
     let signed = world.head(pull).await;
+    assert_eq!(world.statuses(&signed).await, proof, "the files are those that were proven");
     let (email, tip) = (&world.commits(pull).await[0].email, &signed[..10]);
     let says = format!("Signed off 2 commits as `ann <{email}>`, now the author. The branch is at {tip}.");
     assert_eq!(world.reply(pull).await, says);

@@ -18,6 +18,7 @@ use crate::{
     attempt::{checked_out, push_checkout},
     held_issue::HeldIssue,
     mirror::fetch,
+    proof_status::show_moved,
 };
 
 /// What became of a sign-off.
@@ -98,6 +99,9 @@ async fn sign(worker: &Worker, held: &HeldIssue, by: &Login) -> Result<Outcome, 
     // The fetch may have taken most of the lease.
     worker.forge.ledger().renew(&held.lease).await?;
     push_checkout(worker, &held.lease, &checkout, &head, checkout.pushed()).await?;
+    if let Some(before) = checkout.pushed() {
+        show_moved(worker, &held.lease, before, &head).await;
+    }
     let (commits, person) = (count(commits, "commit"), code_span(&person.to_string()));
     let says = format!("Signed off {commits} as {person}, now the author. The branch is at {}.", head.short());
     Ok(Outcome { head: Some(head), verdict: CommandVerdict::Followed, says })

@@ -375,18 +375,8 @@ impl Scenario {
                 world.edits("ann", pull, json!({"state": "closed"})).await;
             }
             (Self::Cancelled, _) => world.comments("ann", 1, "/hob cancel").await,
-            (Self::Answered | Self::MindChanged, _) => {
-                let record = agreed(world).await;
-                assert_eq!(
-                    (record.state, record.blocked.unwrap().question.as_str()),
-                    (State::Blocked, "Which colour?")
-                );
-                assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
-                if self == Self::MindChanged {
-                    world.comments("ann", 1, "Never mind.").await;
-                }
-                world.comments("ann", 1, "Deep green.").await;
-            }
+            (Self::Answered, _) => answers(world, &["Deep green."]).await,
+            (Self::MindChanged, _) => answers(world, &["Never mind.", "Deep green."]).await,
             (Self::Planned | Self::Split, _) => {
                 let record = agreed(world).await;
                 assert!(record.waiting_plan().is_some(), "{record:?}");
@@ -684,6 +674,16 @@ async fn turns_green(world: &World) {
     let green = json!({"state": "success", "context": "ci"});
     world.call("wil", Method::POST, &format!("/statuses/{head}"), green).await;
     world.forge.advance(world.settings.review.settle * 2);
+}
+
+/// Answers the agent's question.
+async fn answers(world: &World, said: &[&str]) {
+    let record = agreed(world).await;
+    assert_eq!((record.state, record.blocked.unwrap().question.as_str()), (State::Blocked, "Which colour?"));
+    assert_eq!(world.branches().await, ["hob/1-make-done-txt"], "the work so far is kept");
+    for said in said {
+        world.comments("ann", 1, said).await;
+    }
 }
 
 /// Ann requests changes in two threads.
