@@ -33,7 +33,7 @@ pub struct CheckLimits {
     pub time: Duration,
     /// Bytes of each output stream that are kept of one command.
     pub output_bytes: usize,
-    /// Where test runners leave reports by [`report_variables`]. `None` if they are not asked for any.
+    /// Where test runners leave reports by [`crate::report_variables`]. `None` if they are not asked for any.
     pub reports: Option<PathBuf>,
 }
 

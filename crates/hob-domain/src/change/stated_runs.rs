@@ -107,7 +107,7 @@ pub struct StatedTests {
     pub broken: usize,
     /// Tests that were skipped.
     pub skipped: usize,
-    /// The digest of [`lines`].
+    /// The digest of the sorted lines of names and ends.
     #[serde(flatten)]
     pub digest: Sha256Hex,
 }
