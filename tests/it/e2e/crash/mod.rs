@@ -100,7 +100,7 @@ impl Play {
         self.world.pays().await;
         self.scenario.holds(&self.world, self.died).await;
         self.counts_each_run_once().await;
-        if self.heirs == Heirs::OnItsMachine && self.died > 0 {
+        if self.heirs == Heirs::OnItsMachine && self.died > 0 && self.scenario.is_taken_up_again() {
             self.world.nothing_half_made(MORTAL);
         }
     }
@@ -166,8 +166,8 @@ impl Play {
         }
         if ended.is_none() || stops_after.is_some() {
             let machine = match self.heirs {
-                Heirs::OnItsMachine => Machine::Stays,
-                Heirs::OnOthers => Machine::Goes,
+                Heirs::OnItsMachine if self.scenario.bills_each_run() => Machine::Stays,
+                Heirs::OnItsMachine | Heirs::OnOthers => Machine::Goes,
             };
             self.books.loses(&self.world, 1, machine).await;
         }
