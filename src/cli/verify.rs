@@ -1,6 +1,6 @@
 //! `hob verify`: the statement of a pull request against its head, and the signature against a key.
 
-use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, StatedOf, Word, misfits};
+use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, StatedOf, misfits};
 use hob_forge::Access;
 use hob_text::terminal;
 use hob_worker::{Worker, explain};
@@ -69,7 +69,7 @@ pub(super) async fn verify(setup: Setup, shared: Shared, args: VerifyArgs) -> an
         issue: statement.predicate.issue,
         head: statement.head.to_string(),
         digest: proof.digest().to_string(),
-        shown: word(&statement.predicate.shown.word).to_owned(),
+        shown: statement.predicate.shown.word.name().to_owned(),
         signature,
         key,
         faults,
@@ -156,18 +156,5 @@ fn vouched(proof: &Proof, keys: Option<&[StatementKey]>) -> (Vouched, Option<Str
     match keys.iter().find(signed) {
         Some(key) => (Vouched::Valid, Some(key.fingerprint())),
         None => (Vouched::Invalid, None),
-    }
-}
-
-/// The word as the statement has it.
-fn word(word: &Word) -> &'static str {
-    match word {
-        Word::Proven => "proven",
-        Word::NeedNotShown { .. } => "need_not_shown",
-        Word::OldTestsChanged => "old_tests_changed",
-        Word::KeptNotShown { .. } => "kept_not_shown",
-        Word::OnlyTests => "only_tests",
-        Word::NoTests => "no_tests",
-        Word::Unshown => "unshown",
     }
 }

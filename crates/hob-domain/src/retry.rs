@@ -33,6 +33,13 @@ pub enum FailureClass {
     Cancelled,
 }
 
+impl FailureClass {
+    /// Whether the same call may succeed later, without anybody's doing: what it is for stays due.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Transient { .. } | Self::Cancelled)
+    }
+}
+
 /// One hash of how an attempt failed and on what work. Numbers in the reason are ignored, because ports, times and ids
 /// differ between instances of the same failure.
 pub fn failure_mark(reason: &str, work: &str) -> String {

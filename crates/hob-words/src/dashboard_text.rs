@@ -204,7 +204,7 @@ fn in_review(record: &Record) -> String {
     if let Some(pull) = record.pull.number {
         facts.push(format!("[pull request {pull}](../pull/{pull})"));
     }
-    facts.extend(published_word(record));
+    facts.extend(published_word(record).map(str::to_owned));
     if let Some(checks) = record.work.checks {
         facts.push(format!("{} of {} passed", checks.passed, count(checks.run, "check")));
     }

@@ -148,7 +148,7 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(branch) = record.work.pushed_branch() {
         facts.push(format!("branch [{}]({})", code_span(branch), branch_url(rules.repo_url, branch)));
     }
-    facts.extend(published_word(record));
+    facts.extend(published_word(record).map(str::to_owned));
     if let Some(checks) = record.work.checks {
         let verb = if checks.run == 1 { "passes" } else { "pass" };
         facts.push(format!("{} of {} {verb}", checks.passed, count(checks.run, "check")));

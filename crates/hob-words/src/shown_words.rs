@@ -9,22 +9,22 @@ const NAMED: usize = 5;
 
 /// The word and its reason, in a sentence or two. `None` where the checks alone say what there is to say.
 pub(crate) fn shown_sentence(shown: &Shown) -> Option<String> {
-    Some(match &shown.word {
+    let says = match &shown.word {
         Word::Proven => {
             let (fail, pass) = if shown.needed.all == 1 { ("fails", "passes") } else { ("fail", "pass") };
             let needed = names(&shown.needed);
             match shown.by {
-                Closeness::Tests => format!(
-                    "**Proven**: {needed} {fail} without this change and {pass} with it, and the old tests still pass."
-                ),
+                Closeness::Tests => {
+                    format!(": {needed} {fail} without this change and {pass} with it, and the old tests still pass.")
+                }
                 Closeness::Checks => format!(
-                    "**Proven**, by check and not by test: {needed} {fail} without this change and {pass} with it, and with the old \
+                    ", by check and not by test: {needed} {fail} without this change and {pass} with it, and with the old \
                      tests, too."
                 ),
             }
         }
         Word::NeedNotShown { why } => {
-            format!("**Green, need not shown**: the checks and the old tests pass, but {}.", need_unknown(why))
+            format!(": the checks and the old tests pass, but {}.", need_unknown(why))
         }
         Word::OldTestsChanged => {
             let broken = names(&shown.broken);
@@ -36,24 +36,34 @@ pub(crate) fn shown_sentence(shown: &Shown) -> Option<String> {
                     format!("with the tests as they were before this change, {broken} fails on the new code")
                 }
             };
-            format!("**Green, old tests changed**: the checks pass, but {what}.")
+            format!(": the checks pass, but {what}.")
         }
         Word::KeptNotShown { why } => {
-            format!(
-                "**Green, old tests not run**: the checks pass. Whether the old tests do was not found out: {}.",
-                not_made(why)
-            )
+            format!(": the checks pass. Whether the old tests do was not found out: {}.", not_made(why))
         }
-        Word::OnlyTests => "**Only tests changed**: the checks pass.".to_owned(),
-        Word::NoTests => "**No tests**: the checks pass, and no test changed or was repaired.".to_owned(),
+        Word::OnlyTests => ": the checks pass.".to_owned(),
+        Word::NoTests => ": the checks pass, and no test changed or was repaired.".to_owned(),
         Word::Unshown => return None,
-    })
+    };
+    Some(format!("**{}**{says}", word_of(shown)?))
 }
 
 /// The word of the work that was published last. `None` where the checks alone say what there is to say.
-pub(crate) fn published_word(record: &Record) -> Option<String> {
-    let sentence = shown_sentence(&record.work.proof.as_ref()?.statement().predicate.shown)?;
-    sentence.split("**").nth(1).map(str::to_owned)
+pub(crate) fn published_word(record: &Record) -> Option<&'static str> {
+    word_of(&record.work.proof.as_ref()?.statement().predicate.shown)
+}
+
+/// The word for people.
+fn word_of(shown: &Shown) -> Option<&'static str> {
+    Some(match shown.word {
+        Word::Proven => "Proven",
+        Word::NeedNotShown { .. } => "Green, need not shown",
+        Word::OldTestsChanged => "Green, old tests changed",
+        Word::KeptNotShown { .. } => "Green, old tests not run",
+        Word::OnlyTests => "Only tests changed",
+        Word::NoTests => "No tests",
+        Word::Unshown => return None,
+    })
 }
 
 fn need_unknown(why: &NeedUnknown) -> String {

@@ -15,9 +15,7 @@
 //! - Names come from the ledger, the settings and the base branch, never from an issue's text or a model.
 
 use hob_config::WebhookFormat;
-use hob_domain::{
-    AccountKind, Actor, Blocked, CommentId, FailureClass, IssueNumber, Login, Note, Record, code_owners, to_notify,
-};
+use hob_domain::{AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Record, code_owners, to_notify};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
 use hob_words::{AskedOnPull, Notification, closed_question_body, question_body, question_mark, question_on_pull};
 
@@ -78,7 +76,7 @@ pub(super) async fn close_question(worker: &Worker, lease: &HeldLease) -> Result
     let Some(asked) = record.closed_question() else { return Ok(()) };
     let body = closed_question_body(&record, asked);
     match worker.forge.comments().edit(lease, asked.id, &body).await.map_err(WorkError::from) {
-        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+        Err(error) if error.class().is_temporary() => {
             return Err(error);
         }
         // It was deleted, or the conversation is locked: that must not hold the issue up.

@@ -4,7 +4,7 @@
 //! - The ledger has what a head shows, so that nothing is sent twice but after a crash, where it does no harm.
 //! - Nothing depends on it: a token that may not set it is told to the operator, and the work goes on.
 
-use hob_domain::{FailureClass, Note, ProofStatus, PullLog, PullNumber, Sha};
+use hob_domain::{Note, ProofStatus, PullLog, PullNumber, Sha};
 use hob_forge::HeldLease;
 
 use crate::{WorkError, Worker};
@@ -25,7 +25,7 @@ pub(crate) async fn set_proof(
     let target = format!("{}/pull/{pull}", worker.repo_url());
     match worker.forge.statuses().set(lease, &status, &target).await {
         Ok(()) => {}
-        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+        Err(error) if error.class().is_temporary() => {
             return Err(error.into());
         }
         Err(error) => {

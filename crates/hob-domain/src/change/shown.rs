@@ -32,6 +32,21 @@ pub enum Word {
     Unshown,
 }
 
+impl Word {
+    /// Its name in statements and in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::NeedNotShown { .. } => "need_not_shown",
+            Self::OldTestsChanged => "old_tests_changed",
+            Self::KeptNotShown { .. } => "kept_not_shown",
+            Self::OnlyTests => "only_tests",
+            Self::NoTests => "no_tests",
+            Self::Unshown => "unshown",
+        }
+    }
+}
+
 /// Why the need of a change is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
@@ -59,7 +74,7 @@ pub enum NotMade {
     SetUpFailed,
     /// The sandbox kept a check from passing.
     Refused,
-    /// The setting `proof.runs` allows two.
+    /// The setting `proof_time` is 0s, or a check does not pass on the head.
     Off,
 }
 
@@ -145,7 +160,11 @@ mod tests {
             Word::NeedNotShown { why: NeedUnknown::NotMade(NotMade::Mixed { files: names.clone() }) },
             Word::KeptNotShown { why: NotMade::NoTime },
             Word::OldTestsChanged,
+            Word::OnlyTests,
+            Word::NoTests,
+            Word::Unshown,
         ] {
+            assert_eq!(serde_json::to_value(&word).unwrap()["word"], word.name());
             let shown = Shown {
                 word,
                 by: Closeness::Tests,

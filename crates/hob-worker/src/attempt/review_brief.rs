@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-use hob_domain::{FailureClass, ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
+use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
 use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark, Reaction};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
@@ -36,7 +36,7 @@ async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) -> Result<(), ForgeErro
         }
     };
     match seen.await {
-        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => Err(error),
+        Err(error) if error.class().is_temporary() => Err(error),
         Err(error) => {
             tracing::warn!(issue = record.issue.0, %error, "what people said in a review got no reaction: {error}");
             Ok(())

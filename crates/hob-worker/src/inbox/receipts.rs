@@ -4,7 +4,7 @@
 //! One reply to a comment, even if workers die: it begins with a mark that names the comment, and is searched for
 //! before it is written.
 
-use hob_domain::{CommandVerdict, FailureClass, IssueNumber, Note, Receipt, SaidIn};
+use hob_domain::{CommandVerdict, IssueNumber, Note, Receipt, SaidIn};
 use hob_forge::{ForgeError, HeldLease, Look, Reaction};
 use hob_words::{reply_body, reply_mark};
 use tokio::sync::Mutex;
@@ -16,7 +16,7 @@ pub(crate) async fn give_receipts(worker: &Worker, lease: &HeldLease, turn: &Mut
     let _turn = turn.lock().await;
     for receipt in lease.record().commands.receipts {
         match give(worker, lease, &receipt).await {
-            Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+            Err(error) if error.class().is_temporary() => {
                 return Err(error);
             }
             // A conversation that is locked must not hold the issue up for ever.
@@ -37,7 +37,7 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
     };
     match react(worker, lease, receipt, reaction).await {
         // The receipt stays due.
-        Err(error) if matches!(error.class(), FailureClass::Transient { .. } | FailureClass::Cancelled) => {
+        Err(error) if error.class().is_temporary() => {
             return Err(error.into());
         }
         // Nothing depends on a reaction that is not allowed.

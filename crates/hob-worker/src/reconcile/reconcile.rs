@@ -291,9 +291,7 @@ async fn recover(
         Recovery::Abandon => "its worker died; it is free again",
         Recovery::Block => "its worker died",
     };
-    let held = acquire(worker, observed, base, take_over).await?;
-    show_and_release(worker, &held, why).await?;
-    Ok(Reconciled::UpToDate)
+    show_after(worker, observed, base, take_over, why).await
 }
 
 /// Begins a round in review, unless there are commands to follow first.
