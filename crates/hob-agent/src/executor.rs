@@ -40,10 +40,7 @@ impl Executor {
         repo: &RepoName,
         issue: IssueNumber,
     ) -> Option<SessionRecord> {
-        // Anyone who can write to the ledger can name any session.
-        let is_its = |record: &SessionRecord| record.agent == agent && record.repo == *repo && record.issue == issue;
-        let (sessions, id) = (self.sessions.clone(), id.clone());
-        let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()?.filter(is_its)?;
+        let record = self.last_session(id, repo, issue).await.filter(|record| record.agent == agent)?;
         match (&record.state, &record.outcome) {
             (SessionState::Pending | SessionState::Running, _) => None,
             (_, Some(Outcome::Failed { failure: FailureClass::Permanent, .. })) => None,
@@ -56,11 +53,27 @@ impl Executor {
     /// The outcome of `agent`'s last run in the session `id`; `None` if this machine does not have it, or it is not
     /// this issue's.
     pub async fn last_outcome(&self, id: &RunId, agent: &str, repo: &RepoName, issue: IssueNumber) -> Option<Outcome> {
+        self.last_session(id, repo, issue).await.filter(|record| record.agent == agent)?.outcome
+    }
+
+    /// The issue's bill with what the session `id` cost, whose worker died; `None` if this machine does not have it, it is not
+    /// this issue's, or a process still runs it.
+    pub async fn bill_left(&self, id: &RunId, repo: &RepoName, issue: IssueNumber) -> Option<Spend> {
+        let record = self.last_session(id, repo, issue).await?;
+        match record.state {
+            SessionState::Pending | SessionState::Running => None,
+            SessionState::Completed | SessionState::Blocked | SessionState::Failed | SessionState::Interrupted => {
+                Some(record.issue_bill())
+            }
+        }
+    }
+
+    /// The session `id` as its last writer left it. Anyone who can write to the ledger can name any session, so one of another
+    /// issue is none.
+    async fn last_session(&self, id: &RunId, repo: &RepoName, issue: IssueNumber) -> Option<SessionRecord> {
         let (sessions, id) = (self.sessions.clone(), id.clone());
         let record = spawn_blocking(move || sessions.record_to_resume(&id)).await.ok()??;
-        // Anyone who can write to the ledger can name any session.
-        let is_its = record.agent == agent && record.repo == *repo && record.issue == issue;
-        record.outcome.filter(|_| is_its)
+        (record.repo == *repo && record.issue == issue).then_some(record)
     }
 
     /// Notes in a session which checks failed on its work, for people who look at it on this machine.

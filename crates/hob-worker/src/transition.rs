@@ -30,11 +30,28 @@ pub(super) async fn acquire(
     // Boxed, as are the others here: every action's future holds this one.
     let lease = Box::pin(acquired).await?;
     let held = HeldIssue::new(lease, issue, Arc::clone(base));
+    if entry.as_ref().is_some_and(|entry| entry.record.lease.is_some()) {
+        Box::pin(bill_what_the_dead_left(worker, &held)).await;
+    }
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != held.lease.record().state) {
         held.labels.presume(left);
     }
     Ok(held)
+}
+
+/// Bills what only the session of a worker that died counts: what its agent cost after its last heartbeat. The work may end
+/// without a run that opens the session again.
+async fn bill_what_the_dead_left(worker: &Worker, held: &HeldIssue) {
+    let (lease, repo) = (&held.lease, worker.forge.repo());
+    let Some(session) = lease.record().session else { return };
+    // A worker that lived on after its lease counts its own.
+    if worker.spend_journal.has(lease.issue()).await {
+        return;
+    }
+    if let Some(bill) = worker.children.executor.bill_left(&session, repo, lease.issue()).await {
+        lease.note(Note::Spend(bill.since(lease.record().spend))).await;
+    }
 }
 
 /// Writes a transition to the ledger and shows it.

@@ -166,7 +166,7 @@ impl Play {
         }
         if ended.is_none() || stops_after.is_some() {
             let machine = match self.heirs {
-                Heirs::OnItsMachine if self.scenario.bills_each_run() => Machine::Stays,
+                Heirs::OnItsMachine => Machine::Stays,
                 Heirs::OnItsMachine | Heirs::OnOthers => Machine::Goes,
             };
             self.books.loses(&self.world, 1, machine).await;

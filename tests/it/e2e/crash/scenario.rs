@@ -305,12 +305,6 @@ impl Scenario {
         (self == Self::SpentUp).then_some(TOKENS)
     }
 
-    /// Whether a run that only a dead worker's session counts is in the ledger at the end: the session is not opened again where a
-    /// person ends the work.
-    pub(super) fn bills_each_run(self) -> bool {
-        self != Self::ToldOffAtWork
-    }
-
     /// Whether the next worker opens the folder again, and takes away locks, wherever one dies.
     pub(super) fn is_taken_up_again(self) -> bool {
         !matches!(self, Self::ToldOffAtWork | Self::SpentUp)
