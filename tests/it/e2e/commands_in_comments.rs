@@ -503,6 +503,35 @@ async fn a_plain_stop_ends_a_running_agent() {
 }
 
 #[tokio::test]
+async fn what_prepares_the_work_counts_before_the_label() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("ann", "Make done.txt", "", &[]).await;
+    for (login, said) in [("out", "/hob budget 99"), ("ann", "/hob budget 3"), ("ann", "stop"), ("ann", "/hob cancel")]
+    {
+        world.comments(login, issue, said).await;
+    }
+    world.labels_on("ann", issue, "code").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let record = world.record(issue).await.unwrap();
+    assert_eq!(record.commands.budget.map(|budget| budget.usd_micros), Some(3_000_000));
+    assert_eq!((record.state, receipts(&world, issue).await), (State::InReview, (vec![], vec!["eyes".to_owned()])));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pause_before_the_label_keeps_the_issue_from_being_worked_on() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("ann", "Make done.txt", "", &[]).await;
+    world.comments("ann", issue, "/hob pause").await;
+    world.labels_on("ann", issue, "code").await;
+    world.run().await;
+    let record = world.record(issue).await.unwrap();
+    assert!(record.pause().is_some() && record.state == State::Ready && world.briefs(issue).is_empty(), "{record:?}");
+    assert_eq!(receipts(&world, issue).await, (vec![], vec!["eyes".to_owned()]));
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_pause_before_the_first_claim_keeps_the_issue_from_being_worked_on() {
     let world = World::fixing().start().await;
     let issue = world.opens("ann", "Make done.txt", "", &[]).await;

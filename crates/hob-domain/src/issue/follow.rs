@@ -47,7 +47,30 @@ pub fn follow(record: &Record, message: &Message, rules: &FollowRules, now: Time
 
 /// Whether a command in it would be new.
 fn is_unfollowed(record: &Record, message: &Message) -> bool {
-    message.at >= record.commands_since() && !record.commands.has_handled(message.comment) && !message.has_own_mark()
+    (message.at >= record.commands_since() || prepares_work(record, message))
+        && !record.commands.has_handled(message.comment)
+        && !message.has_own_mark()
+}
+
+/// Whether it says, before the label that asks for the work, how that is to be done. Everything else counts once there is work.
+fn prepares_work(record: &Record, message: &Message) -> bool {
+    // Commands that an earlier version followed have no mark.
+    let marks_commands = record.trigger.as_ref().is_some_and(|trigger| trigger.at.is_some());
+    let prepares = || match message.command() {
+        Some(Command::Agent(_) | Command::Budget(_) | Command::Plan | Command::Pause(_) | Command::Resume) => true,
+        Some(
+            Command::Retry
+            | Command::Unblock(_)
+            | Command::Approve(_)
+            | Command::Cancel
+            | Command::SignOff
+            | Command::Prove
+            | Command::Explain
+            | Command::Help,
+        )
+        | None => false,
+    };
+    marks_commands && message.pull.is_none() && prepares()
 }
 
 /// Whether it asks for work on a pull request in review that no round has done.

@@ -22,7 +22,11 @@ impl Inbox<'_> {
     /// nothing is new on the issue itself.
     pub(crate) async fn commands(&self, issue: Option<&Issue>) -> Result<Vec<Message>, WorkError> {
         let mut messages = match issue {
-            Some(issue) => self.on_issue(issue, self.record.commands_since()).await?,
+            Some(issue) => {
+                // The first look also sees what prepared the work before the label was there.
+                let since = self.record.commands.comments.map(|_| self.record.commands_since());
+                self.on_issue(issue, since).await?
+            }
             None => Vec::new(),
         };
         messages.extend(self.on_pull().await?);
@@ -77,7 +81,7 @@ impl Inbox<'_> {
     /// The messages since the issue was blocked that answer its question, cannot answer it, or end the work.
     pub(super) async fn answers(&self, issue: &Issue) -> Result<Vec<(Message, Following)>, WorkError> {
         let Some(blocked) = &self.record.blocked else { return Ok(Vec::new()) };
-        let mut messages = self.on_issue(issue, blocked.since).await?;
+        let mut messages = self.on_issue(issue, Some(blocked.since)).await?;
         messages.extend(self.on_pull().await?);
         messages.extend(self.in_reviews(blocked.since).await?);
         let budgets = self.worker.settings.budgets();
@@ -119,8 +123,8 @@ impl Inbox<'_> {
         Ok(MessageTrust::Authorized)
     }
 
-    async fn on_issue(&self, issue: &Issue, since: Timestamp) -> Result<Vec<Message>, WorkError> {
-        let comments = self.conversation.on_issue(self.worker, issue, Some(since)).await?;
+    async fn on_issue(&self, issue: &Issue, since: Option<Timestamp>) -> Result<Vec<Message>, WorkError> {
+        let comments = self.conversation.on_issue(self.worker, issue, since).await?;
         self.read(comments.iter().filter_map(|comment| message(comment, None)).collect()).await
     }
 
