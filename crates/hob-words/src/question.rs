@@ -1,6 +1,9 @@
 //! The comment that brings a question to a person, and what it says once the question is no longer open.
 
-use hob_domain::{AskedComment, Blocked, Budgets, Controlled, OWN_MARK, Record, State};
+use hob_domain::{
+    AskedComment, BlockCode, Blocked, Budgets, Controlled, OWN_MARK, Record, State, approval_words, dollars,
+    without_quotes,
+};
 use hob_text::{
     clip, inert_line,
     markup::{line, person},
@@ -48,31 +51,50 @@ pub fn closed_question_body(record: &Record, asked: AskedComment) -> String {
         Some(answer) => answer.question.as_ref(),
         None => blocked.map(|blocked| &blocked.question),
     };
-    let ended_by = record.control.as_ref().and_then(Controlled::ended_by);
+    let approved = answer.and_then(|answer| approval_words(&answer.text));
     line(
         &mut text,
-        &match (answer, ended_by) {
-            (Some(answer), _) => format!("Answered by {}.", person(&answer.actor)),
-            (None, Some(by)) if record.state == State::Done => format!("Not answered: {} ended the work.", person(by)),
-            (None, _) if record.state == State::Done => "Not answered: the work on this issue ended.".to_owned(),
-            (None, _) => "Not answered: the work continued without an answer.".to_owned(),
+        &match (answer, approved) {
+            (Some(answer), Some(_)) => format!("Approved by {}.", person(&answer.actor)),
+            (Some(answer), None) => format!("Answered by {}.", person(&answer.actor)),
+            (None, _) => without_words(record),
         },
     );
     if let Some(question) = question {
         line(&mut text, &format!("\n{}", said("Question", question.trim())));
     }
     if let Some(answer) = answer {
-        let words: Vec<_> = answer.text.lines().filter(|line| !line.trim_start().starts_with('>')).collect();
-        let words = words.join("\n");
-        let words = if words.trim().is_empty() { "try again as it is" } else { words.trim() };
-        line(&mut text, &format!("\n{}", said("Answer", words)));
+        let words = approved.map_or_else(|| without_quotes(&answer.text), str::to_owned);
+        match (words.trim(), approved) {
+            ("", Some(_)) => {}
+            ("", None) => line(&mut text, &format!("\n{}", said("Answer", "try again as it is"))),
+            (words, _) => line(&mut text, &format!("\n{}", said("Answer", words))),
+        }
     }
     text
 }
 
+/// What became of a question that nobody answered in words.
+fn without_words(record: &Record) -> String {
+    let ended_by = record.control.as_ref().and_then(Controlled::ended_by);
+    let was_spent = record.failure.stopped.as_ref().is_some_and(|stopped| stopped.reason == BlockCode::IssueBudget);
+    let is_over = record.state == State::Done;
+    match (ended_by, &record.commands.budget) {
+        (Some(by), _) if is_over => format!("Not answered: {} ended the work.", person(by)),
+        (None, _) if is_over => "Not answered: the work on this issue ended.".to_owned(),
+        (_, Some(set)) if was_spent => {
+            format!("Answered by {}: the budget is now {}.", person(&set.by), dollars(set.usd_micros))
+        }
+        (_, _) => "Not answered: the work continued without an answer.".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use hob_domain::{Answer, BlockReason, Budget, CommentId, Ending, PullLog, Spend, Timestamp, Transition, apply};
+    use hob_domain::{
+        AfterBudget, Answer, BlockReason, Budget, CommandLog, CommentId, Ending, Exhausted, PullLog, SetBudget, Spend,
+        Timestamp, Transition, apply, plan_approval_text,
+    };
 
     use super::*;
     use crate::fixtures::{every_reason, record_at};
@@ -261,6 +283,16 @@ mod tests {
         let answered = |text: &str| Record { answer: Some(said(text)), ..record_at(State::InProgress) };
         let blocked = BlockReason::Question { question: "UTC?".to_owned() }.blocked(Timestamp::UNIX_EPOCH);
         let open = Record { blocked: Some(blocked), ..record_at(State::Blocked) };
+        let budget_set = || {
+            let advice = Budgets::default().advice(&Exhausted::Money(5_000_000), &CommandLog::default());
+            let reason =
+                BlockReason::IssueBudget { exhausted: Exhausted::Money(5_000_000), bill: Spend::default(), advice };
+            let spent =
+                apply(&record_at(State::InProgress), Transition::Block(reason), Timestamp::UNIX_EPOCH).unwrap().0;
+            let budget = SetBudget { usd_micros: 8_000_000, by: "ann".into() };
+            let set = Transition::SetBudget { budget, then: AfterBudget::Requeue };
+            apply(&spent, set, Timestamp::UNIX_EPOCH).unwrap().0
+        };
         let ended = |by: Ending| apply(&open, Transition::Finish(by), Timestamp::UNIX_EPOCH).unwrap().0;
         let told = [
             (answered("> UTC or here?\n\nUTC, @all.\n/hob approve"), true),
@@ -268,6 +300,9 @@ mod tests {
             (ended(Ending::Terminated("ann".into())), false),
             (ended(Ending::Closed), false),
             (answered("An answer to an earlier question."), false),
+            (answered(&plan_approval_text("")), true),
+            (answered(&plan_approval_text("In UTC, please.")), true),
+            (budget_set(), false),
         ];
         let told = told.map(|(record, is_answered)| closed_question_body(&record, asked(is_answered)));
         insta::assert_snapshot!(told.join("\n").replace('\u{200b}', "<zwsp>"), @"
@@ -297,6 +332,21 @@ mod tests {
 
         <!-- hob:question closed 5 -->
         Not answered: the work continued without an answer.
+
+        <!-- hob:question closed 5 -->
+        Approved by `ben`.
+
+        **Question**: UTC or @<zwsp>here?
+
+        <!-- hob:question closed 5 -->
+        Approved by `ben`.
+
+        **Question**: UTC or @<zwsp>here?
+
+        **Answer**: In UTC, please.
+
+        <!-- hob:question closed 5 -->
+        Answered by `ann`: the budget is now $8.00.
         ");
     }
 
