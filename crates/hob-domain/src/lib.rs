@@ -82,7 +82,9 @@ pub use conversation::{
 pub use decide::{
     assignee::AssigneeFilter,
     others_work::{Assignment, ClosingPull, OthersWork, asks_others, assigned_work, linked_work},
-    plan::{Action, Decision, PlanRules, Planned, decide, may_have_words, plan, plan_chosen},
+    plan::{
+        Action, Decision, PlanRules, Planned, SEEN_MAX, decide, may_have_words, plan, plan_chosen, unseen_in_review,
+    },
     snapshot::{IssueStatus, IssueView, PullStatus, Snapshot},
     wait::WaitReason,
 };

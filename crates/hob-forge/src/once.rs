@@ -71,7 +71,12 @@ impl Comments<'_> {
     /// # Errors
     /// [`ForgeError`] of a read.
     pub async fn own(self, lease: &HeldLease, on: IssueNumber, mark: &str) -> Result<Option<Comment>, ForgeError> {
-        let comments = self.of(on).await?;
+        let comments = match self.of(on).await {
+            // A replica that lags answers so, too. Only an issue that is not found twice is gone: what had to be written there
+            // is given up.
+            Err(error) if error.is_not_found() => self.of(on).await?,
+            found => found?,
+        };
         let marked: Vec<Comment> = comments.into_iter().filter(|comment| comment.body.starts_with(mark)).collect();
         if marked.is_empty() {
             return Ok(None);

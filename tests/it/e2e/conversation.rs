@@ -287,18 +287,41 @@ async fn reviews_and_comments_on_lines_get_a_receipt() {
     world.reviews("ann", pull, ("REQUEST_CHANGES", "In capitals, please."), &[(1, "Here.")]).await;
     world.forge.advance(world.settings.review.settle * 2);
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
-    let query = format!(
-        "{{ repository(owner: \"acme\", name: \"site\") {{ pullRequest(number: {pull}) {{ reviews(first: 9) {{ nodes {{ \
-         author {{ login }} reactions {{ totalCount }} comments(first: 9) {{ nodes {{ reactions {{ totalCount }} }} }} }} }} }} }} }}"
-    );
-    let found = world.ask_graphql("ann", json!({ "query": query })).await;
-    let reviews = found["data"]["repository"]["pullRequest"]["reviews"]["nodes"].as_array().unwrap().clone();
-    let seen = |login: &str| {
-        let review = reviews.iter().find(|review| review["author"]["login"] == login).unwrap();
-        let on_line = &review["comments"]["nodes"][0]["reactions"]["totalCount"];
-        (review["reactions"]["totalCount"].as_u64(), on_line.as_u64())
-    };
-    assert_eq!((seen("ann"), seen("rob")), ((Some(1), Some(1)), (Some(0), Some(0))), "{found}");
+    let seen = [world.reactions_in_reviews(pull, "ann").await, world.reactions_in_reviews(pull, "rob").await];
+    assert_eq!(seen, [(2, 0), (0, 0)]);
+    world.finish().await;
+}
+
+/// The round that a review asks for has to wait for a job; its receipt has not, and comes once.
+#[tokio::test]
+async fn while_all_jobs_are_busy_a_review_is_seen() {
+    let script = "[ $HOB_ISSUE = 1 ] || { echo > {DIR}/arrived; read line < {DIR}/go; }; echo done $n > done.txt";
+    let world = World::with_agent(script).set("poll.interval", "20ms").set("jobs", "1").start().await;
+    let mut gate = Gate::of(&world);
+    let reviewed = world.asks("One", "").await;
+    let pull = world.opens_a_pull().await;
+    let busy = world.asks("Two", "").await;
+    let stop = CancellationToken::new();
+    let worker = world.worker_until("busy", world.settings.clone(), Access::ReadWrite, stop.clone()).await;
+    tokio::join!(hob_worker::run_forever(&worker, RunLimits::default()), async {
+        gate.reached().await;
+        world.reviews("ann", pull, ("REQUEST_CHANGES", "In capitals, please."), &[(1, "Here.")]).await;
+        world.reviews("rob", pull, ("COMMENT", "In pink, please."), &[(1, "Pink!")]).await;
+        while world.reactions_in_reviews(pull, "ann").await != (2, 0) {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(world.briefs(reviewed).len(), 1, "no round has begun");
+        gate.open().await;
+        while world.briefs(reviewed).len() < 2 || world.record(reviewed).await.unwrap().lease.is_some() {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    });
+    let seen = [world.reactions_in_reviews(pull, "ann").await, world.reactions_in_reviews(pull, "rob").await];
+    assert_eq!(seen, [(2, 0), (0, 0)]);
+    assert_eq!(world.record(busy).await.unwrap().state, State::InReview);
+    let saw = world.history(reviewed).await.into_iter().filter(|line| line.contains("saw a review")).count();
+    assert_eq!(saw, 1);
     world.finish().await;
 }
 
@@ -323,6 +346,28 @@ async fn a_reaction_that_fails_for_a_while_is_made_up_for() {
     let (reactions, replies) = receipts(&world, issue, "ann").await;
     assert_eq!((reactions, replies.len()), (vec!["eyes".to_owned()], 1), "{:?}", world.failures());
     world.finish_after_faults().await;
+}
+
+/// A list of comments that is not found once, as on a replica that lags, costs nobody the reply.
+#[tokio::test]
+async fn a_reply_is_given_although_the_comments_are_not_found_once() {
+    for call in 1..=3 {
+        let world = World::with_agent("echo done > done.txt").start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        world.comments("ann", issue, "/hob explain").await;
+        let path = format!("/repos/acme/site/issues/{issue}/comments");
+        let what = What::Answer { status: 404, headers: BTreeMap::new(), message: "Not Found".to_owned() };
+        let (method, login) = (Some("GET".to_owned()), Some("hob".into()));
+        world.forge.inject(Fault { method, path, login, when: When::Call(call), what });
+        for _poll in 0..2 {
+            world.run().await;
+            world.forge.advance(world.settings.lease.duration * 2);
+        }
+        let (reactions, replies) = receipts(&world, issue, "ann").await;
+        assert_eq!((reactions, replies.len()), (vec!["eyes".to_owned()], 1), "call {call}: {:?}", world.failures());
+        world.finish_after_faults().await;
+    }
 }
 
 /// The agent asks a question in the round that a review began.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use hob_text::{count, markup::code_span};
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, SaidId, SaidIn, Sha, Timestamp};
+use crate::{CommentId, Message, SaidId, SaidIn, Sha, Timestamp};
 
 /// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
@@ -275,7 +275,7 @@ impl ReviewLog {
         self.round.contains(&event) || !self.is_new(&event)
     }
 
-    fn is_new(&self, event: &ReviewEvent) -> bool {
+    pub(crate) fn is_new(&self, event: &ReviewEvent) -> bool {
         !self.handled.contains(event)
     }
 }
@@ -287,6 +287,17 @@ impl ReviewEvent {
             SaidIn::Comment => Self::Comment(said.id.0),
             SaidIn::Review => Self::Review(said.id.0),
             SaidIn::Line => Self::Line(said.id.0),
+        }
+    }
+
+    /// The words in a review or on a line that it is about.
+    pub fn said_in_review(&self) -> Option<SaidId> {
+        match self {
+            Self::Review(id) => Some(SaidId { said_in: SaidIn::Review, id: CommentId(*id) }),
+            Self::Line(id) => Some(SaidId { said_in: SaidIn::Line, id: CommentId(*id) }),
+            Self::Comment(_) | Self::Check { .. } | Self::Conflict { .. } | Self::Behind { .. } | Self::Ejected(_) => {
+                None
+            }
         }
     }
 

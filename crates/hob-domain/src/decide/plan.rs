@@ -5,9 +5,12 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::{
     AssigneeFilter, BlockCode, CheckNotes, Ending, Full, IssueNumber, IssueStatus, IssueView, LabelChange, LabelNames,
     Outage, PullFacts, PullNumber, PullStatus, Record, Recovery, RepositoryRecord, RepositoryRules, Request,
-    ReviewEvent, ReviewRules, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due, failure_line,
-    has_label, held_by, hour_room,
+    ReviewEvent, ReviewRules, SaidId, ServiceOutage, Sha, Snapshot, State, Timestamp, WaitReason, day_left, due,
+    failure_line, has_label, held_by, hour_room,
 };
+
+/// Reviews and comments on lines that get a reaction in one round, those that came first.
+pub const SEEN_MAX: usize = 50;
 
 /// The settings that decisions depend on.
 #[derive(Debug, Clone)]
@@ -423,6 +426,17 @@ pub fn may_have_words(issue: &IssueView) -> bool {
     issue.record.as_ref().map_or(issue.comments > 0, |record| has_news(issue, record))
 }
 
+/// What was said in reviews and on lines of an open pull request since its last round, and has no receipt yet.
+pub fn unseen_in_review(issue: &IssueView) -> Vec<SaidId> {
+    let (Some(record), Some(facts)) = (&issue.record, &issue.review) else { return Vec::new() };
+    if record.state != State::InReview || record.pause().is_some() || left_behind(record) {
+        return Vec::new();
+    }
+    let new = facts.said.iter().map(|said| &said.event).filter(|event| record.review.is_new(event));
+    let said = new.filter_map(ReviewEvent::said_in_review).take(SEEN_MAX);
+    said.filter(|said| !record.commands.has_taken(*said)).collect()
+}
+
 /// The repair that shows the ledger's state again. `None` if all is shown, apart from what was given up.
 fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestamp) -> Option<Decision> {
     // A dead worker never set these labels, so their absence does not count as a label fight.
@@ -449,9 +463,9 @@ fn left_behind(record: &Record) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, Nonce, Pause,
-        PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, SaidIn, SharedSettings, Spend,
-        Transition, WithPeople, WorkerId, acquire, apply, labels::tests::names, released, reserve,
+        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, MergeState, Nonce,
+        Pause, PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, Said, SaidIn, SharedSettings,
+        Spend, Transition, WithPeople, WorkerId, acquire, apply, labels::tests::names, released, reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -828,6 +842,30 @@ mod tests {
             plan(&snapshot, &rules(), at(NOW)).into_iter().map(|planned| planned.decision).collect();
         assert_eq!(decisions[..4], [paused.clone(), paused.clone(), paused.clone(), paused]);
         assert_eq!(decisions[4], Decision::Act(Action::Finish(Ending::Closed)), "what is at its end is still ended");
+    }
+
+    #[test]
+    fn a_review_is_unseen_until_it_has_a_receipt() {
+        let said = |events: &[ReviewEvent]| {
+            let said = events.iter().map(|event| Said { event: event.clone(), at: at(NOW) }).collect();
+            let (head, base, merge) = (Sha::from("h"), Sha::from("b"), MergeState::Fits);
+            PullFacts { head, base, merge, said, checks: Vec::new(), ejected: None, has_command: false }
+        };
+        let facts = said(&[ReviewEvent::Comment(6), ReviewEvent::Review(7), ReviewEvent::Line(7)]);
+        let view_of = |record| IssueView { review: Some(facts.clone()), ..view(&["code", "in-review"], Some(record)) };
+        let [review, line] = [SaidIn::Review, SaidIn::Line].map(|said_in| SaidId { said_in, id: CommentId(7) });
+        let mut record = record(State::InReview);
+        assert_eq!(unseen_in_review(&view_of(record.clone())), [review, line]);
+        let held = Record {
+            lease: Some(Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30) }),
+            ..record.clone()
+        };
+        assert_eq!(unseen_in_review(&view_of(held)), [], "its holder sees it");
+        record.commands.in_reviews =
+            vec![crate::conversation::command_log::TakenInReview { said: line, verdict: CommandVerdict::Followed }];
+        assert_eq!(unseen_in_review(&view_of(record.clone())), [review]);
+        record.review.handled = vec![ReviewEvent::Review(7)];
+        assert_eq!(unseen_in_review(&view_of(record)), [], "a round has answered it");
     }
 
     #[test]

@@ -2,14 +2,11 @@
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, Sha, asked_work};
+use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, SEEN_MAX, Sha, asked_work};
 use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark, Reaction};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
 use crate::{WorkError, Worker, held_issue::HeldIssue, inbox::Inbox, pull_facts::head_checks};
-
-/// Reviews and comments on lines that get a reaction, those that came first.
-const SEEN_MAX: usize = 50;
 
 /// Shows on the reviews and on the comments on lines of the round under way that Hob has seen them. Nothing depends on
 /// a reaction that is not allowed; one that can be tried again is an error.
@@ -17,15 +14,18 @@ async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) -> Result<(), ForgeErro
     let Inbox { worker, conversation, record, .. } = *inbox;
     let Some(pull) = record.pull.number.filter(|_| record.review.is_under_way()) else { return Ok(()) };
     let (events, mut nodes) = (&record.review.round, Vec::new());
+    // What came while all jobs were busy has its reaction.
+    let has_taken = |event: &ReviewEvent| event.said_in_review().is_some_and(|said| record.commands.has_taken(said));
+    let is_unseen = |event: &ReviewEvent| events.contains(event) && !has_taken(event);
     let seen = async {
         if events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
             let reviews = conversation.reviews(worker).await?.iter();
-            let of_round = reviews.filter(|review| events.contains(&ReviewEvent::Review(review.id)));
+            let of_round = reviews.filter(|review| is_unseen(&ReviewEvent::Review(review.id)));
             nodes.extend(of_round.map(|review| review.node.clone()));
         }
         if events.iter().any(|event| matches!(event, ReviewEvent::Line(_))) {
             let remarks = conversation.remarks(worker).await?.iter();
-            let of_round = remarks.filter(|remark| events.contains(&ReviewEvent::Line(remark.id)));
+            let of_round = remarks.filter(|remark| is_unseen(&ReviewEvent::Line(remark.id)));
             nodes.extend(of_round.map(|remark| remark.node.clone()));
         }
         nodes.retain(|node| !node.is_empty());

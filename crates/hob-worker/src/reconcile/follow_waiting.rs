@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hob_domain::{Record, first_record};
+use hob_domain::{CommandVerdict, Receipt, Record, SaidId, first_record};
 use hob_forge::BaseBranch;
 
 use crate::{
@@ -13,13 +13,16 @@ use crate::{
         follow_commands::{follow_from, new_commands},
         outcome::Reconciled,
         repair::find_traces,
+        seek_answer::acknowledge,
     },
 };
 
-/// Follows the commands on an issue that waits for a job or for room in the repository. `None` if there are none.
+/// Follows the commands on an issue that waits for a job or for room in the repository, or else shows that Hob has seen these
+/// words in reviews. `None` if there are neither.
 pub(super) async fn follow_while_it_waits(
     worker: &Worker,
     observed: Observed,
+    unseen: Vec<SaidId>,
     base: &Arc<BaseBranch>,
 ) -> Result<Option<Reconciled>, WorkError> {
     let (record, commands) = match observed.record() {
@@ -32,10 +35,32 @@ pub(super) async fn follow_while_it_waits(
             None => return Ok(None),
         },
     };
-    if commands.is_empty() {
-        return Ok(None);
+    match (commands.is_empty(), unseen.is_empty()) {
+        (true, true) => return Ok(None),
+        (true, false) => return Box::pin(see_reviews(worker, observed, unseen, base)).await.map(Some),
+        (false, _) => {}
     }
     Box::pin(follow_from(worker, observed, record, commands, base)).await.map(Some)
+}
+
+/// Gives words in reviews and on lines their receipts; the round that they ask for has to wait.
+async fn see_reviews(
+    worker: &Worker,
+    observed: Observed,
+    unseen: Vec<SaidId>,
+    base: &Arc<BaseBranch>,
+) -> Result<Reconciled, WorkError> {
+    let pull = observed.record().and_then(|record| record.pull.number);
+    let seen = |said: SaidId| Receipt {
+        comment: said.id,
+        said_in: said.said_in,
+        pull,
+        verdict: CommandVerdict::Followed,
+        says: None,
+    };
+    let receipts = unseen.into_iter().map(seen).collect();
+    Box::pin(acknowledge(worker, observed, base, receipts, "saw a review")).await?;
+    Ok(Reconciled::UpToDate)
 }
 
 /// The record that an issue without a ledger will have, if its work was asked for by an account that counts.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hob_domain::{
     Action, Decision, Ending, Headroom, IssueNumber, PersonsWork, PullNumber, PullStatus, Recovery, Refusal,
-    ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, decide,
+    ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, decide, unseen_in_review,
 };
 use hob_forge::{BaseBranch, ForgeError};
 
@@ -88,8 +88,8 @@ pub(crate) async fn look_for_answer(
     })
 }
 
-/// Observes an issue again that waits for a job, or for room in the repository, and follows commands on it. No attempt
-/// begins.
+/// Observes an issue again that waits for a job, or for room in the repository, follows commands on it, and sees the reviews of
+/// its pull request. No attempt begins.
 pub(crate) async fn look_for_commands(
     worker: &Worker,
     number: IssueNumber,
@@ -97,12 +97,13 @@ pub(crate) async fn look_for_commands(
 ) -> Result<Reconciled, WorkError> {
     let Some(observed) = observe(worker, number).await? else { return Ok(Reconciled::Nothing) };
     let (view, now) = (observed.view.clone(), worker.forge.now());
+    let unseen = unseen_in_review(&view);
     let waits =
         matches!(decide(&view, &worker.settings.plan_rules(), now), Decision::Act(Action::Claim | Action::Rework(..)));
-    if !waits {
+    if !waits && unseen.is_empty() {
         return Ok(Reconciled::Nothing);
     }
-    match Box::pin(follow_while_it_waits(worker, observed, base)).await {
+    match Box::pin(follow_while_it_waits(worker, observed, unseen, base)).await {
         Ok(Some(reconciled)) => Ok(reconciled),
         Ok(None) => {
             worker.memory.looked_at.note(&view, now);

@@ -60,7 +60,7 @@ pub(super) async fn seek_answer(
     match response {
         Response::Continue(_, receipts) if slot != Slot::Job => {
             if slot == Slot::None {
-                Box::pin(acknowledge(worker, observed, base, receipts)).await?;
+                Box::pin(acknowledge(worker, observed, base, receipts, "saw an answer")).await?;
             }
             return Ok(Sought::Answer);
         }
@@ -84,18 +84,19 @@ pub(super) async fn seek_answer(
     Ok(Sought::Done(Reconciled::UpToDate))
 }
 
-/// Gives the receipts of an answer whose attempt waits for a job.
-async fn acknowledge(
+/// Gives the receipts of what people said where the attempt that it asks for waits for a job. `saw` is the ledger's sentence.
+pub(super) async fn acknowledge(
     worker: &Worker,
     observed: Observed,
     base: &Arc<BaseBranch>,
     mut receipts: Vec<Receipt>,
+    saw: &str,
 ) -> Result<(), WorkError> {
     receipts.retain(|receipt| !has_taken(&observed, receipt));
     if receipts.is_empty() {
         return Ok(());
     }
-    let what = "saw an answer".to_owned();
+    let what = saw.to_owned();
     let held = acquire(worker, observed, base, Transition::Reconcile { what }.following(receipts)).await?;
     give_receipts(worker, &held.lease, &held.receipts).await?;
     release(worker, &held).await

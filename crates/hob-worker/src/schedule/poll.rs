@@ -7,7 +7,7 @@ use std::{
 
 use hob_domain::{
     Action, Decision, Ending, FailureClass, Full, Headroom, IssueNumber, IssueView, LabelSpec, Planned, Snapshot,
-    State, WaitReason, may_have_words, plan, plan_chosen,
+    State, WaitReason, may_have_words, plan, plan_chosen, unseen_in_review,
 };
 use hob_forge::BaseBranch;
 use hob_workspace::{Retention, Room};
@@ -206,7 +206,8 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     let mut sorted = Sorted::default();
     for planned in planned {
         let is_quiet = worker.memory.looked_at.is_quiet(planned.issue, now);
-        if waits_for_its_turn(&planned.decision) && may_have_words(planned.issue) && !is_quiet {
+        let may_ask = waits_for_its_turn(&planned.decision) && may_have_words(planned.issue) && !is_quiet;
+        if may_ask || !unseen_in_review(planned.issue).is_empty() {
             sorted.looks.push(Look::ForCommands(planned.issue.number));
         }
         match &planned.decision {
