@@ -92,7 +92,12 @@ impl Play {
             self.scenario.deed(&self.world, turn).await;
             if turn < self.scenario.first_deadly() {
                 run(&self.world.worker("before").await).await;
-            } else if self.died > 0 || self.run_mortal(MORTAL, self.scenario.stops_after(turn)).await.is_none() {
+                continue;
+            }
+            let has_died = self.died > 0 || self.run_mortal(MORTAL, self.scenario.stops_after(turn)).await.is_none();
+            // What is said when the work is published is heard by the next poll, also where the run was shorter than the moment of
+            // the death.
+            if has_died || self.scenario.says_at_work().is_some() {
                 self.come_to_rest().await;
             }
         }
@@ -167,7 +172,7 @@ impl Play {
         if ended.is_none() || stops_after.is_some() {
             let machine = match self.heirs {
                 Heirs::OnItsMachine => Machine::Stays,
-                Heirs::OnItsMachine | Heirs::OnOthers => Machine::Goes,
+                Heirs::OnOthers => Machine::Goes,
             };
             self.books.loses(&self.world, 1, machine).await;
         }

@@ -656,7 +656,7 @@ async fn each_message_is_heard_once(world: &World, record: &Record) {
     for comment in said {
         let found = world.look(&format!("/issues/comments/{}/reactions", comment["id"])).await;
         let reactions: Vec<_> = found.as_array().unwrap().iter().filter_map(|one| one["content"].as_str()).collect();
-        assert_eq!(reactions, ["eyes"], "{comment}");
+        assert_eq!(reactions, ["eyes"], "{} {:#?}", comment["body"], world.history(1).await);
     }
     assert!(world.said(1).await.iter().all(|said| !said.text.starts_with("<!-- hob:reply ")));
 }
