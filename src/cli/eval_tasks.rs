@@ -377,7 +377,7 @@ fn no_answer(outcome: &Outcome) -> Option<&str> {
 /// The agent's text, or what the tests lack.
 fn why(said: &str, verdict: &Verdict) -> String {
     match (verdict.reward, verdict.exit) {
-        (Some(_), _) => said.to_owned(),
+        (Some(_), _) => verdict.complaint.clone().unwrap_or_else(|| said.to_owned()),
         (None, ProcessExit::Deadline) => "the tests timed out".to_owned(),
         (None, exit) => format!("the tests wrote no reward ({exit}): {}", verdict.output.trim()),
     }

@@ -25,6 +25,7 @@ use crate::harness::{script, strict_fence};
 
 mod attacks;
 mod corpus;
+mod lab_solutions;
 mod update;
 
 /// A served repository and a workspace, both gone at the end.

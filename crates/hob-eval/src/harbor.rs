@@ -14,7 +14,8 @@ use serde::Deserialize;
 
 use crate::{
     dockerfile::{self, Copied, Image, NeedsContainer},
-    task::{Files, NoText, Task, Tests, TestsKind, is_plain, text},
+    task::{Files, Task, Tests, TestsKind},
+    text::{NoText, is_plain, text},
 };
 
 /// What tests may take where the task says nothing, as in Harbor.

@@ -12,12 +12,14 @@ mod error;
 mod find;
 mod git;
 mod harbor;
+mod named_tests;
 mod patched_tests;
 mod results;
 mod score;
 mod scratch;
 mod swe_bench;
 mod task;
+mod text;
 mod trial;
 mod verifier;
 

@@ -5,7 +5,8 @@ use std::{fs, path::Path};
 use crate::{
     EvalError,
     git::Git,
-    task::{TestPatch, quoted},
+    task::TestPatch,
+    text::quoted,
 };
 
 /// Writes the tests of one trial: the files of the patch as they are with it, and the script.

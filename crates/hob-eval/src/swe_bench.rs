@@ -2,7 +2,7 @@
 //!
 //! The fields are those of the dataset: `instance_id`, `repo`, `base_commit`, `problem_statement`, `test_patch`, `FAIL_TO_PASS`,
 //! `PASS_TO_PASS`; the last two are lists, or texts that hold one. An instance becomes a task whose tests put the files of `test_patch` over the
-//! agent's, and then run a command with the names of the tests.
+//! agent's, and then run a command with the names of the tests, each of which has to pass.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,9 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     EvalError, Found, Task, Unusable,
-    task::{Files, TestPatch, Tests, TestsKind, is_plain, quoted},
+    named_tests::NamedTests,
+    task::{Files, TestPatch, Tests, TestsKind},
+    text::{is_plain, quoted},
 };
 
 /// The path of a repository for its tests, as in the dataset's own images.
@@ -138,13 +140,17 @@ fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) 
         let quoted: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         command.replace(NAMES, &quoted.join(" "))
     };
-    let runs: Vec<String> = [fail_to_pass, pass_to_pass]
+    let wanted = [fail_to_pass, pass_to_pass];
+    let runs: Vec<String> = wanted
         .iter()
         .filter(|names| !names.is_empty())
-        .map(|names| format!("( {} )", line(names)))
+        .zip(1..)
+        .map(|(names, number)| NamedTests::run(number, &line(names)))
         .collect();
     let script = runs.join(" &&\n");
-    let patch = TestPatch { repository: repository.clone(), commit: base_commit.clone(), patch: test_patch, script };
+    let named = NamedTests::new(wanted.concat(), command);
+    let (repository_of, commit) = (repository.clone(), base_commit.clone());
+    let patch = TestPatch { repository: repository_of, commit, patch: test_patch, script, named };
     Ok(Task {
         name: instance_id,
         instruction: problem_statement,

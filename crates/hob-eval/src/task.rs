@@ -1,17 +1,10 @@
 //! A task: what the agent is told and begins with, and what decides whether it is solved.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::{self, Read},
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde::Serialize;
 
-/// Bytes of a text of a task that are read.
-const TEXT_MAX: u64 = 1 << 20;
+use crate::named_tests::NamedTests;
 
 /// A task of either format.
 #[derive(Debug, Clone)]
@@ -73,6 +66,8 @@ pub(crate) struct TestPatch {
     pub(crate) patch: String,
     /// The commands that decide, for the shell.
     pub(crate) script: String,
+    /// The tests that have to pass in them.
+    pub(crate) named: NamedTests,
 }
 
 /// A task that cannot be tried here.
@@ -91,44 +86,4 @@ pub struct Found {
     pub tasks: Vec<Task>,
     /// Those that cannot be tried.
     pub unusable: Vec<Unusable>,
-}
-
-/// A text of a task that cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NoText {
-    #[error("its `{name}` cannot be read: {source}")]
-    Unreadable { name: String, source: io::Error },
-    #[error("`{}` is not a file", .0.display())]
-    NotAFile(PathBuf),
-    #[error("`{}` has more than {TEXT_MAX} bytes", .0.display())]
-    TooLong(PathBuf),
-}
-
-/// A text of a task, which no link may be: it would bring a file of this machine to a model.
-pub(crate) fn text(path: &Path) -> Result<String, NoText> {
-    let why = |source: io::Error| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        NoText::Unreadable { name, source }
-    };
-    let kind = path.symlink_metadata().map_err(why)?;
-    if !kind.is_file() {
-        return Err(NoText::NotAFile(path.to_owned()));
-    }
-    let mut text = String::new();
-    fs::File::open(path).map_err(why)?.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(why)?;
-    if text.len() as u64 > TEXT_MAX {
-        return Err(NoText::TooLong(path.to_owned()));
-    }
-    Ok(text)
-}
-
-/// Whether a name can be a file's, on any system, and nothing else.
-pub(crate) fn is_plain(name: &str) -> bool {
-    let is_known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(is_known)
-}
-
-/// A word of the shell.
-pub(crate) fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

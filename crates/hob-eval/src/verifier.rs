@@ -1,15 +1,20 @@
 //! The tests of a task, run in a box: the agent's folder at its place, the tests at `/tests`, what they say at `/logs`.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use hob_process::{Environment, Exit, Program};
 use hob_sandbox::Sandbox;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EvalError, Scratch, Task, patched_tests, task::TestsKind};
+use crate::{EvalError, Scratch, Task, patched_tests, task::TestsKind, text::text};
 
 /// Bytes of each stream of the tests that are kept.
 const OUTPUT: usize = 256 * 1024;
+/// How deep the folders of tests are looked through.
+const FOLDERS_MAX: usize = 4;
 /// The variable that tags the tests' processes.
 const TAG: &str = "HOB_EVAL";
 
@@ -29,12 +34,20 @@ pub struct Verdict {
     pub exit: Exit,
     /// What they printed.
     pub output: String,
+    /// Why the reward is not what the tests wrote.
+    pub complaint: Option<String>,
 }
 
 impl Verdict {
     /// Whether the reward is the full one.
     pub fn is_solved(&self) -> bool {
         self.reward.is_some_and(|reward| reward >= 1.0)
+    }
+
+    /// Without a reward, if there is something wrong.
+    fn unless(self, complaint: Option<String>) -> Self {
+        let reward = if complaint.is_some() { Some(0.0) } else { self.reward };
+        Self { reward, complaint, ..self }
     }
 }
 
@@ -66,7 +79,7 @@ impl Verifier {
         let verifier = logs.join("verifier");
         fs::create_dir_all(&verifier).map_err(EvalError::at("make", &verifier))?;
         let sandbox = self.sandbox.clone().showing(task.workdir.clone(), folder.clone());
-        let sandbox = sandbox.showing(PathBuf::from("/logs"), logs);
+        let sandbox = sandbox.showing(PathBuf::from("/logs"), logs.clone());
         let plan = sandbox.plan().writes(&folder).writes(scratch.logs()).reads(&tests).shows_instead("/tests", &tests);
         let mut program = Program::inside(&plan, "bash", &self.environment).arg("/tests/test.sh").dir(&task.workdir);
         program = program.env("HOME", "/tmp").env("TMPDIR", "/tmp");
@@ -75,16 +88,47 @@ impl Verifier {
         }
         let ended = program.deadline(task.tests.time).output_cap(OUTPUT).tag_uniquely(TAG).run(cancel).await?;
         let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
-        Ok(Verdict { reward: reward(&verifier), exit: ended.exit, output })
+        let named = rewards_named_by(&task.tests.kind, &tests);
+        let verdict = Verdict { reward: reward(&verifier, &named), exit: ended.exit, output, complaint: None };
+        Ok(match &task.tests.kind {
+            TestsKind::Patch(patch) if verdict.is_solved() => {
+                let complaint = patch.named.complaint(&logs, &verdict.output);
+                verdict.unless(complaint)
+            }
+            TestsKind::Patch(_) | TestsKind::Folder(_) => verdict,
+        })
     }
 }
 
-/// What the tests wrote, as Harbor reads it: `reward.json` before `reward.txt`.
-fn reward(folder: &std::path::Path) -> Option<f64> {
-    let read = |name: &str| crate::task::text(&folder.join(name)).ok();
-    let found = match read("reward.json") {
-        Some(json) => of_json(&serde_json::from_str(&json).ok()?)?,
-        None => read("reward.txt")?.trim().parse().ok()?,
+/// The files that a reward may be in, the one that Harbor prefers first.
+const REWARDS: [&str; 2] = ["reward.json", "reward.txt"];
+
+/// The files that the tests themselves name as their reward; both if they name neither, as those that compute a path do.
+///
+/// What the tests try runs in their box, and may write any file there. A reward that they do not name is not theirs.
+fn rewards_named_by(kind: &TestsKind, tests: &Path) -> Vec<&'static str> {
+    let named: Vec<_> = match kind {
+        TestsKind::Patch(_) => vec![REWARDS[1]],
+        TestsKind::Folder(_) => REWARDS.into_iter().filter(|name| is_named(tests, name, FOLDERS_MAX)).collect(),
+    };
+    if named.is_empty() { REWARDS.to_vec() } else { named }
+}
+
+fn is_named(folder: &Path, name: &str, deep: usize) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => deep > 0 && is_named(&entry.path(), name, deep - 1),
+        // What cannot be read as a text names nothing.
+        Ok(_) | Err(_) => text(&entry.path()).is_ok_and(|text| text.contains(name)),
+    })
+}
+
+/// What the tests wrote to the first of these files that is there.
+fn reward(folder: &Path, named: &[&str]) -> Option<f64> {
+    let mut written = named.iter().filter_map(|name| Some((*name, text(&folder.join(name)).ok()?)));
+    let found = match written.next()? {
+        ("reward.json", json) => of_json(&serde_json::from_str(&json).ok()?)?,
+        (_, text) => text.trim().parse().ok()?,
     };
     Some(found).filter(|reward: &f64| reward.is_finite())
 }
@@ -117,8 +161,23 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join(name), text).unwrap();
-            assert_eq!(reward(folder.path()), reward_read, "{text}");
+            assert_eq!(reward(folder.path(), &REWARDS), reward_read, "{text}");
         }
-        assert_eq!(reward(tempfile::tempdir().unwrap().path()), None);
+        assert_eq!(reward(tempfile::tempdir().unwrap().path(), &REWARDS), None);
+    }
+
+    /// Attack corpus K148.
+    #[test]
+    fn a_reward_that_the_tests_do_not_name_is_not_theirs() {
+        let (tests, logs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(tests.path().join("inner")).unwrap();
+        fs::write(tests.path().join("inner/judge.py"), "open('/logs/verifier/reward.txt', 'w')").unwrap();
+        fs::write(logs.path().join("reward.json"), "{\"reward\": 1}").unwrap();
+        let named = rewards_named_by(&TestsKind::Folder(tests.path().to_owned()), tests.path());
+        assert_eq!((named.as_slice(), reward(logs.path(), &named)), (&["reward.txt"][..], None));
+        fs::write(logs.path().join("reward.txt"), "0").unwrap();
+        assert_eq!(reward(logs.path(), &named), Some(0.0));
+        fs::write(tests.path().join("inner/judge.py"), "write(reward_path)").unwrap();
+        assert_eq!(rewards_named_by(&TestsKind::Folder(tests.path().to_owned()), tests.path()), REWARDS);
     }
 }

@@ -187,34 +187,72 @@ async fn what_cannot_be_tried_here_is_told_and_a_model_that_fails_is_no_answer()
     world.finish().await;
 }
 
+/// What git says in `folder`.
+async fn git(folder: &Path, args: &[&str]) -> String {
+    let environment = hob_config::child_environment();
+    let program = Program::of_hob("git", &environment).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args);
+    program.dir(folder).run(&CancellationToken::new()).await.unwrap().stdout.text().trim().to_owned()
+}
+
+/// Commits what is in `folder`.
+async fn commit(folder: &Path, message: &str) {
+    for args in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", message]] {
+        git(folder, args).await;
+    }
+}
+
 /// A repository with a defect, and the instance that tells it.
 async fn instance(world: &World) -> Value {
     let repository = world.dir().join("repositories/acme__sums");
     put(&repository.join("sum.sh"), "echo $(($1 - $2))\n");
     put(&repository.join("tests/run.sh"), "case $1 in zero) [ $(sh sum.sh 0 0) = 0 ];; esac\n");
-    let git = |args: &'static [&'static str]| {
-        let environment = hob_config::child_environment();
-        let program =
-            Program::of_hob("git", &environment).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args);
-        let program = program.dir(&repository);
-        async move { program.run(&CancellationToken::new()).await.unwrap().stdout.text().trim().to_owned() }
-    };
-    git(&["init", "-q"]).await;
-    git(&["add", "."]).await;
-    git(&["commit", "-qm", "base"]).await;
-    let base = git(&["rev-parse", "HEAD"]).await;
+    commit(&repository, "base").await;
+    let base = git(&repository, &["rev-parse", "HEAD"]).await;
     put(
         &repository.join("tests/run.sh"),
         "case $1 in zero) [ $(sh sum.sh 0 0) = 0 ];; two) [ $(sh sum.sh 1 1) = 2 ];; esac\n",
     );
-    let test_patch = git(&["diff"]).await + "\n";
+    let test_patch = git(&repository, &["diff"]).await + "\n";
     put(&repository.join("later.txt"), "the answer of a later commit\n");
-    git(&["add", "."]).await;
-    git(&["commit", "-qm", "later"]).await;
+    commit(&repository, "later").await;
     json!({
         "instance_id": "acme__sums-1", "repo": "acme/sums", "base_commit": base, "test_patch": test_patch,
         "problem_statement": "Sums are wrong\n1 and 1 should be 2.", "FAIL_TO_PASS": "[\"two\"]", "PASS_TO_PASS": ["zero"],
     })
+}
+
+/// Attack corpus K148: code that ends its tests with exit code 0 solves nothing.
+#[tokio::test]
+async fn an_instance_is_solved_by_the_tests_that_it_names() {
+    let mends = "sed -i 's/-/+/' sums.py";
+    let exits = "printf 'import os\\nos._exit(0)\\n' > sums.py";
+    let world = World::fixing().script("mends", mends).script("exits", exits).start().await;
+    let repository = world.dir().join("repositories/acme__sums");
+    put(&repository.join("sums.py"), "def add(a, b):\n    return a - b\n");
+    let head = "import sums, unittest\n\nclass T(unittest.TestCase):\n    def test_zero(self):\n        self.assertEqual(sums.add(0, 0), 0)\n";
+    put(&repository.join("test_sums.py"), head);
+    commit(&repository, "base").await;
+    let base = git(&repository, &["rev-parse", "HEAD"]).await;
+    put(
+        &repository.join("test_sums.py"),
+        &format!("{head}\n    def test_two(self):\n        self.assertEqual(sums.add(1, 1), 2)\n"),
+    );
+    let instance = json!({
+        "instance_id": "acme__sums-2", "repo": "acme/sums", "base_commit": base,
+        "test_patch": git(&repository, &["diff"]).await + "\n", "problem_statement": "Sums are wrong",
+        "FAIL_TO_PASS": ["test_sums.T.test_two"], "PASS_TO_PASS": ["test_sums.T.test_zero"],
+    });
+    put(&world.dir().join("set.jsonl"), &format!("{instance}\n"));
+    let command = "python3 -m unittest -v {tests}";
+    let args = ["eval", "set.jsonl", "--repositories", "repositories", "--test-command", command, "--json", "--agent"];
+    for (agent, solved, why) in [("mends", true, ""), ("exits", false, "named no test")] {
+        let ended = world.hob(&[&args[..], &[agent]].concat()).await;
+        let (report, _trials) = result(&ended);
+        let trial = &report["trials"][0];
+        assert_eq!((ended.code, &trial["solved"]), (0, &json!(solved)), "{ended:?}");
+        assert!(trial["why"].as_str().unwrap().contains(why), "{trial}");
+    }
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ impl Language {
 }
 
 /// The checks on a commit.
-async fn run(checkout: &Checkout, sha: &Sha, check: &str) -> Vec<CheckResult> {
+pub(super) async fn run(checkout: &Checkout, sha: &Sha, check: &str) -> Vec<CheckResult> {
     let folder = checkout.proof(sha).await.unwrap();
     let environment = child_environment();
     let sandbox = crate::harness::sandbox().reading(toolchain_folders(&environment));
@@ -96,7 +96,7 @@ async fn run(checkout: &Checkout, sha: &Sha, check: &str) -> Vec<CheckResult> {
 }
 
 /// What is shown of the commit `head`.
-async fn shown(checkout: &Checkout, base: &[CheckResult], head: &Sha, check: &str) -> Shown {
+pub(super) async fn shown(checkout: &Checkout, base: &[CheckResult], head: &Sha, check: &str) -> Shown {
     let rules = SideRules { tests: None, checks: vec![check.to_owned()] };
     let Crossed { code, tests, judges, mixed, needed, kept } = crossed(checkout, head, rules).await.unwrap();
     assert!(mixed.is_empty(), "{mixed:?}");
