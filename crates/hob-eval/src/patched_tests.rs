@@ -2,12 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::{
-    EvalError,
-    git::Git,
-    task::TestPatch,
-    text::quoted,
-};
+use crate::{EvalError, git::Git, task::TestPatch, text::quoted};
 
 /// Writes the tests of one trial: the files of the patch as they are with it, and the script.
 pub(crate) async fn write(given: &TestPatch, git: &Git, tests: &Path) -> Result<(), EvalError> {
