@@ -48,6 +48,7 @@ pub use change::{
     pull_log::{ACTOR, BaseChoice, BaseSource, DraftLog, Introduced, PullLog, Reviewers},
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
+    rate::Rate,
     review::{
         CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog,
         ReviewRules, RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,
@@ -156,6 +157,7 @@ pub use repository::{
         normalized, ticked,
     },
     durations::{Durations, Latest, Percentiles, TIMES_KEPT},
+    flakes::{BaseRates, FLAKES_BYTES, FLAKES_MAX, Flake, FlakeName, Flakes},
     poll::{error_pause, poll_pause, until_due},
     record::{
         DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left,

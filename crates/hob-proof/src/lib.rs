@@ -3,6 +3,7 @@
 
 mod compare;
 mod failure;
+mod flakes;
 pub mod formats;
 mod judge;
 mod manifest;
@@ -10,6 +11,7 @@ mod rust;
 mod sides;
 
 pub use compare::{Made, Run, Runs};
+pub use flakes::{LEVEL, Next, ON_BASE, is_worse, next};
 pub use judge::judges;
 pub use manifest::{judged_by, judges_otherwise};
 pub use rust::{Split, split};

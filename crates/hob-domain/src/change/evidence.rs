@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{TestResults, failure_mark};
+use crate::{Rate, TestResults, failure_mark};
 
 /// How one check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl std::fmt::Display for CheckExit {
     }
 }
 
-/// When a check was run.
+/// When and how often a check was run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckRun {
@@ -47,6 +47,13 @@ pub enum CheckRun {
     Now,
     /// Earlier, for another piece of work on the same commit.
     Earlier,
+    /// Several times, since it failed.
+    Again {
+        /// How often it failed on this commit.
+        here: Rate,
+        /// How often it fails on unchanged code.
+        base: Rate,
+    },
 }
 
 /// One check, run once.
@@ -99,6 +106,11 @@ impl CheckResult {
     /// Whether it ended without passing.
     pub fn failed(&self) -> bool {
         !self.passed() && !self.undecided()
+    }
+
+    /// Whether its end tells something of the code.
+    pub fn says_something(&self) -> bool {
+        !self.undecided() && self.refusal().is_none()
     }
 
     /// What the sandbox refused it, if that is why it failed. Many programs make calls that they can do without, so a

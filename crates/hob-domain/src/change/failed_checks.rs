@@ -8,7 +8,7 @@ use hob_text::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckExit, CheckResult, CheckRun};
+use crate::{CheckExit, CheckResult, CheckRun, Rate};
 
 /// Lines of one output that people see.
 const LINES_SHOWN: usize = 20;
@@ -91,12 +91,15 @@ pub fn failed_checks(results: &[CheckResult]) -> String {
 
 /// How a check ended, in a word or two.
 pub fn exit_word(result: &CheckResult) -> String {
+    let again = match result.run {
+        CheckRun::Now | CheckRun::Earlier => String::new(),
+        CheckRun::Again { here, base: Rate { runs: 0, .. } } => format!("; failed in {here}"),
+        CheckRun::Again { here, base } => format!("; failed in {here}, and on unchanged code in {base}"),
+    };
     match result.exit {
-        CheckExit::Passed => match result.run {
-            CheckRun::Now => format!("passed ({} s)", result.seconds),
-            CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
-        },
-        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit})"),
+        CheckExit::Passed if result.run == CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
+        CheckExit::Passed => format!("passed ({} s){again}", result.seconds),
+        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit}){again}"),
         CheckExit::OutOfTime => format!("timed out after {} s (`check_time`)", result.seconds),
         exit @ CheckExit::Cancelled => exit.to_string(),
     }

@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, IssueNumber, Memory, Nonce,
-    Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, UnwritableRecord, WorkerId,
+    Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes, IssueNumber, Memory,
+    Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, UnwritableRecord,
+    WorkerId,
     issue::record_message::{Fields, from_message, to_message},
     money::day_share::ShareWire,
 };
@@ -117,6 +118,9 @@ pub struct RepositoryRecord {
     /// How long things took lately.
     #[serde(default, skip_serializing_if = "Durations::is_empty")]
     pub durations: Durations,
+    /// How often checks and tests fail on unchanged code.
+    #[serde(default, skip_serializing_if = "Flakes::is_empty")]
+    pub flakes: Flakes,
     /// What merged work showed of the repository.
     #[serde(default, skip_serializing_if = "Memory::is_empty")]
     pub memory: Memory,
@@ -276,6 +280,7 @@ impl RepositoryRecord {
             failed_loads: before.map(|record| record.failed_loads.at(now)).unwrap_or_default(),
             outages: before.map(|record| record.outages.at(now)).unwrap_or_default(),
             durations: before.map(|record| record.durations.clone()).unwrap_or_default(),
+            flakes: before.map(|record| record.flakes.clone()).unwrap_or_default(),
             memory: before.map(|record| record.memory.clone()).unwrap_or_default(),
             corrections: before.map(|record| record.corrections.clone()).unwrap_or_default(),
             extra: before.map(|record| record.extra.clone()).unwrap_or_default(),
