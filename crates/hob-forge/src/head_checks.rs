@@ -3,12 +3,13 @@
 
 use std::{collections::BTreeSet, future::Future, sync::PoisonError, time::Duration};
 
-use hob_domain::{ForgeCheckState, PROOF_CONTEXT, Sha};
+use hob_domain::{ForgeCheckState, PROOF_CONTEXT, Sha, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Forge, ForgeError, TokenPermission,
     TokenPermission::{ChecksRead, StatusesRead},
+    counted_checks::{HeadCheck, Origin, Says, counted},
     pages::{oldest, pages},
 };
 
@@ -18,23 +19,6 @@ const ACTIONS: &str = "github-actions";
 const UNAPPROVED: &str = "workflows that wait for an approval";
 /// How long hidden checks are not requested again, in case the token gets the permission.
 const HIDDEN_FOR: Duration = Duration::from_secs(3_600);
-
-/// One of the forge's checks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeadCheck {
-    /// Its name.
-    pub name: String,
-    /// Its state.
-    pub state: ForgeCheckState,
-    /// The check run's id. `None` for a commit status.
-    pub run: Option<u64>,
-    /// Whether it is a job of GitHub Actions, which has a log.
-    pub is_job: bool,
-    /// Its own summary.
-    pub says: String,
-    /// The number of its annotations on lines of files.
-    pub annotations: u64,
-}
 
 #[derive(Serialize, Deserialize)]
 struct CheckRunsWire {
@@ -47,8 +31,16 @@ struct CheckRunWire {
     name: String,
     status: String,
     conclusion: Option<String>,
+    started_at: Option<Timestamp>,
+    completed_at: Option<Timestamp>,
+    check_suite: Option<SuiteIdWire>,
     app: Option<AppWire>,
     output: Option<OutputWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SuiteIdWire {
+    id: u64,
 }
 
 /// An annotation of a check run on a line of a file.
@@ -64,7 +56,7 @@ struct AnnotationWire {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct AppWire {
-    slug: Option<String>,
+    pub(super) slug: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -93,6 +85,7 @@ struct StatusWire {
     context: String,
     state: String,
     description: Option<String>,
+    created_at: Option<Timestamp>,
 }
 
 /// The state of a check run.
@@ -134,18 +127,18 @@ pub(super) fn unapproved(suites: impl IntoIterator<Item = SuiteWire>) -> Option<
     suites.into_iter().any(waits).then(|| (UNAPPROVED.to_owned(), ForgeCheckState::Unapproved))
 }
 
-impl HeadCheck {
-    /// A check of which only name and state are known.
-    fn bare(name: String, state: ForgeCheckState) -> Self {
-        Self { name, state, run: None, is_job: false, says: String::new(), annotations: 0 }
-    }
-}
-
 impl From<CheckRunWire> for HeadCheck {
     fn from(wire: CheckRunWire) -> Self {
         let state = run_state(&wire.status, wire.conclusion.as_deref());
         let annotations = wire.output.as_ref().map_or(0, |output| output.annotations_count);
         let parts = wire.output.map(|output| [output.title, output.summary, output.text]);
+        let origin = Origin {
+            says: Says::of(wire.conclusion.as_deref()),
+            app: wire.app.as_ref().and_then(|app| app.slug.clone()),
+            suite: wire.check_suite.map(|suite| suite.id),
+            began: wire.started_at,
+            ended: wire.completed_at,
+        };
         let says: Vec<String> = parts.into_iter().flatten().flatten().filter(|part| !part.trim().is_empty()).collect();
         Self {
             name: wire.name,
@@ -154,6 +147,7 @@ impl From<CheckRunWire> for HeadCheck {
             is_job: wire.app.is_some_and(|app| app.is_actions()),
             says: says.join("\n\n"),
             annotations,
+            origin,
         }
     }
 }
@@ -170,8 +164,8 @@ impl AnnotationWire {
 impl From<StatusWire> for HeadCheck {
     fn from(wire: StatusWire) -> Self {
         let state = status_state(&wire.state);
-        let says = wire.description.unwrap_or_default();
-        Self { name: wire.context, state, run: None, is_job: false, says, annotations: 0 }
+        let origin = Origin { began: wire.created_at, ended: wire.created_at, ..Origin::default() };
+        Self { says: wire.description.unwrap_or_default(), origin, ..Self::bare(wire.context, state) }
     }
 }
 
@@ -183,7 +177,7 @@ pub struct HeadChecks<'a> {
 }
 
 impl HeadChecks<'_> {
-    /// The latest of each check run and commit status, with one entry for those that the token may not see.
+    /// Of the check runs and commit statuses the one of each name that counts, with one entry for those that the token may not see.
     ///
     /// # Errors
     /// [`ForgeError`] of a read.
@@ -207,7 +201,7 @@ impl HeadChecks<'_> {
         };
         let mut all = self.seen(ChecksRead, runs).await?;
         all.extend(self.seen(StatusesRead, statuses).await?);
-        Ok(all)
+        Ok(counted(all))
     }
 
     /// One entry if workflow runs wait for an approval, or if the token may not see whether they do.

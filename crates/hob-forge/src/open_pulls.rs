@@ -15,10 +15,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    Comment, Edited, ForgeError, Pull, Pulls,
+    Comment, Edited, ForgeError, HeadCheck, Pull, Pulls,
     TokenPermission::PullRequestsRead,
+    counted_checks::{Origin, Says, counted},
     edits::EditorWire,
-    head_checks::{SuiteWire, run_state, status_state, unapproved},
+    head_checks::{AppWire, SuiteWire, run_state, status_state, unapproved},
     reviews::has_words,
 };
 
@@ -35,8 +36,8 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
     comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt lastEditedAt body author { login __typename } } } \
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
         ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
-    statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { name status conclusion } \
-        ... on StatusContext { context state } } } } \
+    statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { name status conclusion \
+            startedAt completedAt checkSuite { databaseId app { slug } } } ... on StatusContext { context state createdAt } } } } \
     commits(last: 1) { nodes { commit { checkSuites(first: 100) { pageInfo { hasNextPage } nodes { conclusion app { slug } } } } } } }";
 
 /// An open pull request and its contents.
@@ -52,7 +53,7 @@ pub struct OpenPull {
     pub comments: Vec<Comment>,
     /// Reviews, comments that begin a thread, and requests, each by a person and never edited, as far as they may be corrections.
     pub remarks: Vec<Remark>,
-    /// The latest of each check on its head, by name; `None` if the query does not tell them all: there are more, or some
+    /// Of each check on its head the one that counts, by name; `None` if the query does not tell them all: there are more, or some
     /// are hidden from the token. None at all may mean that it does not say so.
     pub checks: Option<Vec<(String, ForgeCheckState)>>,
     /// When it last left the merge queue for a reason that more work can fix, and the reason.
@@ -173,17 +174,26 @@ struct RollupWire {
 #[derive(Deserialize)]
 #[serde(tag = "__typename")]
 enum ContextWire {
+    #[serde(rename_all = "camelCase")]
     CheckRun {
         name: String,
         status: String,
         conclusion: Option<String>,
+        started_at: Option<Timestamp>,
+        completed_at: Option<Timestamp>,
+        check_suite: Option<RunSuiteWire>,
     },
-    StatusContext {
-        context: String,
-        state: String,
-    },
+    #[serde(rename_all = "camelCase")]
+    StatusContext { context: String, state: String, created_at: Option<Timestamp> },
     #[serde(other)]
     Other,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunSuiteWire {
+    database_id: Option<u64>,
+    app: Option<AppWire>,
 }
 
 /// GraphQL writes numbers of 64 bits as text.
@@ -218,14 +228,22 @@ impl<T> List<T> {
 }
 
 impl ContextWire {
-    fn into_check(self) -> Option<(String, ForgeCheckState)> {
+    fn into_check(self) -> Option<HeadCheck> {
         match self {
-            Self::CheckRun { name, status, conclusion } => {
+            Self::CheckRun { name, status, conclusion, started_at, completed_at, check_suite } => {
                 let conclusion = conclusion.map(|word| word.to_ascii_lowercase());
-                Some((name, run_state(&status.to_ascii_lowercase(), conclusion.as_deref())))
+                let state = run_state(&status.to_ascii_lowercase(), conclusion.as_deref());
+                let says = Says::of(conclusion.as_deref());
+                let suite = check_suite.as_ref().and_then(|suite| suite.database_id);
+                let app = check_suite.and_then(|suite| suite.app?.slug);
+                let origin = Origin { app, suite, began: started_at, ended: completed_at, says };
+                Some(HeadCheck { origin, ..HeadCheck::bare(name, state) })
             }
             Self::StatusContext { context, .. } if context == PROOF_CONTEXT => None,
-            Self::StatusContext { context, state } => Some((context, status_state(&state.to_ascii_lowercase()))),
+            Self::StatusContext { context, state, created_at } => {
+                let origin = Origin { began: created_at, ended: created_at, ..Origin::default() };
+                Some(HeadCheck { origin, ..HeadCheck::bare(context, status_state(&state.to_ascii_lowercase())) })
+            }
             Self::Other => None,
         }
     }
@@ -287,7 +305,8 @@ impl PullWire {
         let contexts = contexts.map_or_else(|| Some(Vec::new()), List::whole)?;
         let last = self.commits.take().and_then(|commits| commits.nodes.into_iter().flatten().next_back());
         let suites = last?.commit.check_suites?.whole()?;
-        Some(contexts.into_iter().filter_map(ContextWire::into_check).chain(unapproved(suites)).collect())
+        let counted = counted(contexts.into_iter().filter_map(ContextWire::into_check).collect());
+        Some(counted.into_iter().map(|check| (check.name, check.state)).chain(unapproved(suites)).collect())
     }
 
     fn into_open(mut self, own: Option<&Login>) -> OpenPull {

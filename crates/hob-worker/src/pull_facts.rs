@@ -85,7 +85,7 @@ pub(super) async fn pull_facts(inbox: &Inbox<'_>, followed: &Followed<'_>) -> Re
     let unread = record.commands.unread.iter();
     said.extend(unread.map(|comment| Said { event: ReviewEvent::Comment(comment.0), at: record.since.at }));
     let checks = of_head(worker, &pull.head, found.as_deref(), record).await?;
-    let checks = by_name(checks);
+    let checks = BTreeMap::from_iter(checks);
     let is_red = |state: ForgeCheckState| state == ForgeCheckState::Failed;
     let has_red = checks.values().any(|state| is_red(*state));
     let on_base = if has_red { named(head_checks(worker, &pull.base).await?) } else { Vec::new() };
@@ -139,33 +139,6 @@ fn known_yet(read: Result<Vec<HeadCheck>, ForgeError>) -> Result<Vec<(String, Fo
 
 fn named(checks: Vec<HeadCheck>) -> Vec<(String, ForgeCheckState)> {
     checks.into_iter().map(|check| (check.name, check.state)).collect()
-}
-
-/// One verdict for checks of the same name. A workflow that runs for the push and for the pull request has two of each
-/// name: if they contradict each other, neither counts.
-fn by_name(checks: Vec<(String, ForgeCheckState)>) -> BTreeMap<String, ForgeCheckState> {
-    let mut named = BTreeMap::new();
-    for (name, state) in checks {
-        named
-            .entry(name)
-            .and_modify(|known| {
-                *known = match (*known, state) {
-                    (same, other) if same == other => same,
-                    (ForgeCheckState::Pending, _) | (_, ForgeCheckState::Pending) => ForgeCheckState::Pending,
-                    // They contradict each other.
-                    (
-                        ForgeCheckState::Unapproved
-                        | ForgeCheckState::Passed
-                        | ForgeCheckState::Failed
-                        | ForgeCheckState::Unknown
-                        | ForgeCheckState::Hidden,
-                        _,
-                    ) => ForgeCheckState::Unknown,
-                }
-            })
-            .or_insert(state);
-    }
-    named
 }
 
 /// The earlier result for the pull request, if nothing about it has changed since.

@@ -132,3 +132,65 @@ async fn where_it_may_a_failed_job_runs_once_more_before_an_agent_does() {
     assert_eq!((record.review.ci_rounds, record.review.reran.len()), (1, 0), "the head is another one");
     world.finish().await;
 }
+
+/// A job of a run that this event started, as it ended.
+fn job(head: &str, name: &str, event: &str, conclusion: JobConclusion) -> Job {
+    Job {
+        head_sha: head.to_owned(),
+        name: name.to_owned(),
+        event: event.to_owned(),
+        conclusion: Some(conclusion),
+        ..Job::default()
+    }
+}
+
+/// Case c13: zephyrproject-rtos/zephyr#105175, apache/texera#8523.
+#[tokio::test]
+async fn of_runs_of_one_name_the_newest_that_says_something_counts() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let head = world.head(pull).await;
+    let runs = async |event: &str, conclusion: JobConclusion| {
+        world.forge.advance(std::time::Duration::from_secs(60));
+        world.forge.create_job(&repo_on_forge(), &job(&head, "test", event, conclusion)).unwrap();
+        world.run().await.worked
+    };
+    world.forge.create_job(&repo_on_forge(), &job(&head, "test", "push", JobConclusion::Failure)).unwrap();
+    for (event, conclusion) in [
+        ("pull_request", JobConclusion::Success),
+        ("merge_group", JobConclusion::Cancelled),
+        ("schedule", JobConclusion::Skipped),
+    ] {
+        assert_eq!(runs(event, conclusion).await, 0, "{event}: {:?}", world.failures());
+    }
+    assert_eq!(world.briefs(issue).len(), 1);
+    assert_eq!(runs("workflow_dispatch", JobConclusion::Failure).await, 1, "{:?}", world.failures());
+    assert!(world.briefs(issue)[1].contains("failed check `test`"));
+    world.finish().await;
+}
+
+/// Case c13: btclib-org/btclib#1025. The job `all` needs the others, and runs with `if: always()`.
+#[tokio::test]
+async fn a_job_that_fails_because_those_it_needs_were_cancelled_begins_no_round() {
+    let world = World::with_agent(MENDS).check("test -f done.txt").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    let head = world.head(pull).await;
+    let ends = |name: &str, event: &str, conclusion: JobConclusion| {
+        world.forge.create_job(&repo_on_forge(), &job(&head, name, event, conclusion)).unwrap();
+        world.forge.advance(std::time::Duration::from_secs(5));
+    };
+    ends("build", "push", JobConclusion::Success);
+    ends("test", "push", JobConclusion::Cancelled);
+    ends("all", "push", JobConclusion::Failure);
+    assert_eq!(world.run().await.worked, 0, "{:?}", world.failures());
+    // A failure of which the others were cancelled.
+    ends("lint", "pull_request", JobConclusion::Failure);
+    ends("docs", "pull_request", JobConclusion::Cancelled);
+    ends("whole", "pull_request", JobConclusion::Failure);
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let brief = world.briefs(issue)[1].clone();
+    assert!(brief.contains("failed check `lint`") && !brief.contains("failed check `all`"), "{brief}");
+    world.finish().await;
+}
