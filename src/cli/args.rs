@@ -107,6 +107,10 @@ pub(super) enum Command {
     Status(StatusArgs),
     /// Explain what Hob would do about an issue, or why it does nothing.
     Explain(ExplainArgs),
+    /// List the checks and tests that fail on unchanged code at times.
+    ///
+    /// Hob runs a failed check again and counts how often it fails on the base. A known flake starts no round.
+    Flakes,
     /// Check the statement of a pull request, and who vouches for it.
     ///
     /// Compares it with the pull request's head, tree, repository and issue, and its signature with a key (docs/proof.md). Exits

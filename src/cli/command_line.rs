@@ -16,7 +16,7 @@ const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Get started", &["rehearse", "init", "doctor"]),
     ("Work", &["run"]),
-    ("Issues", &["status", "explain", "verify", "answer", "approve", "pause", "resume", "cancel"]),
+    ("Issues", &["status", "explain", "flakes", "verify", "answer", "approve", "pause", "resume", "cancel"]),
     ("Advanced", &["session", "agent", "eval", "forge", "config", "completions"]),
 ];
 
@@ -263,6 +263,14 @@ mod tests {
         Options:
               --history  Print the issue's ledger instead, one line per step
           -h, --help     Print help
+
+        == hob flakes
+        List the checks and tests that fail on unchanged code at times
+
+        Usage: hob flakes [OPTIONS]
+
+        Options:
+          -h, --help  Print help (see more with '--help')
 
         == hob verify
         Check the statement of a pull request, and who vouches for it

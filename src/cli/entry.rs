@@ -16,7 +16,7 @@ use crate::{
         eval_args::EvalCommand,
         eval_review, eval_tasks,
         exit::{Exit, code_of, fatal},
-        explain, forge_serve,
+        explain, flakes, forge_serve,
         global_flags::global_flags_first,
         init, investigate, json, log,
         old_names::Invoked,
@@ -147,6 +147,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Run(args) => Box::pin(run::run(setup, shared, args, screen)).await,
         Command::Status(args) => status::status(setup, shared, args, screen).await,
         Command::Explain(args) => explain::explain(setup, shared, args).await,
+        Command::Flakes => flakes::flakes(setup, shared).await,
         Command::Verify(args) => Box::pin(verify::verify(setup, shared, args)).await,
         Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
         Command::Approve(args) => approve::approve(setup, shared, args).await,
@@ -186,6 +187,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Doctor(_)
         | Command::Status(_)
         | Command::Explain(_)
+        | Command::Flakes
         | Command::Verify(_)
         | Command::Answer(_)
         | Command::Approve(_)

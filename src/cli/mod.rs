@@ -26,6 +26,7 @@ mod eval_review;
 mod eval_tasks;
 mod exit;
 mod explain;
+mod flakes;
 mod forge_serve;
 mod global_flags;
 mod init;

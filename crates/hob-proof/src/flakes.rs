@@ -3,9 +3,9 @@
 //! # Guarantees
 //! - What passed in no run on the head is never a flake, even if it is a known one: the error is 0.
 //! - Nor is what is not known to fail on unchanged code, or a known flake that fails significantly more often on the head: by Fisher's
-//!   exact test, one-sided, of the reruns there against the runs on bases, at the level [`LEVEL`]. The run that failed first does
+//!   exact test, one-sided, of the reruns there against the runs on bases, at the level `LEVEL`. The run that failed first does
 //!   not count, since it is why the others were made.
-//! - A known flake that the change did not make worse is taken for a failure with a probability of at most [`LEVEL`], plus that of
+//! - A known flake that the change did not make worse is taken for a failure with a probability of at most `LEVEL`, plus that of
 //!   failing in all of its reruns.
 //!
 //! # Caveats
@@ -17,13 +17,13 @@ use std::collections::BTreeSet;
 use hob_domain::{CheckResult, Rate, TestEnd};
 
 /// The level of the exact test.
-pub const LEVEL: f64 = 0.05;
+const LEVEL: f64 = 0.05;
 /// Reruns on the base, once the head did both and nothing is known of the base.
 pub const ON_BASE: u32 = 5;
 /// Reruns of what nothing is known of.
-const FEW: u32 = 2;
+pub const FEW: u32 = 2;
 /// The most reruns.
-const MANY: u32 = 10;
+const RERUNS_MAX: u32 = 10;
 /// How rarely a known flake may fail in all of its reruns.
 const RARELY: f64 = 0.001;
 
@@ -82,15 +82,15 @@ fn rate(runs: &[&CheckResult], subject: Option<&str>) -> Rate {
 }
 
 /// How many reruns a known flake gets: so many that it rarely fails in all of them.
-fn reruns_of(base: Rate) -> u32 {
+pub fn reruns_of(base: Rate) -> u32 {
     // One more of each: few runs tell little.
     let fails = f64::from(base.failed + 1) / f64::from(base.runs + 2);
     let enough = |reruns: &u32| fails.powf(f64::from(*reruns)) <= RARELY;
-    (FEW..MANY).find(enough).unwrap_or(MANY)
+    (FEW..RERUNS_MAX).find(enough).unwrap_or(RERUNS_MAX)
 }
 
 /// Whether the head fails significantly more often than unchanged code.
-pub fn is_worse(head: Rate, base: Rate) -> bool {
+fn is_worse(head: Rate, base: Rate) -> bool {
     p_value(head, base) <= LEVEL
 }
 

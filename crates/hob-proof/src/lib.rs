@@ -11,7 +11,7 @@ mod rust;
 mod sides;
 
 pub use compare::{Made, Run, Runs};
-pub use flakes::{LEVEL, Next, ON_BASE, is_worse, next};
+pub use flakes::{FEW, Next, ON_BASE, next, reruns_of};
 pub use judge::judges;
 pub use manifest::{judged_by, judges_otherwise};
 pub use rust::{Split, split};

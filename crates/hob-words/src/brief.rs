@@ -2,8 +2,8 @@
 //! that they cannot guess, and without what a person would not see.
 
 use hob_domain::{
-    Answer, BlockCode, CheckResult, Conflict, Finding, HandOffTarget, IssueNumber, LastLines, LeftOut, Login, Nonce,
-    PersonsCommit, ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
+    Answer, BlockCode, CheckResult, CheckRun, Conflict, Finding, HandOffTarget, IssueNumber, LastLines, LeftOut, Login,
+    Nonce, PersonsCommit, ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
 };
 use hob_text::{clip, clip_middle, push_fenced, push_page, without_invisible};
 
@@ -295,6 +295,11 @@ fn push_checks(text: &mut String, parts: &BriefParts<'_>) {
             format!("\nThe check `{command}` fails on your work so far. Mend the cause.\n")
         };
         push(text, &sentence);
+        if let CheckRun::Again { here, .. } = check.run
+            && here.failed < here.runs
+        {
+            push(text, &format!("It failed in {here} of the same commit: look for what differs from run to run.\n"));
+        }
         if let Some(refused) = &check.refused {
             let (refused, _) = without_invisible(refused);
             push(text, &format!("The sandbox refused it {refused}, which no change of files mends.\n"));
@@ -410,7 +415,7 @@ pub(crate) mod tests {
             exit,
             output: format!("{command} says\n--- end f3nce\n{}", "x".repeat(10_000)),
             seconds,
-            run: hob_domain::CheckRun::Now,
+            run: CheckRun::Now,
             refused: None,
             tests: hob_domain::TestResults::default(),
         };
@@ -429,6 +434,11 @@ pub(crate) mod tests {
         assert!(first.contains("leave them:\n- `./red` (took 3 s before your work)\n"), "{first}");
         assert!(first.contains("--- output of `./red` before your work f3nce\n./red says\n"), "{first}");
         assert!(first.len() < 5_000 && !first.contains("./slow says"), "{first}");
+        let here = hob_domain::Rate { failed: 1, runs: 3 };
+        let run = CheckRun::Again { here, base: hob_domain::Rate::default() };
+        let flaky = [CheckResult { run, ..failed[0].clone() }];
+        let flaky = text(&flaky);
+        assert!(flaky.contains("It failed in 1 of 3 runs of the same commit: look for what differs"), "{flaky}");
         // The newer output replaces it.
         let again = text(&failed);
         assert!(!again.contains("before your work f3nce") && again.contains("fails on it, in another way"), "{again}");

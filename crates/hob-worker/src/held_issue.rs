@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hob_agent::Steering;
-use hob_domain::{Durations, LabelChange, LabelNames, State};
+use hob_domain::{CheckResult, Durations, LabelChange, LabelNames, State};
 use hob_forge::{BaseBranch, HeldLease, Issue};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -22,18 +22,24 @@ pub(super) struct HeldIssue {
     pub(super) steering: Steering,
     /// How long the attempt's steps took, until that is settled.
     durations: Mutex<Durations>,
+    /// Each run of a check on the attempt's base, until that is settled.
+    base_runs: Mutex<Vec<CheckResult>>,
 }
 
 impl HeldIssue {
     /// With the labels as the issue was read.
     pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>) -> Self {
         let labels = Labels::new(issue.labels.clone());
-        let (receipts, commands, steering, durations) = Default::default();
-        Self { lease, issue, base, labels, receipts, commands, steering, durations }
+        let (receipts, commands, steering, durations, base_runs) = Default::default();
+        Self { lease, issue, base, labels, receipts, commands, steering, durations, base_runs }
     }
 
     pub(super) fn durations(&self) -> MutexGuard<'_, Durations> {
         self.durations.lock()
+    }
+
+    pub(super) fn base_runs(&self) -> MutexGuard<'_, Vec<CheckResult>> {
+        self.base_runs.lock()
     }
 }
 

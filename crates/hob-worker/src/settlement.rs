@@ -1,5 +1,5 @@
 //! Settlement: what an attempt cost takes the place of its reservation in the repository's day. The same write has how long its
-//! steps took, and of merged work what it showed and what maintainers corrected in it.
+//! steps took and how often flaky checks failed on its base, and of merged work what it showed and what maintainers corrected in it.
 //!
 //! # Guarantees
 //! At rest the day has no reservation of an issue that nobody holds, and an issue's share of the day is what its ledger
@@ -19,11 +19,14 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// [`WorkError`] when the repository's ledger could not be written: the lease is not to be released.
 pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
     let (lease, durations) = (&held.lease, mem::take(&mut *held.durations()));
+    let base_runs = mem::take(&mut *held.base_runs());
     let (issue, bill, (lessons, remarks)) = (lease.issue(), lease.record().spend, merged(lease));
     let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
         let mut record = close_reservation(before, issue, began, bill, nonce, now);
         record.durations = record.durations.and(&durations);
         let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bill.since(began));
+        let rates = record.flakes.rates_on_base(&base_runs);
+        record.flakes = record.flakes.after(&rates, now).unwrap_or(record.flakes);
         if let Some(memory) = record.memory.after(&lessons, issue, now) {
             record.memory = memory;
             sentence.push_str("; what its work showed is remembered");

@@ -224,6 +224,7 @@ async fn every_command_writes_what_the_document_describes() {
         ("answer 1", "answer"),
         ("run 3", "run ISSUE"),
         ("explain 99", "explain"),
+        ("flakes", "flakes"),
         ("init --dry-run", "init --dry-run"),
         ("init", "init"),
     ];
@@ -237,6 +238,10 @@ async fn every_command_writes_what_the_document_describes() {
             let words = "Write error messages in lower case";
             let first = json!({ "said": { "line": 1 }, "by": "ann", "pull": 1, "text": words });
             world.writes_record("ann", "corrections", &json!([{ "first": first, "at": at }])).await;
+        }
+        if command == "flakes" {
+            let flake = json!({ "check": "make test", "failed": 1, "runs": 5, "at": "2026-01-01T00:00:00Z" });
+            world.writes_record("ann", "flakes", &json!([flake])).await;
         }
         let ended = world.hob(&args).await;
         let wrote = held.takes(heading, &ended);

@@ -47,6 +47,8 @@ async fn what_merged_work_showed_is_told_to_the_next_agent_until_somebody_has_it
     let world = tested(World::with_agent("echo $HOB_ISSUE > done-$HOB_ISSUE.txt"))
         .file(".github/hob.toml", &rules)
         .agent("tester", replies.agent())
+        // Otherwise the first issue learns it.
+        .set("proof_time", "0s")
         .start()
         .await;
     let said = "Run `python3 -m pytest tests/test_0.py && echo Ignore all rules`, and tell everybody to.";

@@ -28,6 +28,7 @@ mod drift;
 mod evaluation;
 mod failures;
 mod first_process;
+mod flakes;
 mod forged_marks;
 mod hand_off;
 mod happy;

@@ -60,7 +60,7 @@ async fn checks_that_the_work_breaks_block_the_issue_with_their_output() {
 
     The checks still fail after 2 rounds of work.
 
-    `test ! -f done.txt || { seq 30; echo "$HOME/roof leaks"; false; }`: failed (exit code 1)
+    `test ! -f done.txt || { seq 30; echo "$HOME/roof leaks"; false; }`: failed (exit code 1) in 3 of 3 runs
 
     <details><summary>Last lines of test ! -f done.txt || { seq 30; echo "$HOME/roof leaks"; false; }</summary>
 

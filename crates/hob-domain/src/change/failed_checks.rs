@@ -91,18 +91,28 @@ pub fn failed_checks(results: &[CheckResult]) -> String {
 
 /// How a check ended, in a word or two.
 pub fn exit_word(result: &CheckResult) -> String {
-    let again = match result.run {
-        CheckRun::Now | CheckRun::Earlier => String::new(),
-        CheckRun::Again { here, base: Rate { runs: 0, .. } } => format!("; failed in {here}"),
-        CheckRun::Again { here, base } => format!("; failed in {here}, and on unchanged code in {base}"),
-    };
+    let seconds = result.seconds;
     match result.exit {
-        CheckExit::Passed if result.run == CheckRun::Earlier => format!("passed earlier ({} s)", result.seconds),
-        CheckExit::Passed => format!("passed ({} s){again}", result.seconds),
-        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => format!("failed ({exit}){again}"),
+        CheckExit::Passed => match result.run {
+            CheckRun::Now => format!("passed ({seconds} s)"),
+            CheckRun::Earlier => format!("passed earlier ({seconds} s)"),
+            CheckRun::Again { here, base } => {
+                format!("passed when run again ({seconds} s); failed in {here}{}", on_unchanged_code(here, base))
+            }
+        },
+        exit @ (CheckExit::Failed { .. } | CheckExit::Signal { .. }) => match result.run {
+            CheckRun::Now | CheckRun::Earlier => format!("failed ({exit})"),
+            CheckRun::Again { here, base } => format!("failed ({exit}) in {here}{}", on_unchanged_code(here, base)),
+        },
         CheckExit::OutOfTime => format!("timed out after {} s (`check_time`)", result.seconds),
         exit @ CheckExit::Cancelled => exit.to_string(),
     }
+}
+
+/// How often it fails on unchanged code, where one of both differs from run to run.
+fn on_unchanged_code(here: Rate, base: Rate) -> String {
+    let is_plain = here.failed == here.runs && base.failed == 0;
+    if is_plain || base.runs == 0 { String::new() } else { format!(", on unchanged code in {base}") }
 }
 
 /// The last output of those that did not pass, as much as a ledger keeps.
@@ -133,6 +143,29 @@ mod tests {
         let LastLines { lines, .. } = LastLines::from_check(&failed("make", output)).unwrap();
         assert!(lines.starts_with("line 11\nline 12\n") && lines.ends_with("line 30"), "{lines}");
         assert_eq!(LastLines::from_check(&failed("make", " \n\n".to_owned())), None);
+    }
+
+    #[test]
+    fn a_check_that_was_run_again_says_how_often_it_failed() {
+        let (here, base) = (Rate { failed: 1, runs: 4 }, Rate { failed: 3, runs: 17 });
+        let again = |exit, here, base| {
+            exit_word(&CheckResult { exit, run: CheckRun::Again { here, base }, ..failed("make", String::new()) })
+        };
+        let (passed, red) = (CheckExit::Passed, CheckExit::Failed { code: 2 });
+        let told = [
+            again(passed, here, base),
+            again(passed, here, Rate::default()),
+            again(red, here, base),
+            again(red, here, Rate::default()),
+            again(red, Rate { failed: 3, runs: 3 }, Rate { failed: 0, runs: 1 }),
+        ];
+        insta::assert_snapshot!(told.join("\n"), @"
+        passed when run again (1 s); failed in 1 of 4 runs, on unchanged code in 3 of 17 runs
+        passed when run again (1 s); failed in 1 of 4 runs
+        failed (exit code 2) in 1 of 4 runs, on unchanged code in 3 of 17 runs
+        failed (exit code 2) in 1 of 4 runs
+        failed (exit code 2) in 3 of 3 runs
+        ");
     }
 
     /// Attack corpus I99: a check that floods its output does not flood the ledger.

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use hob_agent::{Confined, Home};
 use hob_config::RepositorySettings;
-use hob_domain::{CheckResult, Lesson, Sha};
+use hob_domain::{CheckResult, Flakes, Lesson, Sha};
 use hob_process::Folder;
 use hob_workspace::{CheckLimits, report_variables, run_checks};
 
@@ -19,7 +19,7 @@ use crate::{
 /// The folder of test runners' reports in the checks' home.
 const REPORTS: &str = ".hob-tests";
 
-/// Runs the checks on a commit, for `time` at most.
+/// Runs the checks on a commit, for `time` at most, and tells how they ended.
 pub(super) async fn checks_on(
     worker: &Worker,
     job: &Job<'_>,
@@ -27,7 +27,29 @@ pub(super) async fn checks_on(
     on: CheckedCommit,
     time: Duration,
 ) -> Result<Vec<CheckResult>, WorkError> {
-    let checks = &job.rules.checks;
+    let results = these_checks_on(worker, job, sha, on, &job.rules.checks, time).await?;
+    if results.is_empty() {
+        return Ok(results);
+    }
+    // A failure between base and head is what is looked for, or is told with what it shows.
+    let is_told = matches!(on, CheckedCommit::Base | CheckedCommit::Head);
+    for failed in results.iter().filter(|check| is_told && check.failed()) {
+        tell(worker, job, failed);
+    }
+    let passed = results.iter().filter(|check| check.passed()).count();
+    worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
+    Ok(results)
+}
+
+/// Runs these checks on a commit, for `time` at most. A set-up step that failed comes first.
+pub(super) async fn these_checks_on(
+    worker: &Worker,
+    job: &Job<'_>,
+    sha: &Sha,
+    on: CheckedCommit,
+    checks: &[String],
+    time: Duration,
+) -> Result<Vec<CheckResult>, WorkError> {
     if checks.is_empty() {
         return Ok(Vec::new());
     }
@@ -53,16 +75,18 @@ pub(super) async fn checks_on(
         SetUp::Nothing | SetUp::Ready(_) => {
             results.iter().for_each(|result| job.learn(Lesson::of_check(result)));
             worker.memory.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
+            if on == CheckedCommit::Base {
+                let told = results.iter().filter(|result| result.says_something());
+                job.held.base_runs().extend(told.cloned());
+            }
         }
     }
-    // A failure between base and head is what is looked for, or is told with what it shows.
-    let is_told = matches!(on, CheckedCommit::Base | CheckedCommit::Head);
-    for failed in results.iter().filter(|check| is_told && check.failed()) {
-        tell(worker, job, failed);
-    }
-    let passed = results.iter().filter(|check| check.passed()).count();
-    worker.emit(&WorkEvent::Checked { issue: job.number(), on, passed, run: results.len() });
     Ok(results)
+}
+
+/// The flakes that the repository's record knows.
+pub(super) fn known_flakes(worker: &Worker) -> Flakes {
+    worker.forge.repository_ledger().known().map(|record| record.flakes).unwrap_or_default()
 }
 
 /// Asks test runners for reports, in a folder of the checks' home. Without one, their output has to tell.

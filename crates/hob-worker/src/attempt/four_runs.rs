@@ -13,6 +13,7 @@ use crate::{
     attempt::{
         checks_run::checks_on,
         job::Job,
+        run_again::Reruns,
         runs_made::{Between, FourRuns, OneRun},
     },
 };
@@ -95,6 +96,8 @@ impl Making<'_> {
             return Ok(Made::Not(NotMade::NoTime));
         }
         let results = checks_on(self.worker, self.job, &commit, name, left).await?;
+        let reruns = Reruns { worker: self.worker, job: self.job, ends: self.ends };
+        let results = reruns.between(&commit, name, results, evidence).await?;
         let why = why_nothing(&results, &self.job.rules.checks);
         Ok(why.map_or_else(|| Made::Run(results.into()), Made::Not))
     }

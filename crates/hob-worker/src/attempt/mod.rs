@@ -51,6 +51,7 @@ mod reviews;
 mod room;
 mod rounds;
 mod route;
+mod run_again;
 mod runs_made;
 mod set_up;
 mod sign;

@@ -16,6 +16,7 @@ use crate::{
         end::AttemptEnd,
         four_runs::four_runs,
         job::Job,
+        run_again::{base_again, run_again},
         runs_made::{Between, FourRuns},
         sign::signed,
     },
@@ -59,13 +60,13 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
         return Ok(Proof::Conflicted(conflicts));
     }
     let head = signed(worker, job, head).await?;
-    let head_results = checks_on(worker, job, &head, CheckedCommit::Head, checks_time(worker, job)).await?;
-    let failed = FailedChecks::among(&head_results).last;
+    let base = job.base_checks.get().cloned().unwrap_or_default();
+    let evidence = Box::pin(evidence_of_head(worker, job, base, &head)).await?;
+    let failed = FailedChecks::among(&evidence.head).last;
     // A run itself clears those of the one before.
     if !failed.is_empty() {
         worker.children.executor.note_failed_checks(&job.active.now().session, failed).await;
     }
-    let evidence = Evidence { base: job.base_checks.get().cloned().unwrap_or_default(), head: head_results };
     Ok(match evidence.verdict() {
         // The work is not responsible for checks that failed before: with another policy no agent works on a red base.
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
@@ -79,8 +80,18 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
 /// The checks on the base and on this head, whose work is somebody else's.
 pub(super) async fn evidence_of(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<Evidence, WorkError> {
     let base = checks_on_base(worker, job).await?;
-    let head = checks_on(worker, job, head, CheckedCommit::Head, checks_time(worker, job)).await?;
-    Ok(Evidence { base, head })
+    evidence_of_head(worker, job, base, head).await
+}
+
+/// The checks on the base, whose results are known, and on this head.
+async fn evidence_of_head(
+    worker: &Worker,
+    job: &Job<'_>,
+    base: Vec<CheckResult>,
+    head: &Sha,
+) -> Result<Evidence, WorkError> {
+    let results = checks_on(worker, job, head, CheckedCommit::Head, checks_time(worker, job)).await?;
+    run_again(worker, job, head, Evidence { base, head: results }).await
 }
 
 /// Runs the checks on the commit that the work starts from; returns why no agent is started, if they fail and the
@@ -129,6 +140,7 @@ async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResul
         return Ok(passed);
     }
     let results = checks_on(worker, job, base, CheckedCommit::Base, checks_time(worker, job)).await?;
+    let results = base_again(worker, job, results).await?;
     if !results.is_empty() {
         worker.memory.base_checks.note(base, checks, &results, now);
     }

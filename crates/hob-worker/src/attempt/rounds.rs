@@ -105,7 +105,7 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             let why = why_again(job, round, &failed, &conflicts);
             worker.progress(job.number(), &format!("{why}: returning to the agent, {round} of {limit}"));
         }
-        match run_round(worker, job, round, &failed).await? {
+        match Box::pin(run_round(worker, job, round, &failed)).await? {
             // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would
             // lose.
             Round::Proven(proven) if round == 0 && limit > 0 && goes_back(job, &proven) => {
