@@ -129,6 +129,7 @@ mod tests {
         Issues:
           status       List the issues: what runs, what waits for whom, what was spent
           explain      Explain what Hob would do about an issue, or why it does nothing
+          flakes       List the checks and tests that fail on unchanged code at times
           verify       Check the statement of a pull request, and who vouches for it
           answer       Answer a blocked issue and requeue it
           approve      Approve the action or the plan that a blocked issue asks for
@@ -267,7 +268,7 @@ mod tests {
         == hob flakes
         List the checks and tests that fail on unchanged code at times
 
-        Usage: hob flakes [OPTIONS]
+        Usage: hob flakes
 
         Options:
           -h, --help  Print help (see more with '--help')

@@ -216,6 +216,7 @@ fn lines(tests: &TestResults) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::Rate;
 
     /// A check's result, with two tests.
     pub(crate) fn check(command: &str, exit: CheckExit, run: CheckRun) -> CheckResult {
@@ -237,9 +238,13 @@ pub(crate) mod tests {
     fn each_end_of_a_run_is_read_as_it_was_written() {
         let made = RunEnd::made(&[check("x", CheckExit::Failed { code: 1 }, CheckRun::Now)]);
         let none = RunEnd::made(&[]);
+        let run = CheckRun::Again { here: Rate { failed: 1, runs: 4 }, base: Rate { failed: 3, runs: 17 } };
+        let again = RunEnd::made(&[check("x", CheckExit::Passed, run)]);
+        let says_again = "\"run\":{\"again\":{\"here\":{\"failed\":1,\"runs\":4},\"base\":{\"failed\":3,\"runs\":17}}}";
         let mixed = RunEnd::NotMade(NotMade::Mixed { files: ["a".to_owned()].into_iter().collect() });
         for (end, says) in [
             (made, "\"result\":\"FAILED\",\"failedTests\":[\"t::a\"]"),
+            (again, says_again),
             (none, "{\"tree\":\"t\",\"failedTests\":[],\"checks\":[]}"),
             (RunEnd::SameAsBase, "{\"tree\":\"t\",\"sameAs\":\"base\"}"),
             (RunEnd::SameAsHead, "\"sameAs\":\"head\""),

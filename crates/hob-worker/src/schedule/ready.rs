@@ -62,6 +62,10 @@ fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {
     // steps run before each of them if files of `setup_key` change.
     let runs = settings.limits.check_rounds.saturating_add(2);
     let commands = of(rules.checks.len()).saturating_add(of(rules.setup.len())).saturating_mul(runs);
+    // Checks that failed run again on the base and after each round, and each round has the runs between base and head.
+    let proofs = settings.limits.check_rounds.saturating_add(1).saturating_mul(2).saturating_add(1);
+    let proofs = if rules.checks.is_empty() { 0 } else { proofs };
+    let commands = commands.saturating_add(settings.proof_time.saturating_mul(proofs));
     // A fetch, a checkout, and a push, which has at most half of the lease.
     let git = settings.workspace.transfer_time + settings.workspace.local_time + settings.lease.duration / 2;
     settings.limits.attempt_time.saturating_add(commands).saturating_add(git)
@@ -78,7 +82,8 @@ mod tests {
         let minutes = |file: &str| longest(&settings, &RepositorySettings::parse(file).unwrap()).as_secs() / 60;
         // 30 of agents, 10 of fetching, 5 of the checkout, 2.5 of the push.
         assert_eq!(minutes(""), 47);
-        assert_eq!(minutes("checks = ['a', 'b', 'c']"), 47 + 3 * 30);
-        assert_eq!(minutes("checks = ['a']\nsetup = ['b']\nsetup_key = ['c']"), 47 + 3 * 20);
+        // 20 of proofs: on the base, and twice for each of two rounds.
+        assert_eq!(minutes("checks = ['a', 'b', 'c']"), 47 + 3 * 30 + 5 * 20);
+        assert_eq!(minutes("checks = ['a']\nsetup = ['b']\nsetup_key = ['c']"), 47 + 3 * 20 + 5 * 20);
     }
 }
