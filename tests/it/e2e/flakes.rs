@@ -87,6 +87,24 @@ async fn of_a_check_that_names_its_tests_only_the_flaky_test_is_a_flake() {
     world.finish().await;
 }
 
+/// Fails in one of five runs, and for each test of a file that is not there.
+const WITH_TESTS: &str = "n=$(cat {DIR}/runs || echo 0); echo $((n + 1)) > {DIR}/runs; test $((n % 5)) != 3 || exit 1; \
+     for t in tests/test_*; do test ! -e $t || test -f done-${t#tests/test_} || exit 1; done";
+
+#[tokio::test]
+async fn between_base_and_head_a_flake_neither_breaks_an_old_test_nor_shows_a_need() {
+    let script = "mkdir -p tests; touch tests/test_$HOB_ISSUE; echo $n > done-$HOB_ISSUE";
+    let world = checked(World::with_agent(script), WITH_TESTS).start().await;
+    for n in 1..=8 {
+        let issue = works_on(&world, &format!("Issue {n}")).await;
+        assert_eq!(world.briefs(issue).len(), 1, "each failure was a flake: {:?}", world.failures());
+    }
+    for pull in world.pulls().await {
+        assert!(pull["body"].as_str().unwrap().contains("**Proven**, by check"), "{}", pull["body"]);
+    }
+    world.finish().await;
+}
+
 /// An account that may push writes a flake into the repository's record, so that what the work breaks is excused.
 #[tokio::test]
 async fn a_flake_that_somebody_wrote_into_the_record_excuses_nothing_that_always_fails() {
