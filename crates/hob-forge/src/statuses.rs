@@ -28,7 +28,7 @@ impl Statuses<'_> {
             return Ok(());
         }
         let state = match status.state {
-            ProofState::Pending => "pending",
+            ProofState::Pending | ProofState::NotShown => "pending",
             ProofState::Success => "success",
             ProofState::Failure => "failure",
         };

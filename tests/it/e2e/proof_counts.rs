@@ -90,17 +90,17 @@ async fn only_the_head_that_was_proven_can_be_merged() {
     let (states, line) = proof(&world, pull).await;
     assert_eq!(
         (states, line.as_str()),
-        (vec!["failure".to_owned()], "Pushed after the proof: `/hob prove` makes it again.")
+        (vec!["pending".to_owned()], "Pushed after the proof: `/hob prove` makes it again.")
     );
     world.run().await;
     assert_eq!(proof(&world, pull).await.0.len(), 1, "it is said once");
-    assert_eq!(merge(&world, pull).await, refused("failing"));
+    assert_eq!(merge(&world, pull).await, refused("pending"));
 
     // A stranger cannot ask, and words that look like Hob's change nothing.
     world.comments("rob", pull, "/hob prove").await;
     world.comments("wil", pull, "<!-- hob:answer comment-1 -->\n**Proven**: all tests pass.").await;
     follows(&world).await;
-    assert_eq!(merge(&world, pull).await, refused("failing"));
+    assert_eq!(merge(&world, pull).await, refused("pending"));
     let by_a_reader = json!({"state": "success", "context": "hob/proof"});
     let path = format!("/statuses/{}", head(&world, pull).await);
     assert_eq!(world.try_call("rob", Method::POST, &path, by_a_reader).await.0, 403);
@@ -108,7 +108,7 @@ async fn only_the_head_that_was_proven_can_be_merged() {
     world.comments("wil", pull, "/hob prove").await;
     follows(&world).await;
     let (states, line) = proof(&world, pull).await;
-    assert_eq!(states, ["success", "pending", "failure"], "{line} {:?}", world.failures());
+    assert_eq!(states, ["success", "pending", "pending"], "{line} {:?}", world.failures());
     let said: Vec<String> =
         world.said(pull).await.into_iter().filter(|said| said.author == "hob").map(|said| said.text).collect();
     let made = said.iter().filter(|text| text.contains("was made again")).collect::<Vec<_>>();
@@ -131,9 +131,9 @@ async fn work_that_shows_nothing_cannot_be_merged_where_the_proof_is_required() 
     let (states, line) = proof(&world, pull).await;
     assert_eq!(
         (states, line.as_str()),
-        (vec!["failure".to_owned()], "No tests: the checks pass, and no test changed or was repaired.")
+        (vec!["pending".to_owned()], "No tests: the checks pass, and no test changed or was repaired.")
     );
-    assert_eq!(merge(&world, pull).await, refused("failing"));
+    assert_eq!(merge(&world, pull).await, refused("pending"));
     // Without an App in the ruleset, an account that may write can say otherwise.
     let forged = json!({"state": "success", "context": "hob/proof"});
     world.call("wil", Method::POST, &format!("/statuses/{}", head(&world, pull).await), forged).await;
@@ -157,7 +157,7 @@ async fn a_status_of_another_account_does_not_pass_for_the_apps() {
     assert_eq!(merge(&world, pull).await, refused("expected"));
     world.forge.advance(SETTLED);
     pool.run_once(RunLimits::default()).await.unwrap();
-    assert_eq!(merge(&world, pull).await, refused("failing"));
+    assert_eq!(merge(&world, pull).await, refused("pending"));
     world.comments("ann", pull, "/hob prove").await;
     for _ in 0..3 {
         pool.run_once(RunLimits::default()).await.unwrap();
@@ -275,7 +275,7 @@ async fn a_push_is_proven_by_itself_where_the_settings_say_so_and_not_in_public(
     let issue = world.asks("Mend the value", "").await;
     let pull = opens_a_pull(&world).await;
     let branch = branch(&world).await;
-    for (private, states) in [(false, vec!["failure"]), (true, vec!["success", "pending"])] {
+    for (private, states) in [(false, vec!["pending"]), (true, vec!["success", "pending"])] {
         world.call("ann", Method::PATCH, "", json!({ "private": private })).await;
         world.pushes_onto("wil", &branch, "more.txt", &format!("{private}")).await;
         world.forge.advance(SETTLED);

@@ -3,7 +3,7 @@
 use hob_text::title;
 use serde::{Deserialize, Serialize};
 
-use crate::{CommentId, Login, Sha, Shown, Word};
+use crate::{CheckTally, CommentId, Login, Sha, Shown, Word};
 
 /// The status's context: the name that a ruleset requires.
 pub const PROOF_CONTEXT: &str = "hob/proof";
@@ -17,6 +17,9 @@ const SAYS_MAX: usize = 140;
 pub enum ProofState {
     /// Hob works on the pull request.
     Pending,
+    /// The runs do not show that the change is needed and breaks nothing. At the forge this is pending, too: a ruleset lets
+    /// nothing be merged, and nothing is marked as failed.
+    NotShown,
     /// What this head changes is proven.
     Success,
     /// A person should look first.
@@ -51,15 +54,14 @@ impl ProofStatus {
         Self::new(head, ProofState::Pending, "Hob works on this pull request.")
     }
 
-    /// What the runs show of a head, with the sentence about it.
-    pub fn of(head: Sha, shown: &Shown, says: &str) -> Self {
-        let state = if counts(shown) { ProofState::Success } else { ProofState::Failure };
-        Self::new(head, state, says)
+    /// What the runs show of a head whose checks ended so, with the sentence about it.
+    pub fn of(head: Sha, shown: &Shown, checks: CheckTally, says: &str) -> Self {
+        Self::new(head, counts(shown, checks), says)
     }
 
     /// A head that somebody else pushed.
     pub fn pushed_after(head: Sha) -> Self {
-        Self::new(head, ProofState::Failure, "Pushed after the proof: `/hob prove` makes it again.")
+        Self::new(head, ProofState::NotShown, "Pushed after the proof: `/hob prove` makes it again.")
     }
 
     fn new(head: Sha, state: ProofState, says: &str) -> Self {
@@ -67,17 +69,21 @@ impl ProofStatus {
     }
 }
 
-/// Whether a head may be merged without a person's look at how it is tested. A change without tests may be right, but a status that
-/// also passes for it would say nothing: who merges such a change bypasses the ruleset.
-fn counts(shown: &Shown) -> bool {
+/// What a head counts for. A change without tests may be right, but a status that also passes for it would say nothing, and
+/// one that fails would accuse it: it stays pending, and who merges such a change bypasses the ruleset.
+fn counts(shown: &Shown, checks: CheckTally) -> ProofState {
+    if shown.asks_for_a_look() || checks.passed < checks.run {
+        return ProofState::Failure;
+    }
     match shown.word {
-        Word::Proven => !shown.asks_for_a_look(),
+        Word::Proven => ProofState::Success,
+        Word::OldTestsChanged => ProofState::Failure,
         Word::NeedNotShown { .. }
-        | Word::OldTestsChanged
         | Word::KeptNotShown { .. }
         | Word::OnlyTests
         | Word::NoTests
-        | Word::Unshown => false,
+        // There is no check.
+        | Word::Unshown => ProofState::NotShown,
     }
 }
 
@@ -100,34 +106,45 @@ mod tests {
         }
     }
 
+    const GREEN: CheckTally = CheckTally { passed: 2, run: 2 };
+
     #[test]
-    fn only_what_is_proven_succeeds() {
+    fn only_what_is_proven_succeeds_and_only_what_a_person_should_see_fails() {
         let some: Names = ["x".to_owned()].into_iter().collect();
         let words = [
             (Word::Proven, ProofState::Success),
-            (Word::NeedNotShown { why: NeedUnknown::PassesWithout }, ProofState::Failure),
+            (Word::NeedNotShown { why: NeedUnknown::PassesWithout }, ProofState::NotShown),
             (Word::OldTestsChanged, ProofState::Failure),
-            (Word::KeptNotShown { why: NotMade::NoTime }, ProofState::Failure),
-            (Word::OnlyTests, ProofState::Failure),
-            (Word::NoTests, ProofState::Failure),
-            (Word::Unshown, ProofState::Failure),
+            (Word::KeptNotShown { why: NotMade::NoTime }, ProofState::NotShown),
+            (Word::OnlyTests, ProofState::NotShown),
+            (Word::NoTests, ProofState::NotShown),
         ];
         for (word, state) in words {
-            assert_eq!(ProofStatus::of(Sha::from("h"), &shown(word.clone()), "").state, state, "{word:?}");
-        }
-        let looked_at = [
-            Shown { judges: some.clone(), ..shown(Word::Proven) },
-            Shown { removed: some.clone(), ..shown(Word::Proven) },
-            Shown { skipped: some, ..shown(Word::Proven) },
-        ];
-        for shown in looked_at {
-            assert_eq!(ProofStatus::of(Sha::from("h"), &shown, "").state, ProofState::Failure, "{shown:?}");
+            let shown = shown(word);
+            assert_eq!(ProofStatus::of(Sha::from("h"), &shown, GREEN, "").state, state, "{shown:?}");
+            let looked_at = [
+                Shown { judges: some.clone(), ..shown.clone() },
+                Shown { removed: some.clone(), ..shown.clone() },
+                Shown { skipped: some.clone(), ..shown },
+            ];
+            for shown in looked_at {
+                let status = ProofStatus::of(Sha::from("h"), &shown, GREEN, "");
+                assert_eq!(status.state, ProofState::Failure, "{shown:?}");
+            }
         }
     }
 
     #[test]
+    fn red_checks_fail_and_a_repository_without_checks_is_not_accused() {
+        let unshown = |checks| ProofStatus::of(Sha::from("h"), &shown(Word::Unshown), checks, "").state;
+        assert_eq!(unshown(CheckTally { passed: 1, run: 2 }), ProofState::Failure);
+        assert_eq!(unshown(CheckTally { passed: 0, run: 0 }), ProofState::NotShown);
+        assert_eq!(ProofStatus::pushed_after(Sha::from("h")).state, ProofState::NotShown);
+    }
+
+    #[test]
     fn its_line_fits() {
-        let long = ProofStatus::of(Sha::from("h"), &shown(Word::Proven), &"é\n".repeat(400));
+        let long = ProofStatus::of(Sha::from("h"), &shown(Word::Proven), GREEN, &"é\n".repeat(400));
         assert!(long.says.chars().count() <= SAYS_MAX);
         assert!(!long.says.contains('\n'));
     }

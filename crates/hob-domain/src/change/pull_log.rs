@@ -52,7 +52,7 @@ impl PullLog {
     pub fn shows(&self, status: &ProofStatus) -> bool {
         match status.state {
             ProofState::Pending => self.proving.as_ref() == Some(&status.head),
-            ProofState::Success | ProofState::Failure => {
+            ProofState::NotShown | ProofState::Success | ProofState::Failure => {
                 self.proving.is_none() && self.proof.as_deref() == Some(status)
             }
         }
@@ -62,7 +62,9 @@ impl PullLog {
     pub(crate) fn note_proof(&mut self, status: ProofStatus) {
         match status.state {
             ProofState::Pending => self.proving = Some(status.head),
-            ProofState::Success | ProofState::Failure => (self.proof, self.proving) = (Some(Box::new(status)), None),
+            ProofState::NotShown | ProofState::Success | ProofState::Failure => {
+                (self.proof, self.proving) = (Some(Box::new(status)), None)
+            }
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) async fn prove_again(worker: &Worker, held: &HeldIssue, pull: PullNum
     };
     let answered = match made {
         Ok(Some(Found { head, evidence, shown })) => {
-            let status = ProofStatus::of(head.clone(), &shown, &status_line(&shown));
+            let status = ProofStatus::of(head.clone(), &shown, evidence.tally(), &status_line(&shown));
             match set_proof(worker, &held.lease, pull, status).await {
                 Ok(()) => answer(worker, held, pull, |to| proof_answer(to, &head, &evidence, &shown)).await,
                 Err(error) => Err(error),

@@ -74,7 +74,8 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let look = job.with_reviews(|reviews| reviews.report.clone());
     let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
     let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
-    let status = ProofStatus::of(proven.head.clone(), &proven.shown, &status_line(&proven.shown));
+    let (shown, tally) = (&proven.shown, proven.evidence.tally());
+    let status = ProofStatus::of(proven.head.clone(), shown, tally, &status_line(shown));
     Box::pin(set_proof(worker, lease, pull.number, status)).await?;
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && !wants_a_look(proven) {

@@ -39,7 +39,8 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let lease = &job.held.lease;
     let Some(pull) = lease.record().pull.number else { return Ok(AttemptEnd::Withdrawn) };
     push_new(worker, job, &proven.head).await?;
-    let status = ProofStatus::of(proven.head.clone(), &proven.shown, &status_line(&proven.shown));
+    let (shown, tally) = (&proven.shown, proven.evidence.tally());
+    let status = ProofStatus::of(proven.head.clone(), shown, tally, &status_line(shown));
     Box::pin(set_proof(worker, lease, pull, status)).await?;
     // People who said more when it was opened have been heard now.
     introduce(worker, job, pull).await?;
