@@ -42,6 +42,7 @@ pub use change::{
     failed_checks::{FailedChecks, LastLines, exit_word, failed_checks},
     finding::{Finding, FindingSeverity},
     left_out::{LeftOut, WhyLeftOut, left_out},
+    notable::{Advisory, Dependencies, DependencyChange, Emptied, Notable, Sweeping, Undone},
     persons_commit::PersonsCommit,
     policy::{DiffPolicy, HobFiles, InvalidGlob, Violation, refused_changes},
     proof_status::{PROOF_CONTEXT, ProofAsked, ProofState, ProofStatus},

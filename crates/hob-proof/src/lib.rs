@@ -2,15 +2,19 @@
 //! trees are made in `hob-workspace`, the runs in `hob-worker`.
 
 mod compare;
+mod dependencies;
 mod failure;
 mod flakes;
 pub mod formats;
+mod generated;
 mod judge;
 mod manifest;
 mod rust;
 mod sides;
 
 pub use compare::{Made, Run, Runs};
+pub use dependencies::{PackageFile, dependencies, is_lock, names_packages};
+pub use generated::{GeneratedRules, says_generated};
 pub use flakes::{FEW, Next, ON_BASE, next, reruns_of};
 pub use judge::judges;
 pub use manifest::{judged_by, judges_otherwise};

@@ -15,6 +15,7 @@ mod fixtures;
 mod issue_bodies;
 mod issue_page;
 mod named_issue;
+mod notable_words;
 mod notification;
 mod own_links;
 mod persons_commits;
@@ -39,6 +40,7 @@ pub use dashboard_text::{Board, dashboard_text};
 pub use explanation::explanation;
 pub use issue_page::said_meanwhile;
 pub use named_issue::NamedIssue;
+pub use notable_words::{for_the_agent, undone_first};
 pub use notification::Notification;
 pub use plan_brief::PlanBrief;
 pub use profile_brief::profile_brief;
@@ -55,4 +57,4 @@ pub use reviewer::{
     SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
 pub use round_answers::round_answers;
-pub use shown_words::{for_the_agent, status_line};
+pub use shown_words::status_line;

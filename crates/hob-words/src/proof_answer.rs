@@ -1,14 +1,17 @@
 //! The answers to a request to make the proof of a pull request again.
 
-use hob_domain::{Evidence, ReviewEvent, Sha, Shown};
+use hob_domain::{Evidence, Notable, ReviewEvent, Sha, Shown};
 use hob_text::inert_line;
 
-use crate::{pull_report::evidence_table, review_text::answer_body, shown_words::look_first};
+use crate::{
+    notable_words::{all_first, first_section},
+    pull_report::evidence_table,
+    review_text::answer_body,
+};
 
 /// What was found about a head.
-pub fn proof_answer(to: &ReviewEvent, head: &Sha, evidence: &Evidence, shown: &Shown) -> String {
-    let first: String = look_first(shown).iter().map(|said| format!("- {said}\n")).collect();
-    let first = if first.is_empty() { first } else { format!("**Look here first**\n\n{first}\n") };
+pub fn proof_answer(to: &ReviewEvent, head: &Sha, evidence: &Evidence, shown: &Shown, notable: &Notable) -> String {
+    let first = first_section(&all_first(shown, notable));
     let said = format!("The proof of {} was made again.\n\n{first}{}", head.as_str(), evidence_table(evidence, shown));
     answer_body(std::slice::from_ref(to), &said, None)
 }
@@ -39,8 +42,15 @@ mod tests {
         let (to, head) = (ReviewEvent::Comment(7), Sha::from("abc"));
         let (red, green) = (vec![check(CheckExit::Failed { code: 1 })], vec![check(CheckExit::Passed)]);
         let judged = Shown { judges: ["Makefile".to_owned()].into_iter().collect(), ..shown(Word::NoTests) };
-        let good = proof_answer(&to, &head, &Evidence { base: green.clone(), head: green.clone() }, &judged);
-        let bad = proof_answer(&to, &head, &Evidence { base: green, head: red }, &shown(Word::Unshown));
+        let good = proof_answer(
+            &to,
+            &head,
+            &Evidence { base: green.clone(), head: green.clone() },
+            &judged,
+            &Notable::default(),
+        );
+        let bad =
+            proof_answer(&to, &head, &Evidence { base: green, head: red }, &shown(Word::Unshown), &Notable::default());
         let none = no_proof_answer(&to, "the branch is gone");
         assert!([&good, &bad, &none].iter().all(|answer| answered_by(answer, &to)));
         insta::assert_snapshot!([good, bad, none].join("---\n"), @"

@@ -1,8 +1,8 @@
 //! The body of a pull request: what changed, the proof, what is open, and, folded, the reasons, cost and limits.
 
 use hob_domain::{
-    ChangeText, CheckResult, Conflict, Diff, Evidence, LastLines, LeftOut, Record, Sha, Shown, Verdict, exit_word,
-    left_out, run_unasked,
+    ChangeText, CheckResult, Conflict, Diff, Evidence, LastLines, LeftOut, Notable, Record, Sha, Shown, Verdict,
+    exit_word, left_out, run_unasked,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -13,8 +13,9 @@ use hob_text::{
 use crate::{
     PullTemplate, ReviewerReport,
     answered::answered,
+    notable_words::{all_first, first_section},
     pull_template::{Parts, filled},
-    shown_words::{look_first, shown_sentence},
+    shown_words::shown_sentence,
 };
 
 /// Characters a body may have on the forge, with room to spare.
@@ -39,6 +40,8 @@ pub struct PullReport<'a> {
     pub evidence: &'a Evidence,
     /// What the runs between base and head show.
     pub shown: &'a Shown,
+    /// What else a person should see first.
+    pub notable: &'a Notable,
     /// The conflicts with the base that the agent resolved.
     pub conflicts: &'a [Conflict],
     /// The base branch, if it has moved on meanwhile.
@@ -82,22 +85,12 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
             format!("Fixes #{issue}\n\n## What changed\n\n{changed}\n## Evidence\n\n{evidence}")
         }
     };
-    text.insert_str(0, &first(report));
+    text.insert_str(0, &first_section(&all_first(report.shown, report.notable)));
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
     text.push_str(&report.reviewer.map(ReviewerReport::section).unwrap_or_default());
     line(&mut text, &format!("{TALK}\n"));
     text.push_str(&folded("Why, cost and limits", &background(report)));
     clip(&text, BODY_MAX)
-}
-
-/// What a person should look at before anything else; empty if there is nothing.
-fn first(report: &PullReport<'_>) -> String {
-    let told = look_first(report.shown);
-    if told.is_empty() {
-        return String::new();
-    }
-    let list: String = told.iter().map(|one| format!("- {one}\n")).collect();
-    format!("**Look here first**\n\n{list}\n")
 }
 
 /// What was done, in the agent's words, and the files.
@@ -352,6 +345,7 @@ mod tests {
             agent: "native",
             evidence,
             shown: &shown(Word::NoTests),
+            notable: &Notable::default(),
             conflicts: &[],
             moved: None,
             reviewer: None,
@@ -468,6 +462,7 @@ mod tests {
                 agent,
                 evidence,
                 shown: &shown(Word::NoTests),
+                notable: &Notable::default(),
                 conflicts,
                 moved,
                 reviewer,
@@ -501,6 +496,7 @@ mod tests {
             agent,
             evidence,
             shown: &shown(Word::NoTests),
+            notable: &Notable::default(),
             conflicts,
             moved,
             reviewer: None,

@@ -11,8 +11,8 @@ const PLACES_SHOWN: usize = 5;
 /// The answers to post. `change` is what the agent said that is new, `commit` what it made; `None` if no file changed.
 ///
 /// A thread gets only what was said about it. What else was said goes to the conversation, where somebody wrote there or a
-/// thread has no answer; a single thread that is all that was said takes it itself.
-pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>) -> Vec<EventAnswer> {
+/// thread has no answer; a single thread that is all that was said takes it itself. What comes first is `first`.
+pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&Sha>, first: &str) -> Vec<EventAnswer> {
     let mut answers = Vec::new();
     let said = |number: usize| change.answers.get(&(number + 1));
     let silent: Vec<&ThreadBrief> =
@@ -24,7 +24,7 @@ pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&S
     let is_alone = written.is_none() && brief.threads.len() == 1;
     let unspoken = || silent.first().filter(|_| !is_alone).map(|thread| ReviewEvent::Line(thread.newest));
     if let Some(to) = written.or_else(unspoken) {
-        let mut text = summary(change, commit);
+        let mut text = format!("{first}{}", summary(change, commit));
         if let Some(silent) = unmentioned(&silent) {
             text.push_str(&format!("\n\n{silent}"));
         }
@@ -39,7 +39,7 @@ pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&S
         let text = match (own, commit) {
             (Some(own), Some(_)) => own.clone(),
             (Some(own), None) => format!("{}\n\nNo file changed.", own.trim()),
-            (None, _) if is_alone => summary(change, commit),
+            (None, _) if is_alone => format!("{first}{}", summary(change, commit)),
             (None, _) => continue,
         };
         let to = ReviewEvent::Line(thread.newest);
@@ -99,7 +99,7 @@ mod tests {
             let (_, text) = answer.text.rsplit_once("-->\n").unwrap();
             format!("{place}, to {:?}{resolves}:\n{text}", answer.to)
         };
-        let answers = round_answers(brief, &ChangeText::said(None, words), commit);
+        let answers = round_answers(brief, &ChangeText::said(None, words), commit, "");
         answers.into_iter().map(one).collect::<Vec<_>>().join("")
     }
 

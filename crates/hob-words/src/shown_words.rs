@@ -119,15 +119,6 @@ fn are(tests: &Names) -> String {
     format!("{} {}", count(tests.all, "test"), if tests.all == 1 { "is" } else { "are" })
 }
 
-/// What the agent is told once about its work, because it may have a reason or a remedy. `None` if there is nothing.
-pub fn for_the_agent(shown: &Shown) -> Option<String> {
-    let mut told = look_first(shown);
-    if let Word::NeedNotShown { why: NeedUnknown::PassesWithout } = &shown.word {
-        told.push("The new tests also pass without the change, so they do not show that it is needed.".to_owned());
-    }
-    (!told.is_empty()).then(|| told.join("\n"))
-}
-
 /// The one line of the commit status: what to look at first, else the word and its reason.
 pub fn status_line(shown: &Shown) -> String {
     let said = match look_first(shown).first() {
@@ -138,7 +129,7 @@ pub fn status_line(shown: &Shown) -> String {
 }
 
 /// The first names, as code.
-fn names(names: &Names) -> String {
+pub(crate) fn names(names: &Names) -> String {
     let mut shown: Vec<String> = names.first.iter().take(NAMED).map(|name| code_span(name)).collect();
     if names.all > shown.len() {
         shown.push(format!("{} more", names.all - shown.len()));
@@ -224,28 +215,5 @@ pub(crate) mod tests {
         No tests: the checks pass, and no test changed or was repaired.
         The checks do not pass, or there are none.
         ");
-    }
-
-    #[test]
-    fn what_to_look_at_first_is_named_and_told_to_the_agent() {
-        let bent = Shown {
-            judges: some(&["Makefile"]),
-            broken: some(&["a"]),
-            removed: some(&["b", "c"]),
-            skipped: some(&["d"]),
-            ..shown(Word::OldTestsChanged)
-        };
-        insta::assert_snapshot!(for_the_agent(&bent).unwrap(), @"
-        `Makefile` decides what the checks run, and changed.
-        Old tests that fail on the new code: `a`.
-        2 tests were removed: `b` and `c`.
-        1 test is now skipped: `d`.
-        ");
-        let passes = shown(Word::NeedNotShown { why: NeedUnknown::PassesWithout });
-        assert!(for_the_agent(&passes).unwrap().contains("do not show that it is needed"));
-        assert!(look_first(&passes).is_empty());
-        for word in [Word::Proven, Word::NoTests, Word::NeedNotShown { why: NeedUnknown::CannotRun }] {
-            assert_eq!(for_the_agent(&shown(word)), None);
-        }
     }
 }

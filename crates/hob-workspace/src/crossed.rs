@@ -255,7 +255,7 @@ fn entry(tree: &Tree<'_>, path: &Path) -> Option<IndexEntry> {
     Some(IndexEntry { id: found.id(), path: path.as_os_str().as_bytes().to_owned(), ..empty(mode) })
 }
 
-fn empty(mode: u32) -> IndexEntry {
+pub(super) fn empty(mode: u32) -> IndexEntry {
     let time = IndexTime::new(0, 0);
     IndexEntry {
         ctime: time,
@@ -285,11 +285,14 @@ fn put(index: &mut Index, path: &Path, entry: Option<&IndexEntry>) -> Result<(),
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A repository with two commits of these files.
-    fn repository(base: &[(&str, &str)], head: &[(&str, &str)]) -> (tempfile::TempDir, Repository, Oid, Oid) {
+    pub(crate) fn repository(
+        base: &[(&str, &str)],
+        head: &[(&str, &str)],
+    ) -> (tempfile::TempDir, Repository, Oid, Oid) {
         let dir = tempfile::tempdir().unwrap();
         let repo = Repository::init_bare(dir.path()).unwrap();
         let commit = |files: &[(&str, &str)], parents: &[Oid]| {

@@ -45,6 +45,7 @@ mod leases;
 mod left_out;
 mod logging;
 mod long_lists;
+mod look_first;
 mod lost;
 mod meanwhile;
 mod memory;

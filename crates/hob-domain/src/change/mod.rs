@@ -12,6 +12,7 @@ pub(crate) mod evidence;
 pub(crate) mod failed_checks;
 pub(crate) mod finding;
 pub(crate) mod left_out;
+pub(crate) mod notable;
 pub(crate) mod persons_commit;
 pub(crate) mod policy;
 pub(crate) mod proof_status;

@@ -13,7 +13,7 @@ use hob_domain::{
 };
 use hob_forge::fresh_nonce;
 use hob_text::{rendered, title, without_tokens};
-use hob_words::{BriefParts, brief, for_the_agent, investigation_brief};
+use hob_words::{BriefParts, brief, investigation_brief};
 use hob_workspace::PublicPaths;
 use tokio::{
     sync::{mpsc, watch},
@@ -145,7 +145,7 @@ fn request(
     let hand_off_to = work_of.map(|profile| targets(&job.catalog, profile)).unwrap_or_default();
     let (left_out, unfit) = (job.checkout.left_out(), job.unfit().map(|unfit| unfit.to_string()));
     let comments: Vec<_> = job.comments.iter().cloned().chain(meanwhile).collect();
-    let shown = job.shown().filter(|_| number > 0).and_then(|shown| for_the_agent(&shown));
+    let shown = job.for_the_agent().filter(|_| number > 0);
     let parts = BriefParts {
         repo: worker.forge.repo(),
         issue: issue.number,

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use hob_config::RepositorySettings;
 use hob_domain::{
     Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Finding, Image, IssueNumber, LeftOut, Lesson,
-    Lessons, Login, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
+    Lessons, Login, Notable, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
 };
-use hob_words::{NamedIssue, ReviewBrief};
+use hob_words::{NamedIssue, ReviewBrief, for_the_agent};
 use hob_workspace::{Checkout, UnfitWork};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -58,6 +58,8 @@ pub(super) struct Job<'a> {
     pub(super) base_checks: OnceLock<Vec<CheckResult>>,
     /// What the runs between base and head showed of a commit; `None` if they were not made yet.
     pub(super) shown: Mutex<Option<(Sha, FourRuns)>>,
+    /// What else a person should see first of the work so far.
+    pub(super) notable: Mutex<Notable>,
     /// Facts about the repository from earlier work, one a line.
     pub(super) memory: Vec<String>,
     /// Facts about the repository from this attempt.
@@ -104,6 +106,11 @@ impl Job<'_> {
     /// What the runs between base and head showed of the work so far.
     pub(super) fn shown(&self) -> Option<Shown> {
         self.shown.lock().as_ref().map(|(_, runs)| runs.shown.clone())
+    }
+
+    /// What the agent is told once about the work so far.
+    pub(super) fn for_the_agent(&self) -> Option<String> {
+        for_the_agent(&self.shown()?, &self.notable.lock())
     }
 
     /// The reviewer's findings that the author has to address, also those of an earlier attempt.

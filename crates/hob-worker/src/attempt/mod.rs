@@ -33,6 +33,7 @@ mod listen;
 mod live;
 mod loaded_agent;
 mod named;
+mod noticed;
 mod outage;
 mod plan_first;
 mod prepare;

@@ -94,7 +94,6 @@ pub(super) async fn prepare<'a>(
     let first = ActiveProfile { loaded, run: run.clone(), session, took_over_at: None };
     let route = lease.record().route.filter(|_| first.loaded.profile.is_some());
     first.report(worker, held, route.map(|route| route.percent));
-    let active = ActiveProfiles::new(first);
     let (memory, lessons) = (memory(worker, issue.number, &rules, purpose), Mutex::default());
     Ok(Job {
         held,
@@ -102,7 +101,7 @@ pub(super) async fn prepare<'a>(
         rules,
         case,
         catalog,
-        active,
+        active: ActiveProfiles::new(first),
         pushed: Mutex::new(checkout.pushed().cloned()),
         checkout,
         proven,
@@ -123,6 +122,7 @@ pub(super) async fn prepare<'a>(
         lessons,
         reviews: Mutex::default(),
         shown: Mutex::default(),
+        notable: Mutex::default(),
         unfit: Mutex::default(),
     })
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hob_config::RedBase;
 use hob_domain::{
-    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Sha, Shown, Transition, Verdict,
-    left_out,
+    BlockReason, ChangeText, CheckResult, Conflict, Diff, Evidence, FailedChecks, Notable, Sha, Shown, Transition,
+    Verdict, left_out,
 };
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
         end::AttemptEnd,
         four_runs::four_runs,
         job::Job,
+        noticed::noticed,
         run_again::{base_again, run_again},
         runs_made::{Between, FourRuns},
         sign::signed,
@@ -30,6 +31,8 @@ pub(super) struct Proven {
     pub(super) evidence: Evidence,
     /// What the four runs show.
     pub(super) shown: Shown,
+    /// What else a person should see first.
+    pub(super) notable: Notable,
     /// Those between base and head.
     pub(super) between: Between,
     pub(super) change: ChangeText,
@@ -71,7 +74,9 @@ pub(super) async fn prove(worker: &Worker, job: &Job<'_>, change: ChangeText) ->
         // The work is not responsible for checks that failed before: with another policy no agent works on a red base.
         Verdict::NoChecks | Verdict::Green | Verdict::RedToGreen { .. } | Verdict::StillRed { .. } => {
             let FourRuns { shown, between } = Box::pin(four_runs(worker, job, &head, &evidence)).await?;
-            Proof::Passed(Box::new(Proven { head, diff, evidence, shown, between, change }))
+            let notable = noticed(worker, job, &head, &diff).await?;
+            job.notable.lock().clone_from(&notable);
+            Proof::Passed(Box::new(Proven { head, diff, evidence, shown, notable, between, change }))
         }
         Verdict::Broken { .. } | Verdict::Undecided { .. } => Proof::Failed(evidence),
     })

@@ -7,7 +7,8 @@
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Allowance, BaseChoice, Evidence, FailureClass, IssueNumber, Note, ProofStatus, PullNumber, ReviewEvent, Sha, Shown,
+    Allowance, BaseChoice, Evidence, FailureClass, IssueNumber, Notable, Note, ProofStatus, PullNumber, ReviewEvent,
+    Sha, Shown,
 };
 use hob_forge::{Look, once};
 use hob_words::{answered_by, no_proof_answer, proof_answer, status_line};
@@ -19,6 +20,7 @@ use crate::{
         four_runs::four_runs,
         heartbeat::heartbeat,
         job::{AttemptLimits, Job},
+        noticed::noticed,
         prepare::prepare,
         proof::evidence_of,
         review::own_answers,
@@ -41,10 +43,10 @@ pub(crate) async fn prove_again(worker: &Worker, held: &HeldIssue, pull: PullNum
         () = worker.cancel.cancelled() => Ok(None),
     };
     let answered = match made {
-        Ok(Some(Found { head, evidence, shown })) => {
+        Ok(Some(Found { head, evidence, shown, notable })) => {
             let status = ProofStatus::of(head.clone(), &shown, evidence.tally(), &status_line(&shown));
             match set_proof(worker, &held.lease, pull, status).await {
-                Ok(()) => answer(worker, held, pull, |to| proof_answer(to, &head, &evidence, &shown)).await,
+                Ok(()) => answer(worker, held, pull, |to| proof_answer(to, &head, &evidence, &shown, &notable)).await,
                 Err(error) => Err(error),
             }
         }
@@ -77,6 +79,7 @@ struct Found {
     head: Sha,
     evidence: Evidence,
     shown: Shown,
+    notable: Notable,
 }
 
 // Boxed, as that of an attempt.
@@ -89,7 +92,9 @@ fn prove<'a>(worker: &'a Worker, held: &'a HeldIssue, pull: PullNumber) -> BoxFu
         set_proof(worker, &held.lease, pull, ProofStatus::working(head.clone())).await?;
         let evidence = evidence_of(worker, &job, &head).await?;
         let FourRuns { shown, .. } = four_runs(worker, &job, &head, &evidence).await?;
-        Ok(Found { head, evidence, shown })
+        let diff = job.checkout.diff(job.checkout.base(), &head).await?;
+        let notable = noticed(worker, &job, &head, &diff).await?;
+        Ok(Found { head, evidence, shown, notable })
     })
 }
 

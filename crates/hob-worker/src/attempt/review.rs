@@ -10,7 +10,7 @@ use hob_domain::{
     AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, ProofStatus, PullNumber, ReviewEvent,
     ReviewLog, Reviewers, RoundKind, Sha, Transition, events_in_words,
 };
-use hob_words::{answered_by, round_answers, status_line};
+use hob_words::{answered_by, round_answers, status_line, undone_first};
 
 use hob_forge::{ForgeError, Look, once};
 
@@ -47,7 +47,8 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let proof = proof_of(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let change = if has_changed { proven.change.clone() } else { what_is_new(job, &proven.change).await? };
-    let answers = round_answers(&job.review, &change, Some(&proven.head).filter(|_| has_changed));
+    let commit = Some(&proven.head).filter(|_| has_changed);
+    let answers = round_answers(&job.review, &change, commit, &undone_first(&proven.notable));
     let head = proven.head.clone();
     if !answers.is_empty() {
         // An earlier worker may have died or failed in the middle of them, and a person said to go on.

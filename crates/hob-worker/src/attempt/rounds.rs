@@ -68,9 +68,7 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
         (_, false) => "conflicts with the base are left",
         (true, true) if job.unfit().is_some() => "the work cannot be committed",
         (true, true) if round == 1 && job.has_lost_work() => "part of the work is not in a commit",
-        (true, true) if round == 1 && job.shown().is_some_and(|shown| for_the_agent(&shown).is_some()) => {
-            "the checks do not show what they should"
-        }
+        (true, true) if round == 1 && job.for_the_agent().is_some() => "the checks do not show what they should",
         (true, true) if !job.held.lease.record().commands.unread.is_empty() => "a person said more meanwhile",
         (true, true) if !job.findings().is_empty() => "the reviewer has findings",
         (_, true) => "the checks failed",
@@ -79,7 +77,9 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
 
 /// Whether work that passes goes back to the agent, which is asked about it once.
 fn goes_back(job: &Job<'_>, proven: &Proven) -> bool {
-    !proven.evidence.red_otherwise().is_empty() || job.has_lost_work() || for_the_agent(&proven.shown).is_some()
+    !proven.evidence.red_otherwise().is_empty()
+        || job.has_lost_work()
+        || for_the_agent(&proven.shown, &proven.notable).is_some()
 }
 
 /// Runs the agent and its proof until the work is published, blocked or requeued.
