@@ -13,6 +13,7 @@ use ring::hmac;
 use sha2::{Digest, Sha256};
 
 use super::{
+    advisory::KnownAdvisory,
     apps::App,
     clock::Clock,
     faults::Faults,
@@ -84,6 +85,7 @@ pub(super) struct Forge {
     pub(super) server: OnceLock<String>,
     /// Signs the addresses of logs.
     pub(super) log_key: hmac::Key,
+    advisories: Mutex<Vec<KnownAdvisory>>,
     attachments: Mutex<HashMap<String, Attachment>>,
     state: Mutex<State>,
     /// Accounts, and the kind of their token, by its digest. An installation's tokens are in the state.
@@ -111,6 +113,7 @@ impl Forge {
             started: Clock::default().now(),
             server: OnceLock::new(),
             log_key: hmac::Key::new(hmac::HMAC_SHA256, &rand::random::<[u8; 32]>()),
+            advisories: Mutex::default(),
             attachments: Mutex::default(),
             state: Mutex::default(),
             tokens: Mutex::default(),
@@ -158,6 +161,11 @@ impl Forge {
     /// caller that needs both takes the refs first).
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The advisories that are known.
+    pub(super) fn advisories(&self) -> MutexGuard<'_, Vec<KnownAdvisory>> {
+        self.advisories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The attached files, by id.

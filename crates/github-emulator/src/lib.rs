@@ -19,6 +19,7 @@
 //! endpoint is answered 404 with its name; a parameter or field that an endpoint does not support is refused with its
 //! name, see `obeyed`.
 
+mod advisory;
 mod api;
 mod apps;
 mod attachments;
@@ -78,6 +79,7 @@ mod webhook_events;
 mod webhooks;
 mod wire;
 
+pub use advisory::KnownAdvisory;
 pub use api::endpoints;
 pub use apps::{App, AppKey, InvalidKey};
 pub use branch_rules::{BranchRules, RequiredCheck, RequiredChecks, RequiredReviews};

@@ -7,6 +7,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    advisory::KnownAdvisory,
     api, attachments,
     branch_rules::BranchRules,
     connection::{Hangup, HangupListener},
@@ -229,6 +230,11 @@ impl Running {
         let is_known = self.forge.rename_account(from, to)?;
         self.forge.save()?;
         Ok(is_known)
+    }
+
+    /// Makes an advisory known, which dependency reviews have from then on.
+    pub fn add_advisory(&self, known: KnownAdvisory) {
+        self.forge.advisories().push(known);
     }
 
     /// Gives an account its own role in one repository.

@@ -42,6 +42,8 @@ pub(super) struct KnownRepository {
     pub(super) others_wrote: Option<Timestamp>,
     /// When each permission to see checks, or to set a status, was last found missing.
     pub(super) hidden_at: BTreeMap<TokenPermission, Timestamp>,
+    /// Whether it refused to review dependencies.
+    pub(super) reviews_no_dependencies: bool,
 }
 
 /// The answer to a mutation. GraphQL reports a failure in an answer with status 200.

@@ -27,7 +27,7 @@ pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
 /// Reads below `/repos/OWNER/NAME`. `*` is one segment of a path, and `**` all that follow.
-const READS: [&str; 33] = [
+const READS: [&str; 34] = [
     "",
     "actions/jobs/*",
     "actions/jobs/*/logs",
@@ -42,6 +42,7 @@ const READS: [&str; 33] = [
     "compare/**",
     "contents",
     "contents/**",
+    "dependency-graph/compare/*",
     "git/commits/*",
     "git/matching-refs/**",
     "git/ref/**",

@@ -35,5 +35,12 @@ export async function branches(session, report) {
   await wil.get(`${at}/commits?since=yesterday`, { status: 422 });
   await wil.get(`${at}/compare/main...none`, { status: 404 });
   const diff = await wil.get(`${at}/compare/main...two`, { headers: { accept: "application/vnd.github.diff" } });
+  const lock = (version) => JSON.stringify({ packages: { "node_modules/left": { version } } });
+  const before = await branch(session, at, "lock", head, "package-lock.json", lock("1.0.0"));
+  await branch(session, at, "newer", before, "package-lock.json", lock("1.1.0"));
+  const packages = (await wil.get(`${at}/dependency-graph/compare/lock...newer`)).body;
+  report.same("packages", packages.map((one) => [one.change_type, one.name, one.version]), [["removed", "left", "1.0.0"], ["added", "left", "1.1.0"]]);
+  report.same("no packages", (await wil.get(`${at}/dependency-graph/compare/main...two`)).body, []);
+  await wil.get(`${at}/dependency-graph/compare/main...none`, { status: 404 });
   report.check("the diff", /^\+two/m.test(diff.text) ? "" : `is ${diff.text}`);
 }

@@ -1,6 +1,10 @@
 //! What leads a pull request beside how its change is tested: packages, generated files, folders that lose most of their files,
 //! and commits of people that the work undoes.
 
+use github_emulator::KnownAdvisory;
+use http::Method;
+use serde_json::json;
+
 use crate::harness::World;
 
 #[tokio::test]
@@ -23,6 +27,8 @@ async fn new_packages_generated_files_and_an_emptied_folder_lead_the_pull_reques
         world = world.file(&format!("pages/{page}.html"), &format!("page {page}\n"));
     }
     let world = world.start().await;
+    let [package, id, severity, summary] = ["left", "GHSA-1", "high", "Pads on both sides"].map(str::to_owned);
+    world.forge.add_advisory(KnownAdvisory { package, version: "1.1.0".to_owned(), id, severity, summary });
     world.asks("Take the other package", "").await;
     assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
     let pull = world.pull().await;
@@ -32,11 +38,28 @@ async fn new_packages_generated_files_and_an_emptied_folder_lead_the_pull_reques
     **Look here first**
 
     - 6 of the 11 files in the repository are deleted.
+    - Dependency: `left` `1.0.0` → `1.1.0` (`package-lock.json`). **high: GHSA-1**, Pads on both sides.
     - New dependency: `new` `2.0.0` (`package-lock.json`).
-    - Dependency: `left` `1.0.0` → `1.1.0` (`package-lock.json`).
     - `api.gen.js` is written by a program: see that what writes it changed too.
     ");
     assert_eq!(pull["draft"], true, "work of people goes");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_forge_that_reviews_no_dependencies_is_asked_once() {
+    let script = "printf 'a.org/b v1.%s.0 h1:x\\n' $HOB_ISSUE > go.sum";
+    let world = World::with_agent(script).check("test -f README.md").start().await;
+    world.call("ann", Method::PATCH, "", json!({ "private": true })).await;
+    for title in ["First", "Second"] {
+        world.asks(title, "").await;
+    }
+    world.run().await;
+    let pulls = world.pulls().await;
+    assert_eq!(pulls.len(), 2, "{:?}", world.failures());
+    assert!(pulls.iter().all(|pull| pull["body"].as_str().unwrap().contains("New dependency: `a.org/b`")));
+    let asked = world.forge.requests().into_iter().filter(|asked| asked.path.contains("/dependency-graph/"));
+    assert_eq!(asked.map(|asked| asked.status).collect::<Vec<_>>(), [403]);
     world.finish().await;
 }
 

@@ -64,6 +64,8 @@ async fn of_the_repository(forge: &Forge, things: &Things) {
     assert!(!repository.file_paths(&base.tree).await.unwrap().is_empty());
     assert_eq!(repository.changed_paths(&base.sha, &things.branch).await.unwrap(), ["done.txt"]);
     assert_eq!(repository.branches("hob/").await.unwrap(), [things.branch.as_str()]);
+    let head = forge.pulls().get(things.pull).await.unwrap().unwrap().head;
+    assert_eq!(repository.weak_packages(&base.sha, &head).await.unwrap(), []);
     assert_eq!(repository.rules_of(&things.branch).await.unwrap(), []);
     assert_eq!(repository.in_the_way_of("hob/").await.unwrap(), None);
     let ann = Actor { login: "ann".into(), kind: AccountKind::User };

@@ -12,6 +12,7 @@ mod comments;
 mod commit_pulls;
 mod compare;
 mod contents;
+mod dependencies;
 mod diff_lines;
 mod events;
 mod issue_edit;

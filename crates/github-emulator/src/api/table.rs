@@ -2,14 +2,14 @@
 
 use super::{
     super::route::Route, actions, annotations, apps, assignees, branches, checks, collaborators, comments, compare,
-    contents, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls, reactions,
-    refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, search, statuses, update_branch,
-    workflows,
+    contents, dependencies, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls,
+    reactions, refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, search, statuses,
+    update_branch, workflows,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 34] = [
+    let topics: [&'static [Route]; 35] = [
         actions::ROUTES,
         annotations::ROUTES,
         apps::ROUTES,
@@ -20,6 +20,7 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         comments::ROUTES,
         compare::ROUTES,
         contents::ROUTES,
+        dependencies::ROUTES,
         events::ROUTES,
         issue_edit::ROUTES,
         issue_labels::ROUTES,

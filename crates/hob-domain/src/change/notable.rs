@@ -48,6 +48,26 @@ impl Dependencies {
         self
     }
 
+    /// Adds what is known against a package that comes.
+    pub fn warn(&mut self, name: &str, version: &str, file: &str, advisories: Vec<Advisory>) {
+        // The forge and the files may write one name in different ways.
+        let normal = |name: &str| name.to_lowercase().replace(['_', '.'], "-");
+        let comes = |change: &&mut DependencyChange| change.to.is_some() && normal(&change.name) == normal(name);
+        if let Some(change) = self.first.iter_mut().find(comes) {
+            change.advisories.extend(advisories);
+            return;
+        }
+        self.all += 1;
+        self.first.push(DependencyChange {
+            name: name.to_owned(),
+            from: None,
+            to: Some(version.to_owned()).filter(|version| !version.is_empty()),
+            file: file.to_owned(),
+            wanted: false,
+            advisories,
+        });
+    }
+
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
         self.all == 0 && self.unread.is_empty()
@@ -160,6 +180,26 @@ mod tests {
             size: 1,
         };
         Diff { files: paths.map(file).collect(), ..Diff::default() }
+    }
+
+    #[test]
+    fn an_advisory_is_told_of_the_package_that_comes() {
+        let change = |name: &str, to: Option<&str>| DependencyChange {
+            name: name.to_owned(),
+            from: None,
+            to: to.map(str::to_owned),
+            file: "requirements.txt".to_owned(),
+            wanted: true,
+            advisories: Vec::new(),
+        };
+        let first = vec![change("flask-login", None), change("flask-login", Some("2.0"))];
+        let mut found = Dependencies { all: 2, first, unread: Names::default() };
+        let known = |id: &str| vec![Advisory { id: id.into(), severity: "high".into(), summary: "x".into() }];
+        found.warn("Flask_Login", "2.0", "requirements.txt", known("GHSA-1"));
+        found.warn("other", "", "composer.lock", known("GHSA-2"));
+        let told: Vec<_> = found.first.iter().map(|change| change.advisories.len()).collect();
+        assert_eq!((told, found.all), (vec![0, 1, 1], 3));
+        assert_eq!((found.first[2].to.as_ref(), found.first[2].file.as_str()), (None, "composer.lock"));
     }
 
     #[test]

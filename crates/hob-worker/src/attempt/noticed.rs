@@ -1,6 +1,7 @@
 //! What a person should see first of the work, beside how it is tested.
 
 use hob_domain::{Diff, Names, Notable, Sha, Sweeping};
+use hob_forge::WeakPackage;
 use hob_proof::is_lock;
 use hob_workspace::notable;
 
@@ -21,4 +22,28 @@ pub(super) async fn noticed(worker: &Worker, job: &Job<'_>, head: &Sha, diff: &D
     let said = job.comments_so_far().into_iter().map(|(_, body)| body);
     let text = [issue.title.clone(), issue.body.clone()].into_iter().chain(said).collect::<Vec<_>>().join("\n");
     Ok(Notable { sweeping: Sweeping::of(diff, &by_programs, &text), ..found })
+}
+
+/// The same, with what the forge knows against the packages that the pushed work brings. Nothing depends on it: a forge that does
+/// not review dependencies, or fails, adds nothing.
+pub(super) async fn with_advisories(
+    worker: &Worker,
+    job: &Job<'_>,
+    head: &Sha,
+    diff: &Diff,
+    mut notable: Notable,
+) -> Notable {
+    let brings = !notable.dependencies.is_empty() || diff.files.iter().any(|file| is_lock(&file.path));
+    if !brings {
+        return notable;
+    }
+    match worker.forge.repository().weak_packages(job.checkout.base(), head).await {
+        Ok(weak) => {
+            for WeakPackage { name, version, file, advisories } in weak {
+                notable.dependencies.warn(&name, &version, &file, advisories);
+            }
+        }
+        Err(error) => tracing::warn!(issue = job.number().0, %error, "no dependency was reviewed: {error}"),
+    }
+    notable
 }

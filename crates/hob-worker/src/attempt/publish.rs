@@ -19,6 +19,7 @@ use crate::{
         heartbeat::is_withdrawn,
         introduce::introduce,
         job::Job,
+        noticed::with_advisories,
         proof::Proven,
         review::publish_round,
         statement::proof_of,
@@ -72,7 +73,10 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let template = pull_template(&job.checkout, &worker.settings.publish.template, TEMPLATE_MAX).await?;
     let template = template.as_deref().map(|text| PullTemplate { text, sign_off: worker.settings.publish.sign_off() });
     let look = job.with_reviews(|reviews| reviews.report.clone());
-    let draft = draft(worker, job, proven, moved.as_ref(), look.as_ref(), template);
+    // The forge reviews what was pushed.
+    let notable = with_advisories(worker, job, &proven.head, &proven.diff, proven.notable.clone()).await;
+    let around = Around { moved: moved.as_ref(), reviewer: look.as_ref(), template, notable: &notable };
+    let draft = draft(worker, job, proven, around);
     let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
     let (shown, tally) = (&proven.shown, proven.evidence.tally());
     let status = ProofStatus::of(proven.head.clone(), shown, tally, &status_line(shown));
@@ -109,13 +113,19 @@ async fn moved_base(worker: &Worker, job: &Job<'_>) -> Result<Option<MovedBase>,
     Ok((now.sha != from).then_some(MovedBase { name: now.name, from, to: now.sha }))
 }
 
+/// What a pull request's text has beside the work.
+struct Around<'a> {
+    moved: Option<&'a MovedBase>,
+    reviewer: Option<&'a ReviewerReport>,
+    template: Option<PullTemplate<'a>>,
+    notable: &'a Notable,
+}
+
 fn draft(
     worker: &Worker,
     job: &Job<'_>,
     proven: &Proven,
-    moved: Option<&MovedBase>,
-    reviewer: Option<&ReviewerReport>,
-    template: Option<PullTemplate<'_>>,
+    Around { moved, reviewer, template, notable }: Around<'_>,
 ) -> PullDraft {
     let record = job.held.lease.record();
     let limits = &worker.settings.limits;
@@ -137,7 +147,7 @@ fn draft(
         agent: &job.active.now().loaded.name,
         evidence: &proven.evidence,
         shown: &proven.shown,
-        notable: &proven.notable,
+        notable,
         conflicts: job.checkout.conflicts(),
         moved,
         reviewer,
