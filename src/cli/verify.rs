@@ -1,6 +1,6 @@
 //! `hob verify`: the statement of a pull request against its head, and the signature against a key.
 
-use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, StatedOf, misfits};
+use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, Record, StatedOf, misfits};
 use hob_forge::Access;
 use hob_text::terminal;
 use hob_worker::{Worker, explain};
@@ -118,27 +118,66 @@ async fn read(path: &std::path::Path) -> anyhow::Result<String> {
 
 /// The statement, and the pull request that it is held against.
 async fn taken(worker: &Worker, target: &str) -> anyhow::Result<(Proof, StatedOf)> {
-    let number = target.strip_prefix('#').unwrap_or(target).parse().ok().map(PullNumber);
+    let number: Option<u64> = target.strip_prefix('#').unwrap_or(target).parse().ok();
     let given = match number {
         Some(_) => None,
         None => Some(from_file(target).await?),
     };
     let of_file = given.as_ref().map(|proof| proof.statement().predicate.pull_request);
-    let Some(pull_request) = number.or(of_file) else { return Err(fatal(Exit::Usage, "there is nothing to verify")) };
+    let record = match number {
+        // Issues and pull requests share their numbers.
+        Some(number) => of_issue(worker, IssueNumber(number)).await?,
+        None => None,
+    };
+    let of_issue = record.as_ref().and_then(|record| record.pull.number);
+    let Some(pull_request) = of_issue.or(number.map(PullNumber)).or(of_file) else {
+        return Err(fatal(Exit::Usage, "there is nothing to verify"));
+    };
     let forge = worker.forge();
     let gone = || fatal(Exit::NotFound, format!("pull request #{pull_request} does not exist"));
     let pull = forge.pulls().get(pull_request).await?.ok_or_else(gone)?;
-    let records = Box::pin(explain::overview(worker)).await?.unfinished.into_iter().map(|(_, record)| record);
-    let record = records.into_iter().find(|record| record.pull.number == Some(pull_request));
+    let record = match record {
+        Some(record) => Some(record),
+        None => of_pull(worker, pull_request).await?,
+    };
     let (issue, kept) = record.map(|record| (record.issue, record.work.proof)).unzip();
     let none = || {
-        let says =
-            "no ledger of an open issue has its statement: give the file that the action or `hob status --json` wrote";
+        let says = "no ledger has its statement: give the file that the action or `hob status --json` wrote";
         fatal(Exit::NotFound, format!("pull request #{pull_request}: {says}"))
     };
     let proof = given.or(kept.flatten().map(|proof| *proof)).ok_or_else(none)?;
     let tree = forge.repository().tree_of(&pull.head).await?;
     Ok((proof, StatedOf { repository: forge.repo().clone(), pull_request, issue, head: pull.head, tree }))
+}
+
+/// The ledger of an issue, whether it is done or not; `None` if it has none.
+async fn of_issue(worker: &Worker, issue: IssueNumber) -> anyhow::Result<Option<Record>> {
+    let ledger = worker.forge().ledger();
+    Ok(match ledger.tip(issue).await? {
+        Some(tip) => Some(ledger.entry(&tip).await?.record),
+        None => None,
+    })
+}
+
+/// The ledger that names a pull request: among those of open issues, which are read in any case, else among all.
+async fn of_pull(worker: &Worker, pull: PullNumber) -> anyhow::Result<Option<Record>> {
+    let records = Box::pin(explain::overview(worker)).await?.unfinished.into_iter().map(|(_, record)| record);
+    let is_it = |record: &Record| record.pull.number == Some(pull);
+    if let Some(record) = records.into_iter().find(is_it) {
+        return Ok(Some(record));
+    }
+    let ledger = worker.forge().ledger();
+    let tips = ledger.tips().await?.issues;
+    ledger.read_ahead(tips.iter().map(|tip| &tip.commit)).await;
+    for tip in tips.iter().rev() {
+        // One that another Hob wrote in a form of its own is not of interest.
+        if let Ok(entry) = ledger.entry(tip).await
+            && is_it(&entry.record)
+        {
+            return Ok(Some(entry.record));
+        }
+    }
+    Ok(None)
 }
 
 async fn from_file(path: &str) -> anyhow::Result<Proof> {

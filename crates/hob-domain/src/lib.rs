@@ -59,7 +59,10 @@ pub use change::{
     shown::{Closeness, Names, NeedUnknown, NotMade, Shown, Word},
     slug::branch_for,
     stated_runs::{RunEnd, RunMade, RunResult, StatedCheck, StatedRun, StatedRuns, StatedTests},
-    statement::{Predicate, StatedCost, Statement, UnreadableStatement, WorkRequest, brief_reason, shown_briefly},
+    statement::{
+        Predicate, StatedCost, StatedEnvironment, Statement, UnreadableStatement, WorkRequest, brief_reason,
+        shown_briefly,
+    },
     test_results::{TestEnd, TestResults},
     verified::{Misfit, StatedOf, misfits},
     workflow_split::{NotSplit, Workflows, split_workflow},

@@ -79,8 +79,10 @@ pub fn status_body(record: &Record, rules: &StatusRules<'_>) -> String {
         line(&mut text, "");
         text.push_str(&checklist.folded());
     }
-    if blocked.is_some() || record.attempts.ever > 1 || record.spend != Spend::default() {
+    let statement = statement(record);
+    if blocked.is_some() || record.attempts.ever > 1 || record.spend != Spend::default() || statement.is_some() {
         more.push(cost(record));
+        more.extend(statement);
         let heading = if blocked.is_some() { "Other answers, cost and history" } else { "Cost and history" };
         line(&mut text, "");
         text.push_str(&folded(heading, &more.join("\n\n")));
@@ -218,6 +220,13 @@ fn cost(record: &Record) -> String {
     }
     facts.push(format!("`hob explain {} --history` prints each step", record.issue));
     facts.join(" · ")
+}
+
+/// The digest of the statement about the pull request, which the ledger has.
+fn statement(record: &Record) -> Option<String> {
+    let proof = record.work.proof.as_ref()?;
+    let pull = proof.statement().predicate.pull_request;
+    Some(format!("Statement of #{pull}: SHA-256 `{}`; `hob verify {pull}` checks it", proof.digest()))
 }
 
 fn headline(record: &Record) -> String {

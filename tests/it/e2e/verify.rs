@@ -1,6 +1,7 @@
 //! `hob verify`: a good statement holds, and each thing that was tampered with is named.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use hob_domain::State;
 use serde_json::{Value, json};
 
 use super::house_rules::PUBLIC_KEY;
@@ -80,11 +81,32 @@ async fn verify_names_each_thing_that_was_tampered_with() {
     let ended = world.hob(&["verify", &number, "--key", "other.pub"]).await;
     assert!(ended.code == 2 && ended.stderr.contains("no public Ed25519 key"), "{ended:?}");
 
+    // By the number of the issue, with the digest that the status comment has.
+    let by_issue = world.hob(&["verify", &issue.to_string(), "--key", "hob.pub", "--json"]).await;
+    assert_eq!((by_issue.code, by_issue.result()), (0, good.result()));
+    let says = format!("Statement of #{number}: SHA-256 `{}`", good.result()["digest"].as_str().unwrap());
+    assert!(world.status(issue).await.contains(&says), "{}", world.status(issue).await);
+
     let branch = pull["head"]["ref"].as_str().unwrap();
     world.pushes_onto("ann", branch, "beside.txt", "mine\n").await;
     let ended = world.hob(&["verify", &number, "--key", "hob.pub"]).await;
     assert!(ended.code == 8 && ended.stderr.contains("review what was pushed since"), "{ended:?}");
     let ended = world.hob(&["verify", "999"]).await;
     assert!(ended.code == 4 && ended.stderr.contains("#999 does not exist"), "{ended:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_statement_of_a_done_issue_is_found_by_either_number() {
+    let (world, issue) = signed().await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.merges(pull).await;
+    world.run().await;
+    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    for number in [issue, pull] {
+        let ended = world.hob(&["verify", &number.to_string(), "--key", "hob.pub", "--json"]).await;
+        assert_eq!((ended.code, &ended.result()["faults"]), (0, &json!([])), "{ended:?}");
+        assert_eq!(ended.result()["pull_request"], json!(pull));
+    }
     world.finish().await;
 }

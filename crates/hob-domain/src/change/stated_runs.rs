@@ -91,6 +91,9 @@ pub struct StatedCheck {
     pub run: CheckRun,
     /// The digest of its output, as far as it was kept.
     pub output: Sha256Hex,
+    /// What the sandbox refused it, if that may have kept it from passing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// The tests that it named; `None` if it named none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<StatedTests>,
@@ -179,6 +182,7 @@ impl From<&CheckResult> for StatedCheck {
             seconds: result.seconds,
             run: result.run,
             output: Sha256Hex::of(&result.output),
+            refused: result.refusal().map(|refused| visible(refused, COMMAND_MAX)),
             tests: (!result.tests.is_empty()).then(|| StatedTests::from(&result.tests)),
         }
     }

@@ -48,6 +48,9 @@ pub struct Predicate {
     pub runs: StatedRuns,
     /// The tier of the sandbox that the checks ran in.
     pub sandbox: String,
+    /// What the checks had around them, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<StatedEnvironment>,
     /// The agent or the profile that worked last.
     pub agent: String,
     /// Its model, if it is known.
@@ -59,6 +62,16 @@ pub struct Predicate {
     pub cost: StatedCost,
     /// Hob's version.
     pub hob: String,
+}
+
+/// What checks had around them, apart from the tree and the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedEnvironment {
+    /// The system, such as `linux x86_64`.
+    pub system: String,
+    /// The digest of the sorted lines `NAME=VALUE` of their variables and of the set-up steps, a line each.
+    #[serde(flatten)]
+    pub digest: Sha256Hex,
 }
 
 /// What asked for the work.
@@ -261,6 +274,7 @@ pub(crate) mod tests {
                     kept: StatedRun { tree: Sha::from("ee"), end: RunEnd::NotMade(NotMade::NoTime) },
                 },
                 sandbox: "fence".to_owned(),
+                environment: None,
                 agent: "native".to_owned(),
                 model: None,
                 session: RunId("s".to_owned()),

@@ -2,8 +2,8 @@
 //! the commits. So a writer of the ledger can remove a signature, but not forge one.
 
 use hob_domain::{
-    Predicate, Proof, PullNumber, RunEnd, Sha256Hex, StatedRun, StatedRuns, Statement, WorkRequest, brief_reason,
-    shown_briefly,
+    Predicate, Proof, PullNumber, RunEnd, Sha256Hex, StatedEnvironment, StatedRun, StatedRuns, Statement, WorkRequest,
+    brief_reason, shown_briefly,
 };
 use hob_proof::Made;
 use hob_workspace::sign_proof;
@@ -48,6 +48,7 @@ pub(super) async fn proof_of(
             kept: stated(kept),
         },
         sandbox: worker.children.sandbox.tier().to_string(),
+        environment: Some(environment(worker, &job.rules.setup)),
         agent: active.loaded.name.clone(),
         model: active.loaded.agent.model(),
         session: active.session.clone(),
@@ -60,6 +61,17 @@ pub(super) async fn proof_of(
         sign_proof(key, &mut proof);
     }
     Ok(Box::new(proof))
+}
+
+/// What the checks have around them.
+fn environment(worker: &Worker, setup: &[String]) -> StatedEnvironment {
+    let variables = worker.children.environment.iter();
+    let mut lines: Vec<String> =
+        variables.map(|(name, value)| format!("{}={}\n", name.to_string_lossy(), value.to_string_lossy())).collect();
+    lines.sort_unstable();
+    lines.extend(setup.iter().map(|step| format!("{step}\n")));
+    let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    StatedEnvironment { system, digest: Sha256Hex::of(lines.concat()) }
 }
 
 fn stated(run: &OneRun) -> StatedRun {
