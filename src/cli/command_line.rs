@@ -279,10 +279,11 @@ mod tests {
         Usage: hob verify [OPTIONS] <PULL|FILE>
 
         Arguments:
-          <PULL|FILE>  The number of a pull request, whose statement is in the ledger; or a file with a
-                       statement in its envelope
+          <PULL|FILE>  The number of a pull request or of its issue, whose statement is in the ledger; or a
+                       file with a statement in its envelope
 
         Options:
+              --rerun       Make the four runs again, in the same tier of the sandbox, and say what differs
               --key <FILE>  The public Ed25519 key that has to have signed it: a `.pub` file, or OpenSSH's
                             allowed signers
           -h, --help        Print help (see more with '--help')

@@ -71,9 +71,12 @@ pub(super) struct ExplainArgs {
 /// `hob verify`.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// The number of a pull request, whose statement is in the ledger; or a file with a statement in its envelope.
+    /// The number of a pull request or of its issue, whose statement is in the ledger; or a file with a statement in its envelope.
     #[arg(value_name = "PULL|FILE")]
     pub(super) target: String,
+    /// Make the four runs again, in the same tier of the sandbox, and say what differs.
+    #[arg(long)]
+    pub(super) rerun: bool,
     /// The public Ed25519 key that has to have signed it: a `.pub` file, or OpenSSH's allowed signers.
     #[arg(long, value_name = "FILE")]
     pub(super) key: Option<PathBuf>,

@@ -180,6 +180,16 @@ impl Setup {
         Ok(Arc::new(Worker::new(self.factory(&connection, access, agent, listen).await(repo)).await?))
     }
 
+    /// The same, with a state folder of its own and the sandbox of agents and checks: it starts some, and only reads the forge.
+    pub(super) async fn worker_that_runs(mut self, shared: &Shared, state_dir: &Path) -> anyhow::Result<Arc<Worker>> {
+        let repo = self.repository(shared).await?;
+        let connection = self.connection(Access::ReadOnly, Some(&repo))?;
+        state_dir.clone_into(&mut self.state_dir);
+        // What the access is to the factory: whether it starts anything.
+        let factory = self.factory(&connection, Access::ReadWrite, None, Listen::nobody()).await;
+        Ok(Arc::new(Worker::new(factory(repo)).await?))
+    }
+
     /// The workers of all repositories.
     pub(super) async fn pool(
         mut self,

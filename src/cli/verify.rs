@@ -1,9 +1,9 @@
 //! `hob verify`: the statement of a pull request against its head, and the signature against a key.
 
-use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, Record, StatedOf, misfits};
+use hob_domain::{Envelope, IssueNumber, Proof, PullNumber, Record, StatedOf, misfits, run_differences};
 use hob_forge::Access;
 use hob_text::terminal;
-use hob_worker::{Worker, explain};
+use hob_worker::{Worker, explain, rerun};
 use hob_workspace::{StatementKey, claimed_key};
 use serde::Serialize;
 
@@ -41,6 +41,7 @@ struct Verified {
     signature: Vouched,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+    rerun: bool,
     faults: Vec<String>,
 }
 
@@ -49,8 +50,13 @@ pub(super) async fn verify(setup: Setup, shared: Shared, args: VerifyArgs) -> an
         Some(path) => Some(keys(path).await?),
         None => None,
     };
-    let worker = setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?;
-    let (proof, of) = taken(&worker, &args.target).await?;
+    // A worker of this machine may have the checkouts of its own state folder in use.
+    let place = args.rerun.then(tempfile::tempdir).transpose()?;
+    let worker = match &place {
+        Some(place) => setup.worker_that_runs(&shared, place.path()).await?,
+        None => setup.worker(&shared, Access::ReadOnly, None, Listen::nobody()).await?,
+    };
+    let Taken { proof, of, base_name } = taken(&worker, &args.target).await?;
     let (signature, key) = vouched(&proof, keys.as_deref());
     let mut faults: Vec<String> = misfits(&proof, &of).iter().map(ToString::to_string).collect();
     match signature {
@@ -63,6 +69,11 @@ pub(super) async fn verify(setup: Setup, shared: Shared, args: VerifyArgs) -> an
         Vouched::Unsigned | Vouched::Unchecked | Vouched::Valid => {}
     }
     let statement = proof.statement();
+    if args.rerun && faults.is_empty() {
+        let made = Box::pin(rerun(&worker, &proof, &base_name)).await?;
+        let differ = run_differences(&statement.predicate, &made.shown, &made.runs);
+        faults.extend(differ.iter().map(|differs| format!("the runs differ: {differs}")));
+    }
     let found = Verified {
         repository: statement.predicate.repository.to_string(),
         pull_request: statement.predicate.pull_request,
@@ -72,6 +83,7 @@ pub(super) async fn verify(setup: Setup, shared: Shared, args: VerifyArgs) -> an
         shown: statement.predicate.shown.word.name().to_owned(),
         signature,
         key,
+        rerun: args.rerun,
         faults,
     };
     if shared.json {
@@ -86,7 +98,7 @@ pub(super) async fn verify(setup: Setup, shared: Shared, args: VerifyArgs) -> an
 }
 
 fn print(found: &Verified) -> anyhow::Result<()> {
-    let Verified { repository, pull_request, issue, head, digest, shown, signature, key, .. } = found;
+    let Verified { repository, pull_request, issue, head, digest, shown, signature, key, rerun, faults } = found;
     let key = key.as_deref().unwrap_or("another kind");
     let vouched = match signature {
         Vouched::Unsigned => "unsigned: nobody vouches for it".to_owned(),
@@ -94,8 +106,10 @@ fn print(found: &Verified) -> anyhow::Result<()> {
         Vouched::Valid => format!("signed by the key {key}"),
         Vouched::Invalid => "signed by none of the given keys".to_owned(),
     };
+    let runs =
+        if *rerun && faults.is_empty() { "\nthe four runs ended the same when they were made again" } else { "" };
     let text = format!(
-        "statement of #{pull_request} for issue #{issue} in {repository}\nhead {head}\nshown {shown}\nsha256 {digest}\n{vouched}"
+        "statement of #{pull_request} for issue #{issue} in {repository}\nhead {head}\nshown {shown}\nsha256 {digest}\n{vouched}{runs}"
     );
     Ok(layout::paragraph(&terminal(&text))?)
 }
@@ -116,8 +130,16 @@ async fn read(path: &std::path::Path) -> anyhow::Result<String> {
     text.map_err(|error| fatal(Exit::Usage, format!("`{}` cannot be read: {error}", path.display())))
 }
 
-/// The statement, and the pull request that it is held against.
-async fn taken(worker: &Worker, target: &str) -> anyhow::Result<(Proof, StatedOf)> {
+/// A statement, and the pull request that it is held against.
+struct Taken {
+    proof: Proof,
+    of: StatedOf,
+    /// The branch that the pull request goes to.
+    base_name: String,
+}
+
+/// The statement of a number or a file.
+async fn taken(worker: &Worker, target: &str) -> anyhow::Result<Taken> {
     let number: Option<u64> = target.strip_prefix('#').unwrap_or(target).parse().ok();
     let given = match number {
         Some(_) => None,
@@ -147,7 +169,8 @@ async fn taken(worker: &Worker, target: &str) -> anyhow::Result<(Proof, StatedOf
     };
     let proof = given.or(kept.flatten().map(|proof| *proof)).ok_or_else(none)?;
     let tree = forge.repository().tree_of(&pull.head).await?;
-    Ok((proof, StatedOf { repository: forge.repo().clone(), pull_request, issue, head: pull.head, tree }))
+    let of = StatedOf { repository: forge.repo().clone(), pull_request, issue, head: pull.head, tree };
+    Ok(Taken { proof, of, base_name: pull.base_name })
 }
 
 /// The ledger of an issue, whether it is done or not; `None` if it has none.

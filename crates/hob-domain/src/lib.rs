@@ -50,6 +50,7 @@ pub use change::{
     push_refused::{branch_in_the_way, folders_of, refused_push_advice},
     push_rules::{Pattern, PatternOperator, PushPlan, PushRule, Signs},
     rate::Rate,
+    reruns::{RunDifference, RunName, run_differences},
     review::{
         CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog,
         ReviewRules, RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,

@@ -14,8 +14,8 @@ mod sides;
 
 pub use compare::{Made, Run, Runs};
 pub use dependencies::{PackageFile, dependencies, is_lock, names_packages};
-pub use generated::{GeneratedRules, says_generated};
 pub use flakes::{FEW, Next, ON_BASE, next, reruns_of};
+pub use generated::{GeneratedRules, says_generated};
 pub use judge::judges;
 pub use manifest::{judged_by, judges_otherwise};
 pub use rust::{Split, split};

@@ -38,8 +38,8 @@ impl HeldIssue {
         self.durations.lock()
     }
 
-    pub(super) fn base_runs(&self) -> MutexGuard<'_, Vec<CheckResult>> {
-        self.base_runs.lock()
+    pub(super) fn base_runs(&self) -> &Mutex<Vec<CheckResult>> {
+        &self.base_runs
     }
 }
 

@@ -73,6 +73,7 @@ mod who_ended;
 mod worker;
 
 pub use actions_schedule::schedule_trouble;
+pub use attempt::{Rerun, rerun};
 pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};

@@ -19,7 +19,7 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// [`WorkError`] when the repository's ledger could not be written: the lease is not to be released.
 pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
     let (lease, durations) = (&held.lease, mem::take(&mut *held.durations()));
-    let base_runs = mem::take(&mut *held.base_runs());
+    let base_runs = mem::take(&mut *held.base_runs().lock());
     let (issue, bill, (lessons, remarks)) = (lease.issue(), lease.record().spend, merged(lease));
     let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
         let mut record = close_reservation(before, issue, began, bill, nonce, now);

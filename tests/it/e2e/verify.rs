@@ -110,3 +110,32 @@ async fn the_statement_of_a_done_issue_is_found_by_either_number() {
     }
     world.finish().await;
 }
+
+#[tokio::test]
+async fn the_runs_are_made_again_and_what_differs_is_named_by_test() {
+    let check = "if grep -q right value.py; then echo 'test new ... ok'; else echo 'test new ... FAILED'; exit 1; fi";
+    let world = World::with_agent("echo right > value.py").file("value.py", "wrong\n").check(check).start().await;
+    let issue = world.asks("Mend the value", "").await;
+    // The same program, so that the tier is the same.
+    assert_eq!(world.hob(&["run", "--once"]).await.code, 0, "{:?}", world.failures());
+    let pull = world.pull().await["number"].to_string();
+    let again = world.hob(&["verify", &pull, "--rerun"]).await;
+    assert!(again.code == 0 && again.stdout.contains("ended the same when they were made again"), "{again:?}");
+    let proof = world.record(issue).await.unwrap().work.proof.unwrap();
+    let envelope = serde_json::to_value(&proof).unwrap();
+    let tier = proof.statement().predicate.sandbox.clone();
+    let other = "\"sandbox\":\"hut\"";
+    for (from, to, says, code) in [
+        ("\"failedTests\":[\"new\"]", "\"failedTests\":[\"x\"]", "base: `new` fails now, and did not then", 8),
+        ("\"failedTests\":[\"new\"]", "\"failedTests\":[\"x\"]", "base: `x` failed then, and does not now", 8),
+        ("\"word\":\"proven\"", "\"word\":\"no_tests\"", "says no_tests, and the runs show proven", 8),
+        (&format!("\"sandbox\":\"{tier}\""), other, "the runs were made in the tier `hut`, and this machine has", 6),
+    ] {
+        std::fs::write(world.dir().join("proof.json"), tampered(&envelope, from, to).to_string()).unwrap();
+        let ended = world.hob(&["verify", "proof.json", "--rerun"]).await;
+        assert!(ended.code == code && ended.stderr.contains(says), "{says}: {ended:?}");
+        let believed = world.hob(&["verify", "proof.json"]).await;
+        assert_eq!(believed.code, 0, "without a run and a key it is believed: {believed:?}");
+    }
+    world.finish().await;
+}

@@ -20,6 +20,7 @@ pub(crate) mod pull_log;
 pub(crate) mod push_refused;
 pub(crate) mod push_rules;
 pub(crate) mod rate;
+pub(crate) mod reruns;
 pub(crate) mod review;
 pub(crate) mod run_unasked;
 pub(crate) mod sha256;

@@ -91,7 +91,7 @@ pub(super) async fn run_agent(
     let mut sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     // A run that only reads needs nothing that was fetched.
     if !job.only_reads()
-        && let SetUp::Ready(prepared) = set_up(worker, job, job.checkout.start()).await?
+        && let SetUp::Ready(prepared) = set_up(worker, &job.checks(), job.checkout.start()).await?
     {
         job.checkout.take_prepared(&prepared).await?;
         sandbox = sandbox.with_template(prepared.home());
@@ -266,7 +266,7 @@ pub(super) async fn show_progress(
             let text = format!("{} {action}: {effect}", iteration.place());
             worker.advanced(job.number(), &text, iteration.progress.percent);
         }
-        job.learn(line.tested.as_ref().map(Lesson::of_test));
+        job.checks().learn(line.tested.as_ref().map(Lesson::of_test));
         if !line.text.is_empty() {
             worker.activity(job.number(), &line.text);
         }

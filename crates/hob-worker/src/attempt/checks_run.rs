@@ -11,7 +11,7 @@ use hob_workspace::{CheckLimits, report_variables, run_checks};
 use crate::{
     CheckedCommit, WorkError, WorkEvent, Worker,
     attempt::{
-        job::Job,
+        check_job::CheckJob,
         set_up::{SetUp, last_lines, set_up},
     },
 };
@@ -22,7 +22,7 @@ const REPORTS: &str = ".hob-tests";
 /// Runs the checks on a commit, for `time` at most, and tells how they ended.
 pub(super) async fn checks_on(
     worker: &Worker,
-    job: &Job<'_>,
+    job: &CheckJob<'_>,
     sha: &Sha,
     on: CheckedCommit,
     time: Duration,
@@ -44,7 +44,7 @@ pub(super) async fn checks_on(
 /// Runs these checks on a commit, for `time` at most. A set-up step that failed comes first.
 pub(super) async fn these_checks_on(
     worker: &Worker,
-    job: &Job<'_>,
+    job: &CheckJob<'_>,
     sha: &Sha,
     on: CheckedCommit,
     checks: &[String],
@@ -61,7 +61,7 @@ pub(super) async fn these_checks_on(
         prepared.copy_files(&folder).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
-    let (hosts, environment) = (check_hosts(worker, &job.rules), worker.children.environment.clone());
+    let (hosts, environment) = (check_hosts(worker, job.rules), worker.children.environment.clone());
     let confined = Confined::to_check(&folder, &hosts, &sandbox, environment, &worker.cancel).await;
     let (mut confined, home, _egress) = confined?;
     let reports = home.as_ref().and_then(|home| ask_for_reports(&mut confined, home));
@@ -77,7 +77,7 @@ pub(super) async fn these_checks_on(
             worker.memory.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
             if on == CheckedCommit::Base {
                 let told = results.iter().filter(|result| result.says_something());
-                job.held.base_runs().extend(told.cloned());
+                job.base_runs.lock().extend(told.cloned());
             }
         }
     }
@@ -98,7 +98,7 @@ fn ask_for_reports(confined: &mut Confined, home: &Home) -> Option<PathBuf> {
 }
 
 /// Reports how a check failed as progress.
-fn tell(worker: &Worker, job: &Job<'_>, failed: &CheckResult) {
+fn tell(worker: &Worker, job: &CheckJob<'_>, failed: &CheckResult) {
     if let Some(refused) = failed.refusal() {
         worker.progress(
             job.number(),

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::{
     CheckedCommit, WorkError, Worker,
     attempt::{
+        check_job::CheckJob,
         checks_run::checks_on,
         job::Job,
         run_again::Reruns,
@@ -29,11 +30,23 @@ pub(super) async fn four_runs(
     if let Some((_, runs)) = known.filter(|(of, _)| of == head) {
         return Ok(runs);
     }
+    let runs = runs_between(worker, &job.checks(), head, evidence).await?;
+    *job.shown.lock() = Some((head.clone(), runs.clone()));
+    Ok(runs)
+}
+
+/// The runs between base and head, and what all four show.
+pub(super) async fn runs_between(
+    worker: &Worker,
+    job: &CheckJob<'_>,
+    head: &Sha,
+    evidence: &Evidence,
+) -> Result<FourRuns, WorkError> {
     // They were read before.
     let own = Some(&job.rules.tests).filter(|tests| !tests.is_empty());
     let tests = own.and_then(|tests| PathGlobs::new(tests.clone()).ok());
     let rules = SideRules { tests, checks: job.rules.checks.clone() };
-    let Crossed { code, tests, judges, mixed, needed, kept } = crossed(&job.checkout, head, rules).await?;
+    let Crossed { code, tests, judges, mixed, needed, kept } = crossed(job.checkout, head, rules).await?;
     let mut making = Making { worker, job, mixed, ends: Instant::now() + worker.settings.proof_time };
     // A regression is worse news than a test that shows nothing.
     let kept = making.run(kept, CheckedCommit::Kept, head, evidence).await?;
@@ -47,15 +60,13 @@ pub(super) async fn four_runs(
         tests,
         judges,
     };
-    let runs = FourRuns { shown: runs.shown(), between: Between { needed, kept } };
-    *job.shown.lock() = Some((head.clone(), runs.clone()));
-    Ok(runs)
+    Ok(FourRuns { shown: runs.shown(), between: Between { needed, kept } })
 }
 
 /// Makes the runs between base and head.
 struct Making<'a> {
     worker: &'a Worker,
-    job: &'a Job<'a>,
+    job: &'a CheckJob<'a>,
     /// Files of which the trees have code and tests of one side.
     mixed: Vec<String>,
     /// When their time is over.
@@ -70,7 +81,7 @@ impl Making<'_> {
         head: &Sha,
         evidence: &Evidence,
     ) -> Result<OneRun, WorkError> {
-        let checkout = &self.job.checkout;
+        let checkout = self.job.checkout;
         Ok(match on {
             Crossing::Base => OneRun { tree: checkout.tree(checkout.base()).await?, made: Made::AsBase },
             Crossing::Head => OneRun { tree: checkout.tree(head).await?, made: Made::AsHead },

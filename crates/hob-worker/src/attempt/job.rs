@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Finding, Image, IssueNumber, LeftOut, Lesson,
-    Lessons, Login, Notable, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
+    Allowance, BaseChoice, Catalog, ChangeText, CheckResult, CommentId, Finding, Image, IssueNumber, LeftOut, Lessons,
+    Login, Notable, PersonsCommit, RunId, RunPurpose, Sha, Shown, Spend, investigation::Case,
 };
 use hob_words::{NamedIssue, ReviewBrief, for_the_agent};
 use hob_workspace::{Checkout, UnfitWork};
@@ -13,7 +13,9 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    attempt::{active_profile::ActiveProfiles, hearings::Hearings, reviews::Reviews, runs_made::FourRuns},
+    attempt::{
+        active_profile::ActiveProfiles, check_job::CheckJob, hearings::Hearings, reviews::Reviews, runs_made::FourRuns,
+    },
     held_issue::HeldIssue,
 };
 
@@ -137,11 +139,14 @@ impl Job<'_> {
         std::mem::replace(&mut *self.unfit.lock(), unfit)
     }
 
-    /// Notes a fact about the repository from this attempt.
-    pub(super) fn learn(&self, lesson: Option<Lesson>) {
-        if let Some(lesson) = lesson {
-            let mut lessons = self.lessons.lock();
-            *lessons = std::mem::take(&mut *lessons).and(lesson);
+    /// What its checks are run for.
+    pub(super) fn checks(&self) -> CheckJob<'_> {
+        CheckJob {
+            issue: self.number(),
+            rules: &self.rules,
+            checkout: &self.checkout,
+            lessons: &self.lessons,
+            base_runs: self.held.base_runs(),
         }
     }
 

@@ -95,8 +95,8 @@ async fn evidence_of_head(
     base: Vec<CheckResult>,
     head: &Sha,
 ) -> Result<Evidence, WorkError> {
-    let results = checks_on(worker, job, head, CheckedCommit::Head, checks_time(worker, job)).await?;
-    run_again(worker, job, head, Evidence { base, head: results }).await
+    let results = checks_on(worker, &job.checks(), head, CheckedCommit::Head, checks_time(worker, job)).await?;
+    run_again(worker, &job.checks(), head, Evidence { base, head: results }).await
 }
 
 /// Runs the checks on the commit that the work starts from; returns why no agent is started, if they fail and the
@@ -144,8 +144,8 @@ async fn checks_on_base(worker: &Worker, job: &Job<'_>) -> Result<Vec<CheckResul
         worker.progress(job.number(), &format!("checks on the base: {all} of {all} passed earlier"));
         return Ok(passed);
     }
-    let results = checks_on(worker, job, base, CheckedCommit::Base, checks_time(worker, job)).await?;
-    let results = base_again(worker, job, results).await?;
+    let results = checks_on(worker, &job.checks(), base, CheckedCommit::Base, checks_time(worker, job)).await?;
+    let results = base_again(worker, &job.checks(), results).await?;
     if !results.is_empty() {
         worker.memory.base_checks.note(base, checks, &results, now);
     }

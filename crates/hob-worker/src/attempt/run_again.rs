@@ -15,15 +15,15 @@ use tokio::time::Instant;
 use crate::{
     CheckedCommit, WorkError, WorkEvent, Worker,
     attempt::{
+        check_job::CheckJob,
         checks_run::{known_flakes, these_checks_on},
-        job::Job,
     },
 };
 
 /// The evidence of this head after each check that failed there, and not on the base, was run again.
 pub(super) async fn run_again(
     worker: &Worker,
-    job: &Job<'_>,
+    job: &CheckJob<'_>,
     head: &Sha,
     evidence: Evidence,
 ) -> Result<Evidence, WorkError> {
@@ -44,7 +44,7 @@ pub(super) async fn run_again(
 /// work breaks, and show a need for it.
 pub(super) async fn base_again(
     worker: &Worker,
-    job: &Job<'_>,
+    job: &CheckJob<'_>,
     mut results: Vec<CheckResult>,
 ) -> Result<Vec<CheckResult>, WorkError> {
     let reruns = Reruns { worker, job, ends: Instant::now() + worker.settings.proof_time };
@@ -68,7 +68,7 @@ pub(super) async fn base_again(
 /// Reruns within their time.
 pub(super) struct Reruns<'a> {
     pub(super) worker: &'a Worker,
-    pub(super) job: &'a Job<'a>,
+    pub(super) job: &'a CheckJob<'a>,
     /// When their time is over.
     pub(super) ends: Instant,
 }
@@ -159,7 +159,7 @@ impl Reruns<'_> {
 
     fn next(&self, failed: &CheckResult, again: &[CheckResult]) -> Next {
         let known = known_flakes(self.worker);
-        let here = known.rates_on_base(self.job.held.base_runs().iter());
+        let here = known.rates_on_base(self.job.base_runs.lock().iter());
         let again: Vec<&CheckResult> = again.iter().filter(|run| run.command == failed.command).collect();
         next(failed, &again, |test| {
             let name = FlakeName { check: failed.command.clone(), test: test.map(str::to_owned) };
@@ -170,7 +170,7 @@ impl Reruns<'_> {
     /// How often a check failed on the attempt's base.
     fn on_base(&self, command: &str) -> Rate {
         let mut rate = Rate::default();
-        let runs = self.job.held.base_runs();
+        let runs = self.job.base_runs.lock();
         runs.iter().filter(|run| run.command == command).for_each(|run| rate.add(run.failed()));
         rate
     }

@@ -6,7 +6,7 @@ use hob_sandbox::Network;
 use hob_workspace::{CheckLimits, Prepared, run_checks};
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, attempt::job::Job};
+use crate::{WorkError, Worker, attempt::check_job::CheckJob};
 
 /// The set-up for a commit.
 pub(super) enum SetUp {
@@ -22,7 +22,7 @@ const LINES: usize = 5;
 
 /// The result of the set-up steps for the commit `sha`: of an earlier run if there was one, otherwise they run now. If
 /// one fails on the base, no agent could fix it, and the operator has to supply what it needs.
-pub(super) async fn set_up(worker: &Worker, job: &Job<'_>, sha: &Sha) -> Result<SetUp, WorkError> {
+pub(super) async fn set_up(worker: &Worker, job: &CheckJob<'_>, sha: &Sha) -> Result<SetUp, WorkError> {
     let steps = &job.rules.setup;
     if steps.is_empty() {
         return Ok(SetUp::Nothing);

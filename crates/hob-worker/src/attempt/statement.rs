@@ -74,7 +74,8 @@ fn environment(worker: &Worker, setup: &[String]) -> StatedEnvironment {
     StatedEnvironment { system, digest: Sha256Hex::of(lines.concat()) }
 }
 
-fn stated(run: &OneRun) -> StatedRun {
+/// A run between base and head, as a statement has it.
+pub(super) fn stated(run: &OneRun) -> StatedRun {
     let end = match &run.made {
         Made::Run(made) => RunEnd::made(&made.checks),
         Made::AsBase => RunEnd::SameAsBase,
