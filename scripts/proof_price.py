@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Measures what the two runs between base and head cost: seconds, and their share of an attempt.
+
+    cargo build --release && python3 scripts/proof_price.py target/release/hob
+    python3 scripts/proof_price.py target/release/hob --clone PATH --check "make test"
+
+Each sample is worked on twice by `hob run --once` on the embedded forge, on loopback: with the runs, and with `proof_time = "0s"`. The agent
+copies the finished change, which takes no time, so the share is the highest that it can be: an agent that thinks makes it smaller. The
+samples are tasks of `lab/tasks` with their hidden tests as a part of the change; with `--clone`, the last commit of that clone on the one before.
+Nothing outside a temporary folder is written. The median of `--times` is printed as the table of `docs/proof.md`.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from embedded_forge import Forge, machine
+
+TASKS = pathlib.Path(__file__).resolve().parent.parent / "lab/tasks"
+# The task, where its hidden tests go, and the check.
+SAMPLES = [
+    ("python-night-bus", "test_night_bus.py", "tests/test_night_bus.py", "python3 -B -m unittest discover -s tests -v"),
+    ("javascript-ics-fold", "fold.test.mjs", "test/fold.test.mjs", "node --test"),
+    ("perl-chord-transpose", "hidden.t", "t/hidden.t", "prove -v -l t"),
+    ("rust-money-allocate", "hidden.rs", "tests/hidden.rs", "cargo test --offline"),
+    ("shell-pack-ignore", "hidden_test.sh", "tests/hidden_test.sh", "for one in tests/*_test.sh; do bash $one || exit 1; done"),
+]
+SETTINGS = """
+agent = "copier"
+[agents.copier]
+backend = "command"
+command = ["sh", "-c", "cat > /dev/null; cp -R {head}/. ."]
+[forge]
+pace = "unlimited"
+[sandbox]
+read = ["{head}"]
+"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hob", nargs="?", default="target/release/hob")
+    parser.add_argument("--clone", action="append", default=[], help="a clone to measure instead of the tasks")
+    parser.add_argument("--check", help="the check of the clones")
+    parser.add_argument("--times", type=int, default=3)
+    return parser.parse_args()
+
+
+def git(folder, *words):
+    who = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+    return subprocess.run(["git", "-C", folder, *who, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def of_task(folder, task, hidden, place):
+    """The base and the head of a task, as folders."""
+    base, head = folder / "base", folder / "head"
+    for side in (base, head):
+        shutil.copytree(TASKS / task / "environment/files", side)
+    shutil.copytree(TASKS / task / "solution/files", head, dirs_exist_ok=True)
+    tests = (TASKS / task / "tests" / hidden).read_text().replace("/app/", "../").replace("/app", ".")
+    (head / place).write_text(tests)
+    return base, head
+
+
+def of_clone(folder, clone):
+    base, head = folder / "base", folder / "head"
+    for side, commit in ((base, "HEAD~1"), (head, "HEAD")):
+        subprocess.run(["git", "clone", "--quiet", clone, side], check=True)
+        git(side, "checkout", "--quiet", commit)
+        shutil.rmtree(side / ".git")
+    return base, head
+
+
+def toolchain():
+    """Where Rust's toolchain is: the worker has another home."""
+    home = pathlib.Path.home()
+    places = {"RUSTUP_HOME": home / ".rustup", "CARGO_HOME": home / ".cargo"}
+    return {name: os.environ.get(name, str(place)) for name, place in places.items()}
+
+
+def attempt(hob, folder, sides, check, proof_time):
+    """Seconds of one attempt, and the word that its statement has."""
+    forge = Forge(hob, folder)
+    try:
+        forge.call("POST", "/user/repos", {"name": "site"})
+        source = folder / "source"
+        shutil.copytree(sides[0], source)
+        (source / ".github").mkdir(exist_ok=True)
+        (source / ".github/hob.toml").write_text(f"checks = [{json.dumps(check)}]\n")
+        git(source, "init", "--quiet", "--initial-branch", "main")
+        git(source, "add", "--all", "--force")
+        git(source, "commit", "--quiet", "--message", "Begin")
+        server = forge.server.replace("http://", "http://x-access-token:ann@")
+        git(source, "push", "--quiet", f"{server}/ann/site.git", "main")
+        forge.call("POST", "/repos/ann/site/labels", {"name": "code", "color": "5319e7"})
+        issue = {"title": "Make the change", "labels": ["code"]}
+        number = forge.call("POST", "/repos/ann/site/issues", issue)["number"]
+        (folder / "hob.toml").write_text(SETTINGS.format(head=sides[1]))
+        options = ["--config", folder / "hob.toml", "--state-dir", folder / "state", "--repo", "ann/site", "--set", f"proof_time={proof_time}"]
+        began = time.monotonic()
+        run = subprocess.run([hob, *options, "run", "--once"], env=forge.environment(folder) | toolchain(), capture_output=True, text=True)
+        seconds = time.monotonic() - began
+        if run.returncode:
+            sys.exit(f"hob run ended with {run.returncode}: {run.stdout}{run.stderr}")
+        pulls = forge.call("GET", "/repos/ann/site/pulls")
+        if not pulls:
+            sys.exit(f"there is no pull request for issue {number}: {run.stdout}{run.stderr}")
+        return seconds, "**Proven**" in pulls[0]["body"]
+    finally:
+        forge.close()
+
+
+def measured(asked, name, sides, check):
+    with_runs, without, proven = [], [], False
+    for _ in range(asked.times):
+        for proof_time, times in (("20m", with_runs), ("0s", without)):
+            with tempfile.TemporaryDirectory() as folder:
+                seconds, shown = attempt(asked.hob, pathlib.Path(folder), sides, check, proof_time)
+                times.append(seconds)
+                proven |= shown
+    more = statistics.median(with_runs) - statistics.median(without)
+    whole = statistics.median(with_runs)
+    word = "yes" if proven else "no"
+    command = check.replace("|", "\\|")
+    print(f"| {name} | `{command}` | {word} | {whole:.1f} s | {more:.1f} s | {100 * more / whole:.0f}% |", flush=True)
+
+
+def main():
+    asked = arguments()
+    asked.hob = str(pathlib.Path(asked.hob).resolve())
+    if asked.clone and not asked.check:
+        sys.exit("--clone needs --check")
+    print(machine())
+    print("\n| sample | check | proven | attempt | two more runs | share |\n|---|---|---|---|---|---|")
+    for task, hidden, place, check in [] if asked.clone else SAMPLES:
+        with tempfile.TemporaryDirectory() as folder:
+            measured(asked, f"`{task}`", of_task(pathlib.Path(folder), task, hidden, place), check)
+    for clone in asked.clone:
+        with tempfile.TemporaryDirectory() as folder:
+            measured(asked, pathlib.Path(clone).name, of_clone(pathlib.Path(folder), clone), asked.check)
+
+
+if __name__ == "__main__":
+    main()
