@@ -14,6 +14,7 @@ use crate::{
         checks_run::checks_on,
         four_runs::runs_between,
         prepare::checked_out,
+        run_again::{base_again, run_again},
         runs_made::{Between, FourRuns},
         statement::stated,
     },
@@ -61,8 +62,10 @@ pub async fn rerun(worker: &Worker, proof: &Proof, base_name: &str) -> Result<Re
         CheckJob { issue: said.issue, rules: &rules, checkout: &checkout, lessons: &lessons, base_runs: &base_runs };
     let time = worker.settings.check_time.saturating_mul(u32::try_from(rules.checks.len()).unwrap_or(u32::MAX));
     let base = made(worker, &job, &said.base, CheckedCommit::Base, time).await?;
+    let base = Box::pin(base_again(worker, &job, base)).await?;
     let at_head = made(worker, &job, head, CheckedCommit::Head, time).await?;
-    let evidence = Evidence { base, head: at_head };
+    // What is flaky fails in neither run, and so makes no difference.
+    let evidence = Box::pin(run_again(worker, &job, head, Evidence { base, head: at_head })).await?;
     let FourRuns { shown, between: Between { needed, kept } } =
         Box::pin(runs_between(worker, &job, head, &evidence)).await?;
     let runs = StatedRuns {
