@@ -83,7 +83,6 @@ pub use conversation::{
         AccountKind, Actor, LabelEvent, LabelEventKind, Permission, TrustRules, Unauthorized, approved_hash,
         is_approved, latest,
     },
-    without_quotes::without_quotes,
 };
 pub use decide::{
     assignee::AssigneeFilter,

@@ -1,7 +1,8 @@
 //! Comments: read for answers, and written for the status comment.
 
 use chrono::SecondsFormat;
-use hob_domain::{Actor, CommentId, IssueNumber, Note, Timestamp};
+use hob_domain::{Actor, CommentId, IssueNumber, Note, OWN_MARK, Timestamp};
+use hob_text::authored;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -22,7 +23,7 @@ pub struct Comment {
     pub id: CommentId,
     /// Its author. `None` if the account is gone.
     pub author: Option<Actor>,
-    /// Its Markdown.
+    /// What its author wrote of its Markdown, without quotations and mail. Of a comment with Hob's own mark, all of it.
     pub body: String,
     /// When it was written.
     pub created_at: Timestamp,
@@ -67,10 +68,16 @@ impl From<CommentWire> for Comment {
             edited: Edited::by_times(wire.created_at, wire.updated_at, &wire.node_id),
             id: wire.id,
             author: wire.user.map(Actor::from),
-            body: wire.body.unwrap_or_default(),
+            body: said(wire.body.unwrap_or_default()),
             created_at: wire.created_at,
         }
     }
+}
+
+/// What the author of a comment or a review wrote. This is the one place where texts of people come in, so that nobody
+/// reads what they quote or answer by mail as their words.
+pub(crate) fn said(markdown: String) -> String {
+    if markdown.starts_with(OWN_MARK) { markdown } else { authored(&markdown) }
 }
 
 /// The comments on a repository's issues.

@@ -11,12 +11,13 @@ use hob_domain::{
     Actor, CommentId, ForgeCheckState, Login, MergeState, OWN_MARK, PROOF_CONTEXT, PullNumber, PullStatus, Remark,
     ReviewEvent, Said, Sha, Timestamp, asked_work,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::{
     Comment, Edited, ForgeError, HeadCheck, Pull, Pulls,
     TokenPermission::PullRequestsRead,
+    comments::said,
     counted_checks::{Origin, Says, counted},
     edits::EditorWire,
     head_checks::{AppWire, SuiteWire, run_state, status_state, unapproved},
@@ -108,7 +109,7 @@ struct ReviewWire {
     state: String,
     submitted_at: Option<Timestamp>,
     last_edited_at: Option<Timestamp>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "authored_words")]
     body: String,
     author: Option<EditorWire>,
 }
@@ -132,8 +133,13 @@ struct CommentWire {
     full_database_id: Id,
     created_at: Timestamp,
     last_edited_at: Option<Timestamp>,
+    #[serde(deserialize_with = "authored_words")]
     body: String,
     author: Option<EditorWire>,
+}
+
+fn authored_words<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    String::deserialize(input).map(said)
 }
 
 impl From<CommentWire> for Comment {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Edited, Forge, ForgeError, HeldLease, Reaction,
     TokenPermission::{PullRequestsRead, PullRequestsWrite},
+    comments::said,
     issues::UserWire,
     mutations::{add_reaction, numbered},
 };
@@ -34,7 +35,7 @@ pub struct Review {
     pub author: Option<Actor>,
     /// Its verdict.
     pub verdict: ReviewVerdict,
-    /// Its Markdown.
+    /// What its author wrote of its Markdown.
     pub body: String,
     /// When it was submitted.
     pub submitted_at: Timestamp,
@@ -78,7 +79,7 @@ pub struct LineRemark {
     pub thread: Option<u64>,
     /// Its author. `None` if the account is gone.
     pub author: Option<Actor>,
-    /// Its Markdown.
+    /// What its author wrote of its Markdown.
     pub body: String,
     /// The file.
     pub path: String,
@@ -137,7 +138,7 @@ impl From<RemarkWire> for LineRemark {
             id: wire.id,
             thread: wire.in_reply_to_id,
             author: wire.user.map(Actor::from),
-            body: wire.body.unwrap_or_default(),
+            body: said(wire.body.unwrap_or_default()),
             path: wire.path,
             line: wire.line,
             hunk: wire.diff_hunk,
@@ -175,7 +176,7 @@ impl Reviews<'_> {
                 id: wire.id,
                 author: wire.user.map(Actor::from),
                 verdict,
-                body: wire.body.unwrap_or_default(),
+                body: said(wire.body.unwrap_or_default()),
                 submitted_at: wire.submitted_at?,
                 node: wire.node_id,
             })

@@ -1,6 +1,7 @@
 //! Text of others made harmless and short: for a model, a comment, a terminal or a log. Pure, and below all of Hob's
 //! other crates.
 
+mod author;
 mod drawn;
 mod html;
 mod imports;
@@ -13,6 +14,7 @@ mod secrets;
 mod text;
 pub mod yaml;
 
+pub use author::{Place, authored, own_words};
 pub use drawn::Drawing;
 pub use imports::imports;
 pub use inert::{inert, inert_line, inert_within};

@@ -1,8 +1,8 @@
 //! What a person was asked and said, for the reader of a pull request.
 
-use hob_domain::{Answer, approval_words, without_quotes};
+use hob_domain::{Answer, approval_words};
 use hob_text::{
-    clip, inert_line,
+    authored, clip, inert_line,
     markup::{capitalized, person},
 };
 
@@ -17,11 +17,11 @@ pub(crate) fn answered(answer: &Answer) -> String {
     let asked =
         question.as_ref().map_or_else(String::new, |question| format!("asked {}, ", quoted(question, QUESTION)));
     let who = person(actor);
-    let said = match (approval_words(text), without_quotes(text)) {
+    let said = match (approval_words(text), authored(text).trim()) {
         (Some(""), _) => format!("{who} approved it."),
         (Some(words), _) => format!("{who} approved it: {}", quoted(words, ANSWER)),
-        (None, words) if words.is_empty() => format!("{who} said to try again."),
-        (None, words) => format!("{who} answered: {}", quoted(&words, ANSWER)),
+        (None, "") => format!("{who} said to try again."),
+        (None, words) => format!("{who} answered: {}", quoted(words, ANSWER)),
     };
     capitalized(&format!("{asked}{said}"))
 }

@@ -4,8 +4,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "of the parser's many events only text and what hides it matter")]
 
-use std::ops::Range;
-
+use hob_text::{Place, own_words};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 /// What a comment asks of Hob.
@@ -233,7 +232,7 @@ pub(crate) fn author_lines(comment: &str, is_wanted: impl Fn(&str) -> bool) -> V
     if comment.len() > COMMENT_MAX || !comment.lines().any(&is_wanted) {
         return Vec::new();
     }
-    let own = own_words(comment);
+    let own = own_words(comment, Place::Outside);
     let is_own = |at: usize| {
         let before = own.partition_point(|range| range.start <= at);
         before.checked_sub(1).and_then(|last| own.get(last)).is_some_and(|range| range.contains(&at))
@@ -271,7 +270,7 @@ pub(crate) fn own_text(comment: &str) -> Option<String> {
 
 /// Whether a comment has words of its author's own, and does not only quote or show something.
 pub(crate) fn has_own_words(comment: &str) -> bool {
-    let own = own_words(comment);
+    let own = own_words(comment, Place::Anywhere);
     own.into_iter().any(|range| comment.get(range).is_some_and(|words| !words.trim().is_empty()))
 }
 
@@ -280,25 +279,10 @@ pub(crate) fn is_verb(word: &str) -> bool {
     known(word).is_some()
 }
 
-/// The ranges of a comment that are shown as its author's words: not quoted, and neither code, nor raw HTML, nor an
-/// image's text.
-fn own_words(comment: &str) -> Vec<Range<usize>> {
-    let (mut own, mut within) = (Vec::new(), 0_usize);
-    for (event, range) in Parser::new(comment).into_offset_iter() {
-        match event {
-            Event::Start(Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::Image { .. }) => within += 1,
-            Event::End(TagEnd::BlockQuote(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image) => {
-                within = within.saturating_sub(1);
-            }
-            Event::Text(_) if within == 0 => own.push(range),
-            _ => {}
-        }
-    }
-    own
-}
-
 #[cfg(test)]
 mod tests {
+    use hob_text::authored;
+
     use super::*;
 
     #[test]
@@ -488,6 +472,92 @@ mod tests {
         for filler in ["`a`\n", "/hob x\n", "> ", "<!-- ", "[", "```\n", "*a", "![", "- ", "\r"] {
             let long = format!("/hob retry\n\n{}", filler.repeat((COMMENT_MAX - 20) / filler.len()));
             assert!(command_in(&long).is_some(), "{filler:?}");
+        }
+    }
+
+    /// The shapes of comments in which somebody else's words follow or precede the author's: a heading with the command
+    /// that counts, and the comment.
+    const SHAPES: &str = include_str!("shapes.txt");
+
+    /// Attack corpus K142: a maintainer's reply by mail, or a quotation, obeys the stranger whom it repeats.
+    #[test]
+    fn a_comment_speaks_for_its_author_alone() {
+        let shapes: Vec<&str> = SHAPES.split("#### ").filter(|shape| !shape.is_empty()).collect();
+        assert!(shapes.len() > 50);
+        for shape in shapes {
+            let (heading, comment) = shape.split_once('\n').unwrap();
+            let wanted = if heading.ends_with("| retry") { Some(Command::Retry) } else { None };
+            for comment in [comment.to_owned(), comment.replace('\n', "\r\n"), format!("Thanks.\n\n{comment}")] {
+                let own = authored(&comment);
+                assert!(!own.contains("STRANGER"), "{heading}: {own}");
+                assert_eq!(command_in(&own), wanted, "{heading}: {own}");
+                let on_pull = wanted.clone().map(|command| AskedInReview::Command(Asked::Known(command)));
+                assert_eq!(asked_in_review(&own), on_pull, "{heading}: {own}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_only_resemble_a_mail_are_the_authors() {
+        for comment in [
+            "On the surface, this is easy.\nOn average, it works:\n/hob retry",
+            "As @bob wrote:\n\n/hob retry",
+            "I wrote:\n\n/hob retry",
+            "It is in the docs of 2023-01-05:\n\n/hob retry",
+            "Rename it:\n\nFrom: a\nTo: b\n\n/hob retry",
+            "--- a/x\n+++ b/x\n\n/hob retry",
+            "---\n\n/hob retry",
+            "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n\n/hob retry",
+            "------- Captured stdout call -------\n\n/hob retry",
+            "Sent from the server, it is empty.\n\n/hob retry",
+            "Use `Vec<T>` and Vec<T>.\n\n/hob retry",
+            "Line<br>\n\n/hob retry",
+            "<details>\nlog\n</details>\n\n/hob retry",
+            "| a |\n|---|\n| b |\n\n/hob retry",
+            "- a\n\n/hob retry",
+            "Schreibt bitte um 10:00:\n\n/hob retry",
+        ] {
+            let own = authored(comment);
+            assert_eq!((own.as_str(), command_in(&own)), (comment, Some(Command::Retry)));
+        }
+    }
+
+    /// The line above a mail, in many forms; `{}` is the stranger's name.
+    const ABOVE: [&str; 14] = [
+        "On Mon, Jan 1, 2024 at 10:00 AM {} ***@***.***> wrote:",
+        "On Mon, Jan 1, 2024 at 10:00 AM {} <\neve@example.com> wrote:",
+        "On Mon, Jan 1, 2024 at 10:00 AM\n{}\n<eve@example.com>\nwrote:",
+        "Am 01.01.24 um 10:00 schrieb {}:",
+        "Am Mo., 1. Jan. 2024 um 10:00 Uhr schrieb {}\n<eve@example.com>:",
+        "Le lun. 1 janv. 2024 à 10:00, {} <eve@example.com> a écrit :",
+        "El lun, 1 ene 2024 a las 10:00, {} (<eve@example.com>)\nescribió:",
+        "{} <eve@example.com> 于2024年1月1日周一 10:00写道：",
+        "-----Original Message-----",
+        "________________________________\nFrom: {} <eve@example.com>\nSent: Monday, January 1, 2024 10:00 AM",
+        "From: {} <eve@example.com>\nSent: Monday, January 1, 2024 10:00 AM",
+        "Begin forwarded message:",
+        "-- ",
+        "<div class=\"gmail_quote\">",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_below_the_mark_of_a_mail_counts_and_all_above_it_does(
+            own in proptest::collection::vec("[a-z ]{0,30}", 0..4),
+            command in proptest::sample::select(vec!["", "/hob retry", "/hob pause", "/hob agent fast"]),
+            is_apart in proptest::bool::ANY,
+            above in proptest::sample::select(ABOVE.to_vec()),
+            name in proptest::sample::select(vec!["Eve", "/hob cancel", "> Eve", "`Eve", "Eve [x]"]),
+            below in "(/hob (cancel|budget 9)|STRANGER|[-a-z<>`~|#:!\\[\\]_*=. \n])*",
+        ) {
+            // Words alone cannot have the form of a mark.
+            let own = format!("{}\n{command}\n", own.join("\n").replace("wrote", "").replace("writes", ""));
+            let gap = if is_apart { "\n" } else { "" };
+            let comment = format!("{own}{gap}{}\n/hob cancel\n{below}STRANGER\n/hob cancel", above.replace("{}", name));
+            let kept = authored(&comment);
+            proptest::prop_assert!(!kept.contains("STRANGER"), "{:?}: {:?}", comment, kept);
+            proptest::prop_assert_eq!(asked_in(&kept), asked_in(own.trim_end()), "{:?}", comment);
+            proptest::prop_assert_eq!(authored(&kept), kept.clone(), "{:?}", comment);
         }
     }
 }

@@ -8,4 +8,3 @@ pub(crate) mod named_numbers;
 pub(crate) mod said_in;
 pub(crate) mod short_words;
 pub(crate) mod trust;
-pub(crate) mod without_quotes;

@@ -154,7 +154,9 @@ fn meaning(record: &Record, message: &Message, blocked: &Blocked) -> Option<Mean
 fn plain_words(record: &Record, message: &Message, blocked: &Blocked) -> Option<Meaning> {
     let is_person = message.author.kind == AccountKind::User;
     let is_asked = matches!(blocked.reason, BlockCode::Question | BlockCode::ApprovalNeeded);
-    if message.is_to_another() || !(is_person || is_asked) {
+    // One that only quotes has no words left.
+    let has_words = !message.body.trim().is_empty();
+    if message.is_to_another() || !has_words || !(is_person || is_asked) {
         return None;
     }
     let is_newer = is_newer(blocked, message);
